@@ -1,0 +1,57 @@
+import type { NextFunction } from 'express';
+import type { Keys } from '../registry/keys.js';
+import { notAcceptable, noSuchPath } from '../registry/status.js';
+import { createApp, type Req, type Res } from './classes.js';
+import { apiVersions, documentOf, resourceList, versionInfo, type Document } from './discovery.js';
+import { Handlers, type HandlerParts } from './handlers.js';
+import { Lister } from './list.js';
+import { openapi } from './openapi.js';
+import type { ResourceAsk } from './request.js';
+import type { Watcher } from './watch.js';
+
+/** What the API is made of. */
+export interface ApiParts extends HandlerParts { keys: Keys; watcher: Watcher; release: string }
+
+type Handler = (req: Req, res: Res) => Promise<void>;
+
+/** The Express application behind steps 1 to 4: one route a shape of path, one handler a verb. */
+export function createApi(parts: ApiParts): (req: Req, res: Res, next: (error?: unknown) => void) => void {
+  const app = createApp();
+  const handlers = new Handlers(parts);
+  const lister = new Lister(parts.store, parts.admission, parts.encoder, parts.keys);
+  const verbs: Record<string, Handler> = {
+    get: (req, res) => handlers.get(req, res), list: (req, res) => lister.list(req, res), watch: (req, res) => parts.watcher.watch(req, res),
+    create: (req, res) => handlers.create(req, res), update: (req, res) => handlers.update(req, res), patch: (req, res) => handlers.patch(req, res),
+    delete: (req, res) => handlers.delete(req, res), deletecollection: (req, res) => handlers.deletecollection(req, res),
+  };
+  const byVerb = (req: Req, res: Res): Promise<void> => { refuseAccept(req); return verbs[(req.admitted!.ask as ResourceAsk).verb]!(req, res) };
+  for (const root of ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1']) {
+    app.all(`${root}/:resource/:name`, byVerb as never);
+    app.all(`${root}/:resource`, byVerb as never);
+    app.all(`${root}/:resource/:name/:subresource`, ((req: Req, res: Res) => handlers.action(req, res)) as never);
+  }
+  const documents = new Map<string, () => unknown>([
+    ['/api', () => apiVersions], ['/api/v1alpha1', () => resourceList(parts.registry)], ['/api/openapi/v3', () => openapi(parts.registry, parts.release)], ['/version', () => versionInfo(parts.release)],
+  ]);
+  for (const [path, make] of documents) app.get(path, serveDocument(parts, make) as never);
+  app.use((() => { throw noSuchPath() }) as never);
+  app.use(((error: unknown, req: Req, _res: Res, next: NextFunction) => { void req; next(error) }) as never);
+  return (req, res, next) => app(req as never, res as never, next as NextFunction);
+}
+
+function serveDocument({ encoder }: ApiParts, make: () => unknown): (req: Req, res: Res) => void {
+  let made: Document | undefined;
+  return (req, res) => {
+    made ??= documentOf(make());
+    const headers = ['Cache-Control', 'public, max-age=0', 'Vary', 'Accept', 'ETag', made.etag];
+    if (req.headers['if-none-match'] === made.etag) return void res.writeHead(304, [...headers, 'Audit-ID', req.auditID]).end();
+    encoder.send(req, res, 200, made.body, [...headers, 'Content-Type', 'application/json']);
+  };
+}
+
+/** 406 where no clause of Accept can be served; JSON is what there is. */
+function refuseAccept(req: Req): void {
+  const { accept } = req.headers;
+  if (accept === undefined || /(^|[,\s])(\*\/\*|application\/(json|\*)|text\/html)/.test(accept)) return;
+  throw notAcceptable(['application/json', 'application/json;stream=watch']);
+}

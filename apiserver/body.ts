@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { badRequest, StatusError, tooLarge, unsupportedMediaType } from '../registry/status.js';
+import { parseJSON } from './json.js';
+import { isBrowser, rawValues } from './origin.js';
+
+export const json = 'application/json';
+export const mergePatch = 'application/merge-patch+json';
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const grammar = new RegExp(`^(${token}/${token})((?:[ \\t]*;[ \\t]*${token}=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))*)[ \\t]*$`);
+const charset = /;[ \t]*charset=(?:"([^"]*)"|([^;\s]*))/i;
+
+/** Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it is not one of `accepted`. */
+export function refuseMediaType(request: IncomingMessage, accepted: string, absentMeansJSON: boolean): void {
+  const encodings = rawValues(request, 'content-encoding');
+  if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
+  const types = rawValues(request, 'content-type');
+  if (types.length === 0 && absentMeansJSON) return;
+  const match = types.length === 1 ? grammar.exec(types[0]!) : null;
+  if (!match || match[1]!.toLowerCase() !== accepted) throw unsupportedMediaType([accepted]);
+  const given = charset.exec(match[2]!);
+  if (given && (given[1] ?? given[2])!.toLowerCase() !== 'utf-8') throw unsupportedMediaType([accepted]);
+}
+
+/** The media type a method's body must have: PATCH takes merge patches, everything else JSON (`kubernetes.md` 6.3). */
+export function refuseBodyType(request: IncomingMessage): void {
+  const { method, headers } = request;
+  if (method === 'PATCH') return refuseMediaType(request, mergePatch, !isBrowser(request) && headers['content-type'] === undefined);
+  const absent = !isBrowser(request) || (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
+  refuseMediaType(request, json, absent);
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
+export function readBody(request: IncomingMessage, most: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > most) return Promise.reject(tooLarge(most));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= most) return void chunks.push(chunk);
+      request.pause();
+      reject(tooLarge(most));
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.on('error', () => reject(badRequest('the body ended early')));
+    request.on('aborted', () => reject(badRequest('the body ended early')));
+  });
+}
+
+/** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
+export async function readObject(request: IncomingMessage, most: number, optional = false): Promise<Record<string, unknown>> {
+  const bytes = await readBody(request, most);
+  if (bytes.length === 0 && optional) return {};
+  const value = parseJSON(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('the body must be a JSON object');
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,71 @@
+import { apiVersion, type AnyKind } from '../registry/kind.js';
+import { CallerMetadata } from '../registry/metadata.js';
+import { prune, toJSONSchema, Validator, type JSONSchema } from '../registry/schema.js';
+import { badRequest, invalid, type Cause } from '../registry/status.js';
+import type { Req, Res } from './classes.js';
+import { isBrowser } from './origin.js';
+import type { ResourceAsk } from './request.js';
+
+const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
+const knownMetadata = new Set(['name', 'generateName', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds',
+  'labels', 'annotations', 'ownerReferences', 'finalizers', 'managedFields', 'namespace', 'selfLink']);
+const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** A body that claims to be another kind or version is 400. */
+export function refuseOtherKind(body: Record<string, unknown>, kind: string): void {
+  if (body.apiVersion !== undefined && body.apiVersion !== apiVersion) throw badRequest(`the API version in the data does not match the expected API version (${apiVersion})`);
+  if (body.kind !== undefined && body.kind !== kind) throw badRequest(`the kind in the data does not match the expected kind (${kind})`);
+}
+
+/** Members of a body that nobody knows, removed from it: of the whole, of metadata and, by `schema`, of spec. */
+export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema): string[] {
+  const unknown: string[] = [];
+  const drop = (from: Record<string, unknown>, known: ReadonlySet<string>, at: string): void => {
+    for (const name of Object.keys(from)) if (!known.has(name)) { delete from[name]; unknown.push(`${at}${name}`) }
+  };
+  drop(body, new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']), '');
+  if (isRecord(body.metadata)) drop(body.metadata, knownMetadata, 'metadata.');
+  return [...unknown, ...prune(schema, body.spec, 'spec')];
+}
+
+/** What fieldValidation makes of unknown members: a browser's write is refused whatever it says (`kubernetes.md` 6.2). */
+export function judgeUnknown(req: Req, res: Res, ask: ResourceAsk, name: string, unknown: readonly string[]): void {
+  const mode = ask.query.get('fieldValidation') || 'Warn';
+  if (!['Ignore', 'Warn', 'Strict'].includes(mode)) throw invalid(ask.kind, name, [{ reason: 'FieldValueNotSupported', field: 'fieldValidation', message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"' }]);
+  if (unknown.length === 0) return;
+  if (isBrowser(req)) throw invalid(ask.kind, name, unknown.slice(0, 32).map((field) => ({ reason: 'FieldValueForbidden', field, message: 'Forbidden: unknown field' })));
+  if (mode === 'Strict') throw badRequest(`strict decoding error: ${unknown.map((field) => `unknown field "${field}"`).join(', ')}`);
+  if (mode === 'Warn') for (const field of new Set(unknown.slice(0, 20))) res.appendHeader('Warning', `299 - "unknown field \\"${field.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 128)}\\""`);
+}
+
+/** Faults of what the caller says in metadata. */
+export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
+  const said = { ...(metadata.labels !== null && { labels: metadata.labels }), ...(metadata.annotations !== null && { annotations: metadata.annotations }), ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }) };
+  const causes = callerMetadata.check(JSON.parse(JSON.stringify(said)), 'metadata');
+  if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0) causes.push({ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message: 'Forbidden: finalizers are not served' });
+  if (Object.values((metadata.annotations ?? {}) as object).reduce((sum, text) => sum + String(text).length, 0) > 262_144) causes.push({ reason: 'FieldValueTooLong', field: 'metadata.annotations', message: 'Too long: may not be more than 262144 bytes' });
+  return causes;
+}
+
+/** Strings with control or bidi-override characters, anywhere below `value`. */
+export function hiddenCharacters(value: unknown, at: string): Cause[] {
+  if (typeof value === 'string') return hidden.test(value) ? [{ reason: 'FieldValueInvalid', field: at, message: 'Invalid value: has control or bidi override characters' }] : [];
+  if (Array.isArray(value)) return value.flatMap((item, i) => hiddenCharacters(item, `${at}[${i}]`));
+  return isRecord(value) ? Object.entries(value).flatMap(([name, item]) => hiddenCharacters(item, `${at}.${name}`)) : [];
+}
+
+/** dryRun of a query or options: only All. */
+export function isDryRun(ask: { query: ReadonlyMap<string, string>; kind: AnyKind }, options: readonly unknown[] = []): boolean {
+  const asked = [...(ask.query.get('dryRun') ? [ask.query.get('dryRun')] : []), ...options];
+  if (asked.some((one) => one !== 'All')) throw invalid(ask.kind, '', [{ reason: 'FieldValueNotSupported', field: 'dryRun', message: 'Unsupported value: supported values: "All"' }]);
+  return asked.length > 0;
+}
+
+/** Strings of a body in NFC, in which lengths are counted (`api.md` 4). */
+export function normalised<T>(value: T): T {
+  if (typeof value === 'string') return value.normalize('NFC') as T;
+  if (Array.isArray(value)) return value.map(normalised) as T;
+  return isRecord(value) ? (Object.fromEntries(Object.entries(value).map(([name, item]) => [name, normalised(item)])) as T) : value;
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

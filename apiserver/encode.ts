@@ -1,0 +1,60 @@
+import { Buffer } from 'node:buffer';
+import type { AnyKind, Call, KindObject } from '../registry/kind.js';
+import { apiVersion } from '../registry/kind.js';
+import { internalError, StatusError } from '../registry/status.js';
+import type { Stored } from '../registry/stored.js';
+import type { Req, Res } from './classes.js';
+
+const fixed = [
+  'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin',
+  'Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'",
+];
+
+/** Headers every answer of the API carries (`api.md` 2, `security.md` 1.7); HSTS is there where the base URL is https. */
+export class Encoder {
+  readonly #headers: readonly string[];
+
+  constructor(baseURL: string) {
+    this.#headers = baseURL.startsWith('https:') ? [...fixed, 'Strict-Transport-Security', 'max-age=63072000'] : fixed;
+  }
+
+  /** Bytes already encoded, in one write. */
+  send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = ['Cache-Control', 'no-store', 'Content-Type', 'application/json']): void {
+    const pending = res.getHeaderNames().flatMap((name) => { const value = res.getHeader(name)!; return Array.isArray(value) ? value.flatMap((one) => [name, one]) : [name, String(value)] });
+    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, ...pending, ...more, 'Content-Length', String(body.length)]);
+    res.end(req.method === 'HEAD' ? undefined : body);
+  }
+
+  /** The headers of a stream, sent before its first event. */
+  begin(req: Req, res: Res, code: number): void {
+    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, 'Cache-Control', 'no-store', 'Content-Type', 'application/json', 'Transfer-Encoding', 'chunked']);
+    res.flushHeaders();
+  }
+
+  json(req: Req, res: Res, code: number, value: unknown): void { this.send(req, res, code, Buffer.from(JSON.stringify(value))) }
+
+  /** The Status of an error; anything that is not a StatusError is a 500 without detail. */
+  error(req: Req, res: Res, error: unknown): void {
+    const status = error instanceof StatusError ? error : internalError();
+    const retry = status.details?.retryAfterSeconds;
+    const headers = Object.entries(status.headers).flat();
+    this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())),
+      ['Cache-Control', 'no-store', 'Content-Type', 'application/json', ...headers, ...(retry === undefined ? [] : ['Retry-After', String(retry)])]);
+  }
+}
+
+/** An object on the wire: the one place, with Stored.wire, that cuts `internal` off. */
+export function wireObject(kind: Pick<AnyKind, 'kind'>, { metadata, spec, status }: KindObject): Record<string, unknown> {
+  const { name, resourceVersion, ...rest } = metadata;
+  return { apiVersion, kind: kind.kind, metadata: { resourceVersion, name, ...rest }, spec, status };
+}
+
+/** A stored object as this caller sees it in a list or watch: its bytes, unless something is worked out for each caller. */
+export function wireBytes(stored: Stored, call: Pick<Call, 'caller' | 'now'>, revision?: number): Buffer {
+  const { kind } = stored;
+  if (!kind.strategy.status) return stored.wire(revision);
+  const object = stored.parse();
+  if (revision !== undefined) object.metadata.resourceVersion = String(revision);
+  kind.strategy.status(object, call);
+  return Buffer.from(JSON.stringify(wireObject(kind, object)));
+}

@@ -1,0 +1,192 @@
+import type { ActionBody, Call, KindObject, Ports, RequestFacts } from '../registry/kind.js';
+import type { NetworkLimits } from '../registry/limits.js';
+import type { Registry } from '../registry/registry.js';
+import { badRequest, conflict, invalid, notFound } from '../registry/status.js';
+import type { Store } from '../registry/store.js';
+import type { Admission } from './admission.js';
+import { readObject, refuseBodyType } from './body.js';
+import type { Admitted, Req, Res } from './classes.js';
+import { hiddenCharacters, isDryRun, isRecord, judgeUnknown, normalised, refuseOtherKind, unknownMembers } from './decode.js';
+import { wireObject, type Encoder } from './encode.js';
+import { rangeOf } from './list.js';
+import { isBrowser } from './origin.js';
+import type { ResourceAsk } from './request.js';
+import { parseSelector } from './selectors.js';
+import { changed, created } from './write.js';
+import { guard } from '../registry/store.js';
+import { Stored } from '../registry/stored.js';
+
+/** What the handlers stand on. */
+export interface HandlerParts {
+  store: Store;
+  registry: Registry;
+  admission: Admission;
+  encoder: Encoder;
+  limits: NetworkLimits;
+  ports(req: Req, res: Res): Ports;
+}
+
+const bodyLimit = 256 << 10;
+
+/** One short function a verb; by now the request is known to be permitted. */
+export class Handlers {
+  readonly #parts: HandlerParts;
+
+  constructor(parts: HandlerParts) { this.#parts = parts }
+
+  async get(req: Req, res: Res): Promise<void> {
+    const { ask, target } = admittedOf(req);
+    if (ask.kind.bound && isNavigation(req)) return redirect(res, `/interaction/${ask.name}`);
+    if (!ask.kind.strategy.view && !ask.kind.strategy.status) return this.#parts.encoder.send(req, res, 200, target!.wire());
+    await this.#answer(req, res, 200, target!.parse(), this.#call(req, res));
+  }
+
+  async create(req: Req, res: Res): Promise<void> {
+    const { ask, decision } = admittedOf(req);
+    const body = await this.#body(req, res, ask);
+    const call = this.#call(req, res, isDryRun(ask));
+    const object = await call.change(async (tx) => {
+      if (decision.part) tx.add(decision.part);
+      return tx.create(ask.kind, created(ask.kind, structuredClone(body)) as never);
+    });
+    this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, object));
+  }
+
+  async update(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'replace') }
+  async patch(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'merge') }
+
+  async #write(req: Req, res: Res, how: 'replace' | 'merge'): Promise<void> {
+    const { ask, decision } = admittedOf(req);
+    refuseBodyType(req);
+    const body = normalised(await readObject(req, ask.kind.bodyLimit ?? bodyLimit));
+    const call = this.#call(req, res, isDryRun(ask));
+    const schema = this.#parts.registry.schemas(ask.kind).spec.schema;
+    let unknown: string[] = [];
+    const object = await call.change(async (tx) => {
+      if (decision.part) tx.add(decision.part);
+      return tx.update(ask.kind, ask.name!, (next) => { unknown = changed(ask.kind, next, structuredClone(body), how, schema); judgeUnknown(req, res, ask, ask.name!, unknown) });
+    });
+    await this.#answer(req, res, 200, object, call);
+  }
+
+  async delete(req: Req, res: Res): Promise<void> {
+    const { ask, decision } = admittedOf(req);
+    refuseBodyType(req);
+    const options = await readObject(req, bodyLimit, true);
+    const call = this.#call(req, res, isDryRun(ask, Array.isArray(options.dryRun) ? options.dryRun : []));
+    refusePropagation(ask, options);
+    const old = await call.change(async (tx) => {
+      const target = await tx.get(ask.kind, ask.name!);
+      if (!target) throw notFound(ask.kind, ask.name!);
+      refusePreconditions(ask, options, target);
+      if (decision.part) tx.add(decision.part);
+      return tx.delete(ask.kind, ask.name!);
+    });
+    if (ask.kind.strategy.remove) {
+      const left = call.dryRun ? old! : (await this.#parts.store.stored(ask.kind, ask.name!))?.parse();
+      return this.#answer(req, res, 200, left ?? { ...old!, metadata: { ...old!.metadata, deletionTimestamp: secondsOf(call.now) } }, call);
+    }
+    const { uid } = old!.metadata;
+    this.#parts.encoder.json(req, res, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: ask.name, group: ask.kind.group, kind: ask.kind.resource, uid }, code: 200 });
+  }
+
+  /** Deletes one at a time what the selectors name and the caller may delete; answers the List of what went. */
+  async deletecollection(req: Req, res: Res): Promise<void> {
+    const { ask, caller, owner } = admittedOf(req);
+    refuseBodyType(req);
+    const options = await readObject(req, bodyLimit, true);
+    const call = this.#call(req, res, isDryRun(ask, Array.isArray(options.dryRun) ? options.dryRun : []));
+    const selector = parseSelector(ask.query, ask.kind);
+    const page = await guard(this.#parts.store.storage.list(rangeOf(ask.kind, owner, selector.name)));
+    const gone: unknown[] = [];
+    for (const entry of page.entries) {
+      const stored = new Stored(ask.kind, entry);
+      if (!selector.matches(stored.object) || !(await this.#parts.admission.sees(ask, caller, stored))) continue;
+      const old = await this.#parts.store.change(call, (tx) => tx.delete(ask.kind, stored.name));
+      if (old) gone.push(wireObject(ask.kind, old));
+    }
+    this.#parts.encoder.json(req, res, 200, { kind: `${ask.kind.kind}List`, apiVersion: `${ask.kind.group}/v1alpha1`, metadata: { resourceVersion: String(page.revision) }, items: gone });
+  }
+
+  /** POST, GET or PATCH on `<resource>/<name>/<subresource>`: network limit, decode, validate, run. */
+  async action(req: Req, res: Res): Promise<void> {
+    const { ask, target } = admittedOf(req);
+    const action = ask.action!;
+    if (ask.query.has('dryRun')) throw badRequest('dryRun is not for actions');
+    if (action.limit) await this.#parts.limits.spend(action.limit, req.network, Date.now());
+    const call = this.#call(req, res);
+    const body = action.verb === 'get' ? { spec: {}, apply() {} } : await this.#actionBody(req, res, ask);
+    const answer = (await action.run(call, target!.object, body)) as KindObject;
+    const kind = action.answers ?? action.of;
+    if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, answer);
+    await this.#answer(req, res, action.code, answer, call, kind);
+  }
+
+  async #actionBody(req: Req, res: Res, ask: ResourceAsk): Promise<ActionBody<unknown>> {
+    const action = ask.action!;
+    refuseBodyType(req);
+    const body = normalised(await readObject(req, action.bodyLimit ?? ask.kind.bodyLimit ?? bodyLimit));
+    refuseOtherKind(body, action.kind);
+    const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
+    if (action.verb === 'patch') {
+      const { schema } = this.#parts.registry.schemas(answers).spec;
+      return { spec: undefined, apply: (next) => judgeUnknown(req, res, ask, ask.name!, changed(answers, next, structuredClone(body), 'merge', schema)) };
+    }
+    const validator = this.#parts.registry.body(action)!;
+    judgeUnknown(req, res, ask, ask.name!, unknownMembers(body, validator.schema));
+    const causes = [...validator.check(body.spec ?? {}, 'spec'), ...hiddenCharacters(body.spec, 'spec')];
+    if (causes.length > 0) throw invalid({ ...ask.kind, kind: action.kind }, ask.name!, causes);
+    return { spec: body.spec ?? {}, apply() {} };
+  }
+
+  async #body(req: Req, res: Res, ask: ResourceAsk): Promise<Record<string, unknown>> {
+    refuseBodyType(req);
+    const body = normalised(await readObject(req, ask.kind.bodyLimit ?? bodyLimit));
+    refuseOtherKind(body, ask.kind.kind);
+    const name = isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
+    judgeUnknown(req, res, ask, name, unknownMembers(body, this.#parts.registry.schemas(ask.kind).spec.schema));
+    return body;
+  }
+
+  async #answer(req: Req, res: Res, code: number, object: KindObject, call: Call, kind = admittedOf(req).ask.kind): Promise<void> {
+    const shown = structuredClone(object);
+    kind.strategy.status?.(shown, call);
+    await kind.strategy.view?.(shown, call);
+    this.#parts.encoder.json(req, res, code, wireObject(kind, shown));
+  }
+
+  #call(req: Req, res: Res, dryRun = false): Call {
+    const { caller, target } = req.admitted!;
+    const request: RequestFacts = { auditID: req.auditID, network: req.network, userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), browser: isBrowser(req) };
+    return this.#parts.store.call({ caller, request, ports: this.#parts.ports(req, res), dryRun, ...(target && { target }) });
+  }
+}
+
+const secondsOf = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
+const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } => req.admitted as Admitted & { ask: ResourceAsk };
+
+/** A browser that opens an address, rather than a script that fetches it (`kubernetes.md` 4.2). */
+function isNavigation({ headers }: Req): boolean {
+  if (headers['sec-fetch-mode'] !== undefined) return headers['sec-fetch-mode'] === 'navigate';
+  const accept = headers.accept ?? '';
+  const html = accept.indexOf('text/html');
+  const json = accept.indexOf('application/json');
+  return html >= 0 && (json < 0 || html < json);
+}
+
+function redirect(res: Res, to: string): void {
+  res.writeHead(303, { Location: to, Vary: 'Accept, Sec-Fetch-Mode', 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin', 'X-Content-Type-Options': 'nosniff', 'Content-Length': '0' }).end();
+}
+
+function refusePropagation(ask: ResourceAsk, options: Record<string, unknown>): void {
+  const policy = options.propagationPolicy ?? ask.query.get('propagationPolicy');
+  if (policy !== undefined && policy !== null && !['Orphan', 'Background', 'Foreground'].includes(String(policy)))
+    throw invalid({ ...ask.kind, kind: 'DeleteOptions' }, ask.name ?? '', [{ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"' }]);
+}
+
+function refusePreconditions(ask: ResourceAsk, options: Record<string, unknown>, { metadata }: KindObject): void {
+  const wanted = isRecord(options.preconditions) ? options.preconditions : {};
+  for (const field of ['uid', 'resourceVersion'] as const)
+    if (typeof wanted[field] === 'string' && wanted[field] !== metadata[field]) throw conflict(ask.kind, ask.name!, `Precondition failed: ${field} in precondition does not match ${field} of the object`);
+}
+

@@ -1,0 +1,35 @@
+import type { Encoder } from './encode.js';
+import type { Req, Res } from './classes.js';
+
+/** One thing that must hold; answers or throws why not. */
+export interface Check { readonly name: string; readonly live?: boolean; run(): Promise<void> | void }
+
+const text = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain; charset=utf-8'];
+
+/** `/livez`, `/readyz` and `/healthz` as a kube-apiserver answers them (`kubernetes.md` 8). */
+export class Health {
+  readonly #checks: readonly Check[];
+  readonly #encoder: Encoder;
+
+  constructor(checks: readonly Check[], encoder: Encoder) {
+    this.#checks = checks;
+    this.#encoder = encoder;
+  }
+
+  async answer(req: Req, res: Res, path: string, query: URLSearchParams): Promise<void> {
+    const [, which, one] = path.split('/') as [string, string, string | undefined];
+    const asked = this.#checks.filter((check) => (which === 'readyz' || check.live) && (one === undefined || check.name === one));
+    if (asked.length === 0) return this.#encoder.send(req, res, 404, Buffer.from('404 page not found\n'), text);
+    const excluded = new Set(query.getAll('exclude'));
+    const lines: string[] = [];
+    let failed = false;
+    for (const check of asked) {
+      if (excluded.has(check.name)) { lines.push(`[+]${check.name} excluded: ok`); continue }
+      const good = await Promise.resolve().then(() => check.run()).then(() => true, () => false);
+      failed ||= !good;
+      lines.push(good ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`);
+    }
+    const body = failed ? `${lines.join('\n')}\n${which} check failed\n` : query.has('verbose') ? `${lines.join('\n')}\n${which} check passed\n` : 'ok';
+    this.#encoder.send(req, res, failed ? 500 : 200, Buffer.from(body), text);
+  }
+}

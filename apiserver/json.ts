@@ -1,0 +1,68 @@
+import { badRequest } from '../registry/status.js';
+
+const most = { depth: 32, values: 20_000 };
+const poisonous = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads JSON as `security.md` 1.4 wants it: fatal UTF-8, bounded, no key twice, no poisonous key, no number out of range; else 400. */
+export function parseJSON(bytes: Buffer): unknown {
+  let text: string;
+  try { text = decoder.decode(bytes) } catch { throw badRequest('the body is not valid UTF-8') }
+  if (text.charCodeAt(0) === 0xfeff) throw badRequest('the body begins with a byte order mark');
+  new Scanner(text).run();
+  try { return JSON.parse(text, finite) } catch (error) { throw error instanceof SyntaxError ? badRequest('the body is not valid JSON') : error }
+}
+
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))) throw badRequest('a number is out of range');
+  return value;
+}
+
+/** One container that is open: the keys seen in an object, nothing for an array. */
+interface Open { keys: Set<string> | undefined; expectKey: boolean }
+
+/** Counts depth and values and reads keys before anything walks the value; syntax is left to JSON.parse. */
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+  #values = 0;
+  readonly #open: Open[] = [];
+
+  constructor(text: string) { this.#text = text }
+
+  run(): void {
+    for (; this.#at < this.#text.length; this.#at += 1) {
+      const char = this.#text[this.#at]!;
+      if (char === '"') this.#string();
+      else if (char === '{' || char === '[') this.#enter(char === '{');
+      else if (char === '}' || char === ']') this.#open.pop();
+      else if (char === ',') { this.#count(); const top = this.#open.at(-1); if (top?.keys) top.expectKey = true }
+    }
+  }
+
+  #enter(object: boolean): void {
+    if (this.#open.length >= most.depth) throw badRequest(`the body is nested deeper than ${most.depth}`);
+    this.#count();
+    this.#open.push({ keys: object ? new Set() : undefined, expectKey: object });
+  }
+
+  #count(): void { if (++this.#values > most.values) throw badRequest(`the body has more than ${most.values} values`) }
+
+  #string(): void {
+    const start = this.#at;
+    for (this.#at += 1; this.#at < this.#text.length && this.#text[this.#at] !== '"'; this.#at += 1) if (this.#text[this.#at] === '\\') this.#at += 1;
+    const raw = this.#text.slice(start, this.#at + 1);
+    const value = raw.includes('\\') ? unescaped(raw) : raw.slice(1, -1);
+    if (!value.isWellFormed()) throw badRequest('a string has half of a surrogate pair');
+    const top = this.#open.at(-1);
+    if (!top?.expectKey) return;
+    top.expectKey = false;
+    if (poisonous.has(value)) throw badRequest('a key of the body is not allowed');
+    if (top.keys!.has(value)) throw badRequest(`duplicate field "${value.slice(0, 64)}"`);
+    top.keys!.add(value);
+  }
+}
+
+function unescaped(raw: string): string {
+  try { return JSON.parse(raw) as string } catch { throw badRequest('the body is not valid JSON') }
+}

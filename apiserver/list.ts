@@ -1,0 +1,158 @@
+import { Compacted, under, type Entry, type Page, type Range, type Revision } from '../storage/storage.js';
+import { apiVersion, type AnyKind } from '../registry/kind.js';
+import { badRequest, expired, invalid, timeout } from '../registry/status.js';
+import { guard, type Store } from '../registry/store.js';
+import { counts, Stored } from '../registry/stored.js';
+import type { Keys } from '../registry/keys.js';
+import type { Admission } from './admission.js';
+import type { Admitted, Req, Res } from './classes.js';
+import { wireBytes, type Encoder } from './encode.js';
+import { wholeNumber, type Query, type ResourceAsk } from './request.js';
+import { parseSelector, type Selector } from './selectors.js';
+
+const pageMost = 500;
+const waitForVersion = 2_500;
+
+interface Token { r: Revision; k: string; q: string }
+
+/** The keys of a collection, or of one owner's part of it. */
+export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
+  const exact = name ?? (kind.owner === 'metadata.name' ? owner : undefined);
+  if (exact !== undefined) return { start: `objects/${kind.resource}/${exact}`, end: `objects/${kind.resource}/${exact}!` };
+  return under(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
+}
+
+/** Lists a collection: a page where `limit` is given, else the whole of it, streamed (`kubernetes.md` 4.1). */
+export class Lister {
+  readonly #store: Store;
+  readonly #admission: Admission;
+  readonly #encoder: Encoder;
+  readonly #keys: Keys;
+
+  constructor(store: Store, admission: Admission, encoder: Encoder, keys: Keys) {
+    this.#store = store;
+    this.#admission = admission;
+    this.#encoder = encoder;
+    this.#keys = keys;
+  }
+
+  async list(req: Req, res: Res): Promise<void> {
+    const admitted = req.admitted!;
+    const ask = admitted.ask as ResourceAsk;
+    const selector = parseSelector(ask.query, ask.kind);
+    const limit = wholeNumber(ask.query, 'limit', 2 ** 31);
+    const token = this.#token(admitted, ask.query);
+    const range = rangeOf(ask.kind, admitted.owner, selector.name);
+    const at = token?.r ?? (await this.#exactly(ask, limit));
+    if (!limit) return this.#whole(req, res, admitted, selector, range, at);
+    const found = await this.#page(admitted, selector, token ? { start: `${token.k}!`, end: range.end } : range, Math.min(limit, pageMost), at);
+    const last = found.entries.at(-1);
+    const next = found.more > 0 && last ? this.#seal(admitted, { r: found.revision, k: last.entry.key, q: fingerprint(ask.query) }) : undefined;
+    const remaining = next && !found.filtered && found.more < 1000 ? found.more : undefined;
+    const head = `{"kind":"${ask.kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify({ resourceVersion: String(found.revision), ...(next && { continue: next }), ...(remaining && { remainingItemCount: remaining }) })},"items":[`;
+    this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...join(found.entries.map((one) => wireBytes(one, call(admitted)))), Buffer.from(']}')]));
+  }
+
+  /** Pages until `limit` objects that may be seen were found or the range ends. */
+  async #page(admitted: Admitted, selector: Selector, range: Range, limit: number, at: Revision | undefined): Promise<{ entries: Stored[]; revision: Revision; more: number; filtered: boolean }> {
+    const entries: Stored[] = [];
+    let filtered = selector.filters;
+    for (let from = range, revision = at; ;) {
+      const page = await this.#read(from, { limit: Math.max(limit - entries.length, 1), ...(revision !== undefined && { at: revision }) });
+      revision = page.revision;
+      for (const entry of page.entries) {
+        const stored = await this.#visible(admitted, selector, entry);
+        if (stored) entries.push(stored); else filtered = true;
+      }
+      if (page.more === 0 || entries.length >= limit) return { entries, revision, more: page.more, filtered };
+      from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
+    }
+  }
+
+  async #whole(req: Req, res: Res, admitted: Admitted, selector: Selector, range: Range, at: Revision | undefined): Promise<void> {
+    const { kind } = admitted.ask as ResourceAsk;
+    let page = await this.#read(range, { limit: pageMost, ...(at !== undefined && { at }) });
+    const { revision } = page;
+    const opening = `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${revision}"},"items":[`;
+    const chunks: Buffer[] = [];
+    let written = 0;
+    for (;;) {
+      for (const entry of page.entries) {
+        const stored = await this.#visible(admitted, selector, entry);
+        if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), wireBytes(stored, call(admitted)));
+      }
+      if (page.more === 0) break;
+      if (!res.headersSent) { this.#encoder.begin(req, res, 200); res.write(opening) }
+      if (chunks.length > 0 && !res.write(Buffer.concat(chunks.splice(0)))) await new Promise<void>((resolve) => { res.once('drain', resolve); res.once('close', resolve) });
+      if (res.destroyed) return;
+      page = await this.#read({ start: `${page.entries.at(-1)!.key}!`, end: range.end }, { limit: pageMost, at: revision });
+    }
+    const rest = Buffer.concat([...chunks, Buffer.from(']}')]);
+    if (res.headersSent) res.end(rest); else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
+  }
+
+  async #visible(admitted: Admitted, selector: Selector, entry: Entry): Promise<Stored | undefined> {
+    const ask = admitted.ask as ResourceAsk;
+    if (!counts(entry, Date.now())) return undefined;
+    const stored = new Stored(ask.kind, entry);
+    if (selector.filters && !selector.matches(stored.object)) return undefined;
+    return (await this.#admission.sees(ask, admitted.caller, stored)) ? stored : undefined;
+  }
+
+  async #read(range: Range, options: { limit: number; at?: Revision }): Promise<Page> {
+    try {
+      return await guard(this.#store.storage.list(range, options));
+    } catch (error) {
+      if (error instanceof Compacted) throw expired('The provided continue parameter or resourceVersion is too old; list again without it');
+      throw error;
+    }
+  }
+
+  /** The revision a list must be read at, or undefined for the latest (the table in `kubernetes.md` 4.1). */
+  async #exactly({ query, kind }: ResourceAsk, limit: number | undefined): Promise<Revision | undefined> {
+    const match = query.get('resourceVersionMatch') || undefined;
+    const text = query.get('resourceVersion') || undefined;
+    const wrong = (message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${message}` }]);
+    if (text !== undefined && !/^(0|[1-9]\d{0,15})$/.test(text)) throw badRequest('resourceVersion must be a decimal number');
+    if (query.has('sendInitialEvents')) throw invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'sendInitialEvents', message: 'Forbidden: sendInitialEvents is for watches' }]);
+    if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match)) throw wrong('supported values: "Exact", "NotOlderThan"');
+    if (match !== undefined && text === undefined) throw wrong('resourceVersionMatch needs a resourceVersion');
+    if (match === 'Exact' && text === '0') throw wrong('Exact needs a resourceVersion other than "0"');
+    if (text === undefined || text === '0') return undefined;
+    await this.#notNewer(Number(text));
+    return match === 'Exact' || (match === undefined && limit) ? Number(text) : undefined;
+  }
+
+  /** Waits briefly for a version the store has not reached, then 504. */
+  async #notNewer(version: Revision): Promise<void> {
+    if (await this.#store.hub.reached(version, waitForVersion)) return;
+    const { revision } = await guard(this.#store.storage.get('meta/hub'));
+    if (revision < version) throw timeout(`Too large resource version: ${version}, current: ${revision}`, [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]);
+  }
+
+  #token(admitted: Admitted, query: Query): Token | undefined {
+    const text = query.get('continue') || undefined;
+    if (text === undefined) return undefined;
+    if (query.get('resourceVersionMatch')) throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: 'Forbidden: not with continue' }]);
+    if (!['', '0', undefined].includes(query.get('resourceVersion'))) throw badRequest('specifying resource version is not allowed when using continue');
+    try {
+      const token = JSON.parse(this.#keys.open(bindingOf(admitted), Buffer.from(text, 'base64url')).toString()) as Token;
+      if (token.q === fingerprint(query)) return token;
+    } catch { /* told below, whatever was wrong with it */ }
+    throw badRequest('continue key is not valid');
+  }
+
+  #seal(admitted: Admitted, token: Token): string { return this.#keys.seal(bindingOf(admitted), JSON.stringify(token)).toString('base64url') }
+}
+
+const call = ({ caller }: Admitted) => ({ caller, now: Date.now() });
+const fingerprint = (query: Query): string => JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
+
+/** A token is good for one resource, one caller, one range. */
+const bindingOf = ({ ask, caller, owner }: Admitted): string =>
+  `continue ${(ask as ResourceAsk).kind.resource} ${owner ?? ''} ${caller.type === 'Account' ? `a:${caller.account}` : caller.type === 'Machine' ? `m:${caller.user}` : caller.type}`;
+
+function join(parts: Buffer[]): Buffer[] {
+  const comma = Buffer.from(',');
+  return parts.flatMap((part, i) => (i === 0 ? [part] : [comma, part]));
+}

@@ -1,0 +1,39 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+
+/** Networks whose `X-Forwarded-For` counts. */
+export function blockList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address, bits] = cidr.split('/') as [string, string | undefined];
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
+  }
+  return list;
+}
+
+const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);
+const within = (list: BlockList, address: string): boolean => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+
+/** The client's network: /32 of IPv4, /64 of IPv6, from the socket, or from trusted proxies the nearest address that is not one of them. */
+export function clientNetwork(request: IncomingMessage, trusted: BlockList | undefined): string {
+  let address = plain(request.socket.remoteAddress ?? '');
+  if (trusted && address && within(trusted, address)) {
+    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => plain(hop.trim())).reverse();
+    for (const hop of hops) {
+      if (isIP(hop) === 0) break;
+      address = hop;
+      if (!within(trusted, hop)) break;
+    }
+  }
+  return isIPv6(address) ? `${expand(address).slice(0, 4).join(':')}::/64` : address;
+}
+
+/** The eight groups of an IPv6 address. */
+function expand(address: string): string[] {
+  const [head = '', tail] = address.split('%')[0]!.split('::') as [string, string | undefined];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const middle = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...middle, ...right].map((part) => Number.parseInt(part, 16).toString(16));
+}

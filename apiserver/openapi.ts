@@ -1,0 +1,125 @@
+import { apiVersion, group, version, type Action, type AnyKind, type Verb } from '../registry/kind.js';
+import { Metadata } from '../registry/metadata.js';
+import type { Registry } from '../registry/registry.js';
+import { toJSONSchema, type JSONSchema } from '../registry/schema.js';
+import { codes, type Reason } from '../registry/status.js';
+
+/** The specification's versioning notice (specification 9). */
+export const versioningNotice = 'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
+
+const ref = (name: string): JSONSchema => ({ $ref: `#/components/schemas/${name}` });
+const text = (description: string, more: JSONSchema = {}): JSONSchema => ({ type: 'string', description, ...more });
+
+const statusSchema: JSONSchema = {
+  type: 'object', description: 'Every error is a Status object.', required: ['apiVersion', 'kind', 'metadata', 'status', 'code'], additionalProperties: false,
+  properties: {
+    apiVersion: text('v1', { const: 'v1' }), kind: text('Status', { const: 'Status' }),
+    metadata: { type: 'object', description: 'Always empty.', additionalProperties: false, properties: {} },
+    status: text('Failure, or Success of a deletion.', { enum: ['Failure', 'Success'] }),
+    reason: text('For programs.', { enum: Object.keys(codes) }),
+    code: { type: 'integer', description: 'The HTTP status code.' }, message: text('For people who develop.'),
+    details: {
+      type: 'object', description: 'What is known beyond the reason.', additionalProperties: false,
+      properties: {
+        name: text('Name of the object.'), group: text('API group.'), kind: text('Resource, or of Invalid the kind.'), uid: text('uid of the object.'),
+        causes: { type: 'array', description: 'Names each invalid field.', items: { type: 'object', required: ['reason', 'message'], additionalProperties: false, description: 'One cause.', properties: { reason: text('For programs.'), message: text('What is wrong.'), field: text('Path of the field.') } } },
+        retryAfterSeconds: { type: 'integer', description: 'Wait so many seconds; Retry-After says the same.' },
+        triesLeft: { type: 'integer', description: 'Wrong codes that may still follow.' },
+        policyDecision: text('Name of the PolicyDecision.'),
+      },
+    },
+  },
+};
+
+/** The object, its list and its watch event, for one kind. */
+function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
+  const { spec, status } = registry.schemas(kind);
+  const envelope = { apiVersion: text('Group and version.', { const: apiVersion }), kind: text('The kind.', { const: kind.kind }) };
+  return {
+    [kind.kind]: {
+      type: 'object', description: kind.description, required: ['apiVersion', 'kind', 'metadata', 'spec', 'status'], additionalProperties: false,
+      properties: { ...envelope, metadata: ref('ObjectMeta'), spec: { ...spec.schema, description: 'What the caller may set.' }, status: { ...status, description: 'What the service observed.' } },
+      'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
+    },
+    [`${kind.kind}List`]: {
+      type: 'object', description: `A list of ${kind.resource}.`, required: ['apiVersion', 'kind', 'metadata', 'items'], additionalProperties: false,
+      properties: { apiVersion: envelope.apiVersion, kind: text('The kind.', { const: `${kind.kind}List` }), metadata: ref('ListMeta'), items: { type: 'array', description: 'The objects.', items: ref(kind.kind) } },
+    },
+    [`${kind.kind}Event`]: {
+      type: 'object', description: `One line of a watch on ${kind.resource}.`, required: ['type', 'object'], additionalProperties: false,
+      properties: { type: text('What happened.', { enum: ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] }), object: { anyOf: [ref(kind.kind), ref('Bookmark'), ref('Status')], description: 'The object; of a BOOKMARK its version alone; of an ERROR a Status.' } },
+    },
+  };
+}
+
+const listMeta: JSONSchema = {
+  type: 'object', description: 'Metadata of a list.', required: ['resourceVersion'], additionalProperties: false,
+  properties: { resourceVersion: text('The revision the list was read at.'), continue: text('Asks for the next page.'), remainingItemCount: { type: 'integer', description: 'How many follow.' } },
+};
+const bookmark: JSONSchema = {
+  type: 'object', description: 'Nothing up to this version is missing.', required: ['apiVersion', 'kind', 'metadata'], additionalProperties: false,
+  properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Its version.', required: ['resourceVersion'], additionalProperties: false, properties: { resourceVersion: text('The version.'), annotations: { type: 'object', description: 'Notes.', additionalProperties: text('A note.') } } } },
+};
+
+type Operation = Record<string, unknown>;
+const jsonBody = (schema: JSONSchema, type = 'application/json') => ({ [type]: { schema } });
+const answers = (code: number, description: string, schema: JSONSchema, errors: readonly Reason[]): Record<string, unknown> => {
+  const responses: Record<string, unknown> = { [code]: { description, content: jsonBody(schema) } };
+  for (const reason of errors) responses[codes[reason]] = { description: `A Status: ${Object.keys(codes).filter((one) => codes[one as Reason] === codes[reason]).join(' or ')}.`, content: jsonBody(ref('Status')) };
+  return responses;
+};
+
+const everywhere: Reason[] = ['BadRequest', 'Unauthorized', 'Forbidden', 'NotFound', 'MethodNotAllowed', 'TooManyRequests', 'RequestHeaderFieldsTooLarge', 'InternalError', 'ServiceUnavailable', 'Timeout'];
+const onWrites: Reason[] = [...everywhere, 'Conflict', 'Expired', 'RequestEntityTooLarge', 'UnsupportedMediaType', 'Invalid'];
+const query = (name: string, description: string, schema: JSONSchema = { type: 'string' }) => ({ name, in: 'query', required: false, description, schema });
+const nameParameter = { name: 'name', in: 'path', required: true, description: 'Name of the object.', schema: { type: 'string' } };
+const listParameters = [query('labelSelector', 'Only objects whose labels match.'), query('fieldSelector', 'Only objects whose fields match.'), query('limit', 'At most so many, 500 at most.', { type: 'integer' }), query('continue', 'The next page.'),
+  query('resourceVersion', 'Not older than this version.'), query('resourceVersionMatch', 'Exact or NotOlderThan.'), query('watch', 'Stream changes instead.', { type: 'boolean' }), query('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
+  query('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }), query('timeoutSeconds', 'End a watch after so long.', { type: 'integer' })];
+const writeParameters = [query('dryRun', 'All: nothing is stored.'), query('fieldValidation', 'Ignore, Warn or Strict.'), query('fieldManager', 'Accepted without effect.')];
+const deletionBody = { required: false, content: jsonBody({ type: 'object', description: 'DeleteOptions.' }) };
+
+const ends: Record<Verb, { item: boolean; method: string; describe: (kind: AnyKind) => Operation } | undefined> = {
+  watch: undefined,
+  get: { item: true, method: 'get', describe: (kind) => ({ summary: `Reads one ${kind.kind}.`, parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
+    responses: { ...answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), ...(kind.bound && { 303: { description: 'A browser that navigates is led to the page.' }, ...answers(410, 'Over.', ref('Status'), []) }) } }) },
+  list: { item: false, method: 'get', describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid', 'NotAcceptable']) }) },
+  create: { item: false, method: 'post', describe: (kind) => ({ summary: `Creates a ${kind.kind}.`, parameters: writeParameters, requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(201, 'As stored.', ref(kind.kind), onWrites) }) },
+  update: { item: true, method: 'put', describe: (kind) => ({ summary: `Replaces the spec of a ${kind.kind}.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
+  patch: { item: true, method: 'patch', describe: (kind) => ({ summary: `Changes a ${kind.kind} by merge patch.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json') }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
+  delete: { item: true, method: 'delete', describe: (kind) => ({ summary: kind.bound ? 'Cancels it: the Client is told that the person declined.' : `Deletes a ${kind.kind}.`, parameters: [nameParameter, query('dryRun', 'All: nothing is stored.'), query('propagationPolicy', 'Accepted without effect.')], requestBody: deletionBody, responses: answers(200, 'Gone, or the object while it is being ended.', kind.strategy.remove ? { anyOf: [ref(kind.kind), ref('Status')] } : ref('Status'), onWrites) }) },
+  deletecollection: { item: false, method: 'delete', describe: (kind) => ({ summary: `Deletes ${kind.resource}.`, parameters: [query('labelSelector', 'Only these.'), query('fieldSelector', 'Only these.'), query('dryRun', 'All: nothing is stored.')], requestBody: deletionBody, responses: answers(200, 'What went.', ref(`${kind.kind}List`), onWrites) }) },
+};
+
+function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
+  return { type: 'object', description: `What a caller sends of a ${kind.kind}.`, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Name, labels, annotations.' }, spec: registry.schemas(kind).spec.schema, status: { type: 'object', description: 'Ignored.' } } };
+}
+
+function actionOperation(action: Action, registry: Registry): Operation {
+  const answered = action.answers && 'schema' in action.answers ? toJSONSchema(action.answers.schema, action.answers.kind) : ref((action.answers ?? action.of).kind);
+  const body = registry.body(action)?.schema;
+  const content = action.verb === 'get' ? undefined : action.verb === 'patch' ? jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json')
+    : jsonBody({ type: 'object', description: action.kind, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Ignored.' }, spec: body! } });
+  return { summary: action.description, parameters: [nameParameter], ...(content && { requestBody: { required: true, content } }), responses: answers(action.code, `The ${(action.answers ?? action.of).kind}.`, answered, onWrites) };
+}
+
+/** The OpenAPI 3.1 document of everything served, from the very schemas that validate requests (specification 1, 9). */
+export function openapi(registry: Registry, release: string): unknown {
+  const paths: Record<string, Record<string, unknown>> = {};
+  const put = (path: string, method: string, operation: unknown): void => { (paths[path] ??= {})[method] = operation };
+  for (const kind of registry.kinds) for (const verb of kind.verbs) {
+    const end = ends[verb];
+    if (end) put(`/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`, end.method, { ...end.describe(kind), operationId: `${verb}${kind.kind}`, tags: [kind.kind] });
+  }
+  for (const action of registry.actions) put(`/api/${version}/${action.of.resource}/{name}/${action.subresource}`, { create: 'post', get: 'get', patch: 'patch' }[action.verb],
+    { ...actionOperation(action, registry), operationId: `${action.verb}${action.of.kind}${action.subresource}`, tags: [action.of.kind] });
+  for (const [path, summary] of [['/api', 'The API versions served.'], [`/api/${version}`, 'Every resource and the verbs it takes.'], ['/api/openapi/v3', 'This document.']])
+    put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: answers(200, summary!, { type: 'object', description: summary! }, everywhere) });
+  const schemas: Record<string, JSONSchema> = { ObjectMeta: toJSONSchema(Metadata, 'metadata'), ListMeta: listMeta, Bookmark: bookmark, Status: statusSchema };
+  for (const kind of registry.kinds) { Object.assign(schemas, kindSchemas(kind, registry)); if (kind.verbs.includes('create') || kind.verbs.includes('update')) schemas[`${kind.kind}Draft`] = draftOf(kind, registry) }
+  return {
+    openapi: '3.1.0', jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    info: { title: 'Vestibule', version: `${version}+${release}`, description: `Sign-in for an OpenID Connect provider, as a Kubernetes-style API. ${versioningNotice}`, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/' }], paths, components: { schemas },
+  };
+}

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { noSuchPath } from '../registry/status.js';
+import type { Req, Res } from './classes.js';
+
+const types: Record<string, string> = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.json': 'application/json', '.png': 'image/png', '.ico': 'image/x-icon' };
+const shells: Record<string, string> = { interaction: 'signin.html', mailbox: 'mailbox.html', account: 'account.html', policy: 'policy.html' };
+
+/** The headers of every page shell, exact (`ui.md` 2). */
+export const pageHeaders = [
+  'Content-Security-Policy', "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'Cross-Origin-Opener-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin', 'Referrer-Policy', 'same-origin', 'X-Content-Type-Options', 'nosniff',
+  'Permissions-Policy', 'publickey-credentials-get=(self), publickey-credentials-create=(self), accelerometer=(), camera=(), display-capture=(), fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()',
+];
+
+/** The shells and hashed assets that ui/ builds, read once at start. */
+export class Pages {
+  readonly #shells = new Map<string, Buffer>();
+  readonly #assets = new Map<string, { body: Buffer; type: string }>();
+  readonly #secure: boolean;
+
+  /** `mailbox`: whether the mock mailbox is served. */
+  constructor(folder: string, options: { mailbox: boolean; secure: boolean }) {
+    this.#secure = options.secure;
+    const files = readdirSync(folder);
+    for (const [path, file] of Object.entries(shells)) if (files.includes(file) && (path !== 'mailbox' || options.mailbox)) this.#shells.set(path, readFileSync(join(folder, file)));
+    for (const name of files.includes('assets') ? readdirSync(join(folder, 'assets')) : []) this.#assets.set(`/assets/${name}`, { body: readFileSync(join(folder, 'assets', name)), type: types[extname(name)] ?? 'application/octet-stream' });
+  }
+
+  /** The address of the style sheet that server-rendered pages share. */
+  get stylesheet(): string { return [...this.#assets.keys()].find((path) => path.endsWith('.css')) ?? '/assets/style.css' }
+
+  /** The shell for a path: the same bytes for every interaction, since it learns everything by fetch. */
+  page(req: Req, res: Res, path: string): void {
+    if (path === '/') return void res.writeHead(303, ['Location', '/account', 'Content-Length', '0', ...this.#headers(req)]).end();
+    const shell = this.#shells.get(path.split('/')[1]!);
+    if (!shell) throw noSuchPath();
+    this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req)]);
+  }
+
+  /** A hashed asset, which never changes. */
+  asset(req: Req, res: Res, path: string): void {
+    const asset = this.#assets.get(path);
+    if (!asset) throw noSuchPath();
+    this.#write(req, res, asset.body, ['Content-Type', asset.type, 'Cache-Control', 'public, max-age=31536000, immutable', ...this.#headers(req)]);
+  }
+
+  #headers(req: Req): string[] { return [...pageHeaders, 'Audit-ID', req.auditID, ...(this.#secure ? ['Strict-Transport-Security', 'max-age=63072000'] : [])] }
+
+  #write(req: Req, res: Res, body: Buffer, headers: string[]): void {
+    res.writeHead(200, [...headers, 'Content-Length', String(body.length)]);
+    res.end(req.method === 'HEAD' ? undefined : body);
+  }
+}

@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http';
+import { group, version, type Action, type AnyKind, type Verb } from '../registry/kind.js';
+import type { Registry } from '../registry/registry.js';
+import { badRequest, methodNotAllowed, noSuchPath, notFound, StatusError } from '../registry/status.js';
+
+/** Parameters of a query as flat text; a known single-valued one given twice is 400. */
+export type Query = ReadonlyMap<string, string>;
+
+/** A request for objects: the one reading of the path that policy, router, audit and handlers share (`security.md` 1.4). */
+export interface ResourceAsk {
+  readonly type: 'resource';
+  readonly kind: AnyKind;
+  readonly verb: Verb;
+  /** As in the path; `~` until the caller is known. */
+  name?: string;
+  readonly action?: Action;
+  readonly query: Query;
+}
+
+/** A request for anything else, by what policy calls it. */
+export interface OtherAsk {
+  readonly type: 'discovery' | 'health' | 'page' | 'asset' | 'provider';
+  readonly path: string;
+  readonly query: Query;
+}
+
+export type Ask = ResourceAsk | OtherAsk;
+
+const single = new Set(['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'resourceVersionMatch', 'watch', 'allowWatchBookmarks',
+  'sendInitialEvents', 'timeoutSeconds', 'timeout', 'dryRun', 'fieldValidation', 'fieldManager', 'propagationPolicy', 'gracePeriodSeconds']);
+
+const none: Query = new Map();
+const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const discoveryPaths = new Set(['/api', '/api/v1alpha1', '/api/openapi/v3', '/version']);
+const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
+const pagePath = /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery)?$/;
+const providerPath = /^\/(oauth2\/.+|\.well-known\/(openid-configuration|oauth-authorization-server))$/;
+
+const roots = [`/api/${version}/`, `/apis/${group}/${version}/`];
+
+/** Reads method and target once; 400, 404 or 405 where they lead nowhere. */
+export function parseRequest(request: IncomingMessage, registry: Registry): Ask {
+  const target = request.url!;
+  if (!target.startsWith('/')) throw badRequest('the request target must be a path');
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  refuseOddSpelling(path);
+  const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
+  const method = request.method === 'HEAD' ? 'GET' : request.method!;
+  const root = roots.find((one) => path.startsWith(one));
+  if (root) return parseResource(method, path.slice(root.length), query, registry);
+  return { type: otherType(path, method), path, query };
+}
+
+/** Escapes are never needed here: a broken one is 400, any other another spelling, 404. */
+function refuseOddSpelling(path: string): void {
+  if (/%(?![0-9A-Fa-f]{2})/.test(path)) throw badRequest('the path has a broken escape');
+  if (!/^[\x21-\x7e]*$/.test(path) || path.includes('%') || path.includes('\\')) throw noSuchPath();
+}
+
+function otherType(path: string, method: string): OtherAsk['type'] {
+  const type = discoveryPaths.has(path) ? 'discovery' : healthPath.test(path) ? 'health' : pagePath.test(path) ? 'page'
+    : path.startsWith('/assets/') ? 'asset' : providerPath.test(path) ? 'provider' : undefined;
+  if (!type) throw noSuchPath();
+  if (type !== 'provider' && method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
+  return type;
+}
+
+function parseQuery(text: string): Query {
+  const query = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (query.has(name) && single.has(name)) throw badRequest(`${name} may be given once`);
+    query.set(name, value);
+  }
+  return query;
+}
+
+function parseResource(method: string, rest: string, query: Query, registry: Registry): ResourceAsk {
+  const [resource = '', name, subresource, ...more] = rest.split('/');
+  const kind = registry.kindOf(resource);
+  if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
+  if (name !== undefined && name !== '~' && (name.length > 253 || !apiName.test(name))) throw notFound(kind, name);
+  if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') throw notFound(kind, name);
+  if (subresource !== undefined) return parseAction(method, kind, name!, subresource, query, registry);
+  const verb = verbOf(method, name !== undefined, isWatch(query));
+  if (!verb || !kind.verbs.includes(verb)) throw methodNotAllowed(verb ?? method.toLowerCase(), kind, allowed(kind, name !== undefined));
+  return { type: 'resource', kind, verb, ...(name !== undefined && { name }), query };
+}
+
+function parseAction(method: string, kind: AnyKind, name: string, subresource: string, query: Query, registry: Registry): ResourceAsk {
+  const actions = registry.actionsOn(kind, subresource);
+  if (actions.length === 0) throw noSuchPath();
+  const action = actions.find((one) => methodOf(one) === method);
+  if (!action) throw methodNotAllowed(method.toLowerCase(), kind, actions.flatMap((one) => (methodOf(one) === 'GET' ? ['GET', 'HEAD'] : [methodOf(one)])));
+  return { type: 'resource', kind, verb: action.verb, name, action, query };
+}
+
+/** The HTTP method an action answers to. */
+export const methodOf = (action: Action): string => ({ create: 'POST', get: 'GET', patch: 'PATCH' })[action.verb];
+
+const isWatch = (query: Query): boolean => ['true', '1'].includes(query.get('watch') ?? '');
+
+function verbOf(method: string, item: boolean, watch: boolean): Verb | undefined {
+  if (method === 'GET') return watch ? 'watch' : item ? 'get' : 'list';
+  const verbs: Record<string, Verb> = item ? { PUT: 'update', PATCH: 'patch', DELETE: 'delete' } : { POST: 'create', DELETE: 'deletecollection' };
+  return verbs[method];
+}
+
+/** The methods a collection or an object of `kind` takes. */
+export function allowed(kind: AnyKind, item: boolean): string[] {
+  const methods: [Verb, string][] = item ? [['get', 'GET'], ['get', 'HEAD'], ['update', 'PUT'], ['patch', 'PATCH'], ['delete', 'DELETE']]
+    : [['list', 'GET'], ['list', 'HEAD'], ['create', 'POST'], ['deletecollection', 'DELETE']];
+  return methods.filter(([verb]) => kind.verbs.includes(verb)).map(([, method]) => method);
+}
+
+/** A whole number of a query, within bounds; 400 else. */
+export function wholeNumber(query: Query, name: string, most: number): number | undefined {
+  const text = query.get(name);
+  if (text === undefined || text === '') return undefined;
+  if (!/^\d{1,16}$/.test(text) || Number(text) > most) throw badRequest(`${name} must be a whole number from 0 to ${most}`);
+  return Number(text);
+}
+
+/** A boolean of a query; 400 else. */
+export function flag(query: Query, name: string): boolean {
+  const text = query.get(name);
+  if (text === undefined || ['', 'false', '0'].includes(text)) return false;
+  if (['true', '1'].includes(text)) return true;
+  throw badRequest(`${name} must be true or false`);
+}
+
+/** Whether the error is one of this API's. */
+export const isStatus = (error: unknown): error is StatusError => error instanceof StatusError;

@@ -1,0 +1,72 @@
+import type { AnyKind, KindObject } from '../registry/kind.js';
+import { badRequest } from '../registry/status.js';
+import type { Query } from './request.js';
+
+type Requirement = { key: string; operator: 'in' | 'notin' | 'exists' | 'absent'; values: readonly string[] };
+
+/** What a list, watch or deletecollection is narrowed to (`kubernetes.md` 4.1). */
+export interface Selector {
+  /** Pinned to one name. */
+  readonly name?: string;
+  /** Pinned to one owner's range. */
+  readonly owner?: string;
+  /** Whether anything but the range is selected by. */
+  readonly filters: boolean;
+  matches(object: KindObject): boolean;
+}
+
+const key = '(?:[a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?';
+const value = '(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?';
+const equality = new RegExp(`^(${key})\\s*(==|=|!=)\\s*(${value})$`);
+const set = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
+const exists = new RegExp(`^(!?)\\s*(${key})$`);
+
+function parseRequirement(text: string): Requirement {
+  const eq = equality.exec(text);
+  if (eq) return { key: eq[1]!, operator: eq[3] === '!=' ? 'notin' : 'in', values: [eq[4]!] };
+  const of = set.exec(text);
+  if (of) {
+    const values = of[4]!.split(',').map((one) => one.trim());
+    if (values.every((one) => new RegExp(`^${value}$`).test(one))) return { key: of[1]!, operator: of[3] as 'in' | 'notin', values };
+  }
+  const is = exists.exec(text);
+  if (is) return { key: is[2]!, operator: is[1] ? 'absent' : 'exists', values: [] };
+  throw badRequest(`unable to parse the label selector at "${text.slice(0, 64)}"`);
+}
+
+function meets(labels: Record<string, string>, { key: name, operator, values }: Requirement): boolean {
+  const held = Object.hasOwn(labels, name) ? labels[name]! : undefined;
+  switch (operator) {
+    case 'exists': return held !== undefined;
+    case 'absent': return held === undefined;
+    case 'in': return held !== undefined && values.includes(held);
+    case 'notin': return held === undefined || !values.includes(held);
+  }
+}
+
+/** Reads labelSelector and fieldSelector; 400 where they cannot be. */
+export function parseSelector(query: Query, kind: AnyKind): Selector {
+  const text = query.get('labelSelector') ?? '';
+  const labels = text.trim() === '' ? [] : text.split(/,(?![^(]*\))/).map((part) => parseRequirement(part.trim()));
+  const fields = parseFields(query.get('fieldSelector') ?? '', kind);
+  const not = fields.notNames;
+  return {
+    ...(fields.name !== undefined && { name: fields.name }), ...(fields.owner !== undefined && { owner: fields.owner }),
+    filters: labels.length > 0 || not.length > 0 || fields.name !== undefined,
+    matches: ({ metadata }) => (fields.name === undefined || metadata.name === fields.name) && !not.includes(metadata.name)
+      && labels.every((requirement) => meets(metadata.labels ?? {}, requirement)),
+  };
+}
+
+function parseFields(text: string, kind: AnyKind): { name?: string; owner?: string; notNames: string[] } {
+  const found: { name?: string; owner?: string; notNames: string[] } = { notNames: [] };
+  for (const part of text.trim() === '' ? [] : text.split(',')) {
+    const match = /^\s*([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)\s*$/.exec(part);
+    if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
+    const [, field, operator, wanted] = match as unknown as [string, string, string, string];
+    if (field === 'metadata.name') { if (operator === '!=') found.notNames.push(wanted); else found.name = wanted }
+    else if (field === kind.owner && operator !== '!=') found.owner = wanted;
+    else throw badRequest(`"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`);
+  }
+  return found;
+}

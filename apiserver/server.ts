@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo, BlockList } from 'node:net';
+import type { Authenticator } from '../registry/authenticator.js';
+import type { Authorize } from '../registry/decision.js';
+import type { Caller, Ports } from '../registry/kind.js';
+import type { Keys } from '../registry/keys.js';
+import type { NetworkLimits } from '../registry/limits.js';
+import type { Log } from '../registry/observe.js';
+import { badRequest, forbidden, internalError, StatusError, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
+import type { Store } from '../registry/store.js';
+import { Admission } from './admission.js';
+import { Authentication } from './authenticate.js';
+import { createApi } from './api.js';
+import { Req, Res, type Admitted } from './classes.js';
+import { Encoder } from './encode.js';
+import { Health, type Check } from './health.js';
+import { clientNetwork } from './network.js';
+import { exemptFromOrigin, rawValues, refuseCrossSite } from './origin.js';
+import type { Pages } from './pages.js';
+import { parseRequest, type OtherAsk, type ResourceAsk } from './request.js';
+import { Watcher } from './watch.js';
+
+/** What main.ts puts together. */
+export interface ServerParts {
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly log: Log;
+  readonly baseURL: string;
+  readonly release: string;
+  readonly authenticators: readonly Authenticator[];
+  readonly authorize: Authorize;
+  readonly ports: (req: Req, res: Res) => Ports;
+  readonly limits: NetworkLimits;
+  readonly checks: readonly Check[];
+  readonly pages: Pages;
+  /** The OpenID Connect provider's own paths. */
+  readonly provider: (req: Req, res: Res) => void | Promise<void>;
+  readonly trustedProxies?: BlockList;
+  readonly inflight?: { reads: number; changes: number };
+}
+
+/** The HTTP server: the whole chain of a request, and its life. */
+export class Server {
+  readonly #parts: ServerParts;
+  readonly #encoder: Encoder;
+  readonly #authentication: Authentication;
+  readonly #admission: Admission;
+  readonly #health: Health;
+  readonly #pages: Pages;
+  readonly #watcher: Watcher;
+  readonly #api: (req: Req, res: Res, next: (error?: unknown) => void) => void;
+  readonly #http: HttpServer<typeof Req, typeof Res>;
+  readonly #inflight = { reads: 0, changes: 0 };
+  #ready = false;
+  #stopping = false;
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts;
+    this.#encoder = new Encoder(parts.baseURL);
+    this.#authentication = new Authentication(parts.authenticators);
+    this.#admission = new Admission(parts.store, parts.authorize);
+    this.#health = new Health([{ name: 'ping', live: true, run() {} }, ...parts.checks, { name: 'shutdown', run: () => { if (this.#stopping) throw new Error('stopping') } }], this.#encoder);
+    this.#pages = parts.pages;
+    this.#watcher = new Watcher(parts.store, this.#admission, this.#encoder, (req) => this.#again(req));
+    this.#api = createApi({ ...parts, registry: parts.store.registry, admission: this.#admission, encoder: this.#encoder, watcher: this.#watcher });
+    this.#http = createServer({ IncomingMessage: Req, ServerResponse: Res, maxHeaderSize: 16 << 10, headersTimeout: 10_000, requestTimeout: 60_000, requireHostHeader: false, connectionsCheckingInterval: 5_000 }, (req, res) => void this.#serve(req, res));
+    this.#http.maxHeadersCount = 0;
+    this.#http.keepAliveTimeout = 65_000;
+    this.#guardSockets();
+  }
+
+  get stylesheet(): string { return this.#pages.stylesheet }
+
+  /** Begins to listen; until `ready` everything but /livez is 503. */
+  async listen(port: number, address: string): Promise<AddressInfo> {
+    await new Promise<void>((resolve, reject) => { this.#http.once('error', reject).listen(port, address, () => resolve()) });
+    return this.#http.address() as AddressInfo;
+  }
+
+  ready(): void { this.#ready = true }
+
+  /** Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s (`operations.md` 4). */
+  async stop(options: { delay?: number } = {}): Promise<void> {
+    this.#stopping = true;
+    await new Promise((resolve) => setTimeout(resolve, options.delay ?? 0));
+    const closed = new Promise<void>((resolve) => { this.#http.close(() => resolve()) });
+    await this.#watcher.stop(options.delay === undefined ? 0 : 5_000);
+    this.#http.closeIdleConnections();
+    const late = setTimeout(() => this.#http.closeAllConnections(), 10_000);
+    const idle = setInterval(() => this.#http.closeIdleConnections(), 50);
+    await closed;
+    clearTimeout(late);
+    clearInterval(idle);
+  }
+
+  /** The chain: what is asked, from our own page, who asks, may they; then whoever answers (`house.md`, One request). */
+  async #serve(req: Req, res: Res): Promise<void> {
+    const began = performance.now();
+    try {
+      this.#identify(req, res);
+      this.#refuseOddMessage(req);
+      const ask = parseRequest(req, this.#parts.store.registry);
+      if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
+      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery');
+      req.admitted = await this.#admit(req, ask);
+      this.#bound(req, res, ask);
+      await this.#answer(req, res, req.admitted);
+    } catch (error) {
+      this.#fail(req, res, error);
+    } finally {
+      this.#record(req, res, performance.now() - began);
+    }
+  }
+
+  #identify(req: Req, res: Res): void {
+    const given = req.headers['audit-id'];
+    req.auditID = typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID();
+    req.network = clientNetwork(req, this.#parts.trustedProxies);
+    if (this.#stopping || req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
+  }
+
+  #refuseOddMessage(req: Req): void {
+    if (!req.url!.startsWith('/')) throw badRequest('the request target must be a path');
+    if (req.rawHeaders.length > 400) throw new StatusError('RequestHeaderFieldsTooLarge', 'there are more than 200 header fields', undefined, { Connection: 'close' });
+    if (req.headers.host === undefined && req.httpVersion === '1.1' || rawValues(req, 'host').length > 1) throw badRequest('one Host header is needed');
+    if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') throw badRequest('only HTTP/1.1 is served');
+  }
+
+  async #admit(req: Req, ask: ResourceAsk | OtherAsk): Promise<Admitted> {
+    if (ask.type !== 'resource') {
+      const decision = await this.#parts.authorize({ caller: nobody, action: ask.type, facts: { path: ask.path } });
+      if (!decision.allowed) throw forbidden('policy refuses it');
+      return { ask, caller: nobody, decision };
+    }
+    const caller = await this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
+    return this.#admission.admit(ask, caller);
+  }
+
+  /** Who sent an old request, and whether it may stay: for watches. */
+  async #again(req: Req): Promise<Admitted> {
+    const ask = parseRequest(req, this.#parts.store.registry) as ResourceAsk;
+    if (this.#stopping) throw unauthorized();
+    return this.#admit(req, ask);
+  }
+
+  /** Requests in flight are bounded, watches and health apart (`operations.md` 2). */
+  #bound(req: Req, res: Res, ask: ResourceAsk | OtherAsk): void {
+    if (ask.type !== 'resource' || ask.verb === 'watch') return;
+    const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
+    const most = (this.#parts.inflight ?? { reads: 400, changes: 200 })[which];
+    if (this.#inflight[which] >= most) throw tooManyRequests(1, 'too many requests are in flight');
+    this.#inflight[which] += 1;
+    res.once('close', () => { this.#inflight[which] -= 1 });
+  }
+
+  async #answer(req: Req, res: Res, { ask }: Admitted): Promise<void> {
+    switch (ask.type) {
+      case 'health': return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1] ?? ''));
+      case 'provider':
+        if (req.headers['content-encoding'] !== undefined) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
+        return this.#parts.provider(req, res);
+      case 'page': return this.#pages.page(req, res, ask.path);
+      case 'asset': return this.#pages.asset(req, res, ask.path);
+      default: return new Promise((resolve) => { res.once('close', resolve); this.#api(req, res, (error) => { this.#fail(req, res, error ?? internalError()); resolve() }) });
+    }
+  }
+
+  /** One answer for whatever was thrown; what is not a StatusError is logged once, with the Audit-ID. */
+  #fail(req: Req, res: Res, error: unknown): void {
+    if (!(error instanceof StatusError)) this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
+    if (res.headersSent) return void req.socket.destroy();
+    if (error instanceof StatusError && error.headers.Connection === 'close') { res.shouldKeepAlive = false; res.once('finish', () => req.socket.destroySoon()) }
+    this.#encoder.error(req, res, error);
+    if (!req.complete) { res.shouldKeepAlive = false; req.resume() }
+  }
+
+  #record(req: Req, res: Res, milliseconds: number): void {
+    const { admitted } = req;
+    const resource = admitted?.ask.type === 'resource' ? admitted.ask : undefined;
+    const level = res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
+    this.#parts.log[level]({
+      auditID: req.auditID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
+      ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: admitted?.ask.type }),
+      account: admitted?.caller.type === 'Account' ? admitted.caller.account : undefined,
+    }, 'request');
+  }
+
+  /** No answer is left to node's defaults. */
+  #guardSockets(): void {
+    this.#http.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+      const status = error.code === 'HPE_HEADER_OVERFLOW' ? new StatusError('RequestHeaderFieldsTooLarge', 'the header is over 16 KiB') : badRequest('the request cannot be read');
+      const body = JSON.stringify(status.toStatus());
+      socket.end(`HTTP/1.1 ${status.code} ${status.reason}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nAudit-ID: ${randomUUID()}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    });
+    this.#http.on('checkExpectation', (req, res) => { this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) });
+    this.#http.on('connect', (_req, socket) => socket.destroy());
+  }
+}
+
+const nobody: Caller = { type: 'Visitor' };

@@ -1,0 +1,224 @@
+import { Compacted, type Revision } from '../storage/storage.js';
+import { apiVersion, type AnyKind, type Caller } from '../registry/kind.js';
+import type { HubEvent, Subscription } from '../registry/hub.js';
+import { badRequest, expired, invalid, StatusError, tooManyRequests, unavailable } from '../registry/status.js';
+import { guard, type Store } from '../registry/store.js';
+import { counts, Stored } from '../registry/stored.js';
+import type { Admission } from './admission.js';
+import type { Admitted, Req, Res } from './classes.js';
+import { wireBytes, type Encoder } from './encode.js';
+import { rangeOf } from './list.js';
+import { flag, wholeNumber, type ResourceAsk } from './request.js';
+import { parseSelector, type Selector } from './selectors.js';
+
+const bounds = { bytes: 1 << 20, events: 1_000, perCaller: 20, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000, wait: 2_500 };
+
+/** Streams of changes, one JSON event a line (`kubernetes.md` 5). */
+export class Watcher {
+  readonly #store: Store;
+  readonly #admission: Admission;
+  readonly #encoder: Encoder;
+  readonly #again: (req: Req) => Promise<Admitted>;
+  readonly #open = new Map<string, number>();
+  readonly #streams = new Set<Stream>();
+
+  /** `again` asks anew who sent a request and whether it may stay. */
+  constructor(store: Store, admission: Admission, encoder: Encoder, again: (req: Req) => Promise<Admitted>) {
+    this.#store = store;
+    this.#admission = admission;
+    this.#encoder = encoder;
+    this.#again = again;
+  }
+
+  async watch(req: Req, res: Res): Promise<void> {
+    const admitted = req.admitted!;
+    const start = parseStart(admitted.ask as ResourceAsk, admitted.target?.name ?? (admitted.ask as ResourceAsk).name);
+    const release = this.#place(admitted.caller);
+    try {
+      this.#encoder.begin(req, res, 200);
+      const stream = new Stream(this.#store, this.#admission, admitted, start, res, () => this.#stays(req));
+      this.#streams.add(stream);
+      await stream.run().finally(() => this.#streams.delete(stream));
+    } finally { release() }
+  }
+
+  /** Ends every stream cleanly, spread over `milliseconds`. */
+  async stop(milliseconds: number): Promise<void> {
+    const all = [...this.#streams];
+    await Promise.all(all.map(async (stream, i) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 5_000) * (i / Math.max(all.length, 1))));
+      stream.finish();
+    }));
+  }
+
+  async #stays(req: Req): Promise<boolean> {
+    const { caller, owner } = req.admitted!;
+    const now = await this.#again(req).catch(() => undefined);
+    return now !== undefined && JSON.stringify([now.caller, now.owner]) === JSON.stringify([caller, owner]);
+  }
+
+  /** A place among the watches of one session or interaction; 429 beyond twenty. */
+  #place(caller: Caller): () => void {
+    const who = caller.type === 'Account' ? `s:${caller.session ?? caller.account}` : caller.type === 'Browser' ? `i:${caller.interaction}` : undefined;
+    if (who === undefined) return () => {};
+    const open = this.#open.get(who) ?? 0;
+    if (open >= bounds.perCaller) throw tooManyRequests(5, 'too many watches are open');
+    this.#open.set(who, open + 1);
+    return () => { const left = this.#open.get(who)! - 1; if (left === 0) this.#open.delete(who); else this.#open.set(who, left) };
+  }
+}
+
+interface Start { selector: Selector; from: Revision | undefined; initial: 'synthetic' | 'list' | 'none'; bookmarks: boolean; seconds: number }
+
+function parseStart(ask: ResourceAsk, name: string | undefined): Start {
+  const { query, kind } = ask;
+  const version = query.get('resourceVersion') || undefined;
+  const wrong = (field: string, message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` }]);
+  if (version !== undefined && !/^(0|[1-9]\d{0,15})$/.test(version)) throw invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueInvalid', field: 'resourceVersion', message: 'Invalid value: must be a decimal number' }]);
+  if (query.get('continue')) throw badRequest('continue is not for watches');
+  const match = query.get('resourceVersionMatch') || undefined;
+  const initial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined;
+  if (initial !== undefined && match !== 'NotOlderThan') throw wrong('resourceVersionMatch', 'sendInitialEvents needs resourceVersionMatch=NotOlderThan');
+  if (initial === undefined && match !== undefined) throw wrong('resourceVersionMatch', 'only with sendInitialEvents');
+  const selector = parseSelector(query, kind);
+  const fresh = version === undefined || version === '0';
+  return {
+    selector: name === undefined ? selector : { ...selector, name, filters: selector.filters, matches: selector.matches },
+    from: fresh ? undefined : Number(version),
+    initial: initial === true ? 'list' : initial === false ? 'none' : fresh ? 'synthetic' : 'none',
+    bookmarks: flag(query, 'allowWatchBookmarks'),
+    seconds: wholeNumber(query, 'timeoutSeconds', 2 ** 31) || 1800 + Math.floor(Math.random() * 1800),
+  };
+}
+
+/** One open watch. */
+class Stream {
+  readonly #store: Store;
+  readonly #admission: Admission;
+  readonly #admitted: Admitted;
+  readonly #start: Start;
+  readonly #res: Res;
+  readonly #stays: () => Promise<boolean>;
+  readonly #prefix: string;
+  readonly #exact: string | undefined;
+  #subscription: Subscription | undefined;
+  #queue: Promise<void> = Promise.resolve();
+  #queued = 0;
+  #finish: () => void = () => {};
+
+  constructor(store: Store, admission: Admission, admitted: Admitted, start: Start, res: Res, stays: () => Promise<boolean>) {
+    this.#store = store;
+    this.#admission = admission;
+    this.#admitted = admitted;
+    this.#start = start;
+    this.#res = res;
+    this.#stays = stays;
+    const range = rangeOf(this.#kind, admitted.owner, start.selector.name);
+    this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
+    this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
+  }
+
+  /** Resolves when the stream has ended, for whatever reason. */
+  async run(): Promise<void> {
+    const ended = new Promise<void>((resolve) => { this.#finish = resolve; this.#res.once('close', resolve) });
+    const timers = [setTimeout(() => this.finish(), this.#start.seconds * 1000), this.#every(bounds.recheck, () => this.#recheck()),
+      this.#every(bounds.heartbeat, () => { this.#res.write('\n') }), this.#every(bounds.bookmark * (0.9 + Math.random() / 5), () => this.#bookmark())];
+    try {
+      await this.#begin();
+      await ended;
+    } catch (error) {
+      this.#error(error instanceof StatusError ? error : error instanceof Compacted ? tooOld() : unavailable('the watch could not go on'));
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+      this.#subscription?.leave();
+      await this.#queue;
+      this.#res.end();
+    }
+  }
+
+  /** Ends cleanly, with a last bookmark where they are wanted. */
+  finish(): void {
+    this.#bookmark();
+    this.#finish();
+  }
+
+  get #kind(): AnyKind { return (this.#admitted.ask as ResourceAsk).kind }
+
+  #every(milliseconds: number, work: () => unknown): NodeJS.Timeout { return setInterval(() => { if (!this.#res.destroyed) void work() }, milliseconds) }
+
+  async #recheck(): Promise<void> { if (!(await this.#stays())) this.#finish() }
+
+  async #begin(): Promise<void> {
+    const { from, initial } = this.#start;
+    if (from !== undefined) await this.#notNewer(from);
+    const revision = initial === 'none' ? (from ?? (await guard(this.#store.storage.get('meta/hub'))).revision) : await this.#existing();
+    if (initial === 'list' && this.#start.bookmarks) this.#write('BOOKMARK', this.#mark(revision, { 'k8s.io/initial-events-end': 'true' }));
+    this.#subscription = this.#store.hub.subscribe(this.#kind.resource, revision, {
+      event: (event) => this.#take(event),
+      end: (why) => { this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not go on')); this.#finish() },
+    });
+  }
+
+  /** A synthetic ADDED for each object there is; the revision they were read at. */
+  async #existing(): Promise<Revision> {
+    let at: Revision | undefined;
+    const whole = rangeOf(this.#kind, this.#admitted.owner, this.#start.selector.name);
+    for (let range = whole; ;) {
+      const page = await guard(this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }));
+      at = page.revision;
+      for (const entry of page.entries) {
+        const stored = new Stored(this.#kind, entry);
+        if (counts(entry, Date.now()) && (await this.#visible(stored))) this.#write('ADDED', wireBytes(stored, this.#call));
+      }
+      if (page.more === 0) return at;
+      if (this.#res.writableNeedDrain) await new Promise<void>((resolve) => { this.#res.once('drain', resolve); this.#res.once('close', resolve) });
+      range = { start: `${page.entries.at(-1)!.key}!`, end: whole.end };
+    }
+  }
+
+  async #notNewer(version: Revision): Promise<void> {
+    if (await this.#store.hub.reached(version, bounds.wait)) return;
+    if ((await guard(this.#store.storage.get('meta/hub'))).revision < version) throw tooOld();
+  }
+
+  /** Keeps the order of events while each is decided; a reader too far behind is cut and resumes from its version. */
+  #take(event: HubEvent): void {
+    const name = (event.after ?? event.before)!.name;
+    if (this.#exact !== undefined ? name !== this.#exact : !name.startsWith(this.#prefix)) return;
+    this.#queued += 1;
+    if (this.#queued > bounds.events || this.#res.writableLength > bounds.bytes) return void this.#res.destroy();
+    this.#queue = this.#queue.then(() => this.#deliver(event)).catch(() => { this.#res.destroy() }).finally(() => { this.#queued -= 1 });
+  }
+
+  async #deliver(event: HubEvent): Promise<void> {
+    const after = event.after && (await this.#visible(event.after)) ? event.after : undefined;
+    const before = event.before && (await this.#visible(event.before)) ? event.before : undefined;
+    if (!after && !before) return;
+    const type = !before ? 'ADDED' : !after ? 'DELETED' : 'MODIFIED';
+    const shown = after ?? before!;
+    const make = (): Buffer => line(type, wireBytes(shown, this.#call, event.revision));
+    this.#res.write(this.#kind.strategy.status ? make() : event.frame(type, make));
+  }
+
+  async #visible(stored: Stored): Promise<boolean> {
+    const { selector } = this.#start;
+    if (selector.filters && !selector.matches(stored.object)) return false;
+    return this.#admission.sees(this.#admitted.ask as ResourceAsk, this.#admitted.caller, stored);
+  }
+
+  get #call() { return { caller: this.#admitted.caller, now: Date.now() } }
+
+  #bookmark(): void {
+    if (this.#start.bookmarks && this.#subscription && !this.#res.destroyed && this.#queued === 0) this.#write('BOOKMARK', this.#mark(this.#subscription.position()));
+  }
+
+  #mark(revision: Revision, annotations?: Record<string, string>): Buffer {
+    return Buffer.from(JSON.stringify({ kind: this.#kind.kind, apiVersion, metadata: { resourceVersion: String(revision), ...(annotations && { annotations }) } }));
+  }
+
+  #error(error: StatusError): void { this.#write('ERROR', Buffer.from(JSON.stringify(error.toStatus()))) }
+  #write(type: string, object: Buffer): void { if (!this.#res.destroyed && !this.#res.writableEnded) this.#res.write(line(type, object)) }
+}
+
+const tooOld = (): StatusError => expired('too old resource version');
+const line = (type: string, object: Buffer): Buffer => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object, Buffer.from('}\n')]);

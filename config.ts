@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { settings, type Flag, type Setting } from './settings.js';
+
+/** The settings of one process, checked. */
+export interface Config {
+  baseURL: string | undefined;
+  bindAddress: string;
+  port: number;
+  store: { type: 'embedded'; directory: string } | { type: 'etcd'; servers: string[]; prefix: string; caFile?: string; certFile?: string; keyFile?: string };
+  compactionSeconds: number;
+  manifests: string | undefined;
+  smtpURL: string | undefined;
+  mockMail: boolean;
+  emailFrom: string;
+  keysFile: string | undefined;
+  operators: string[];
+  allowPrivateNetwork: string[];
+  trustedProxies: string[];
+  inflight: { reads: number; changes: number };
+  shutdownDelay: number;
+  limitFactor: number;
+  logLevel: string;
+}
+
+/** What is wrong with the settings, a line each; the start stops with exit 2. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+type Values = Partial<Record<Flag, string | number | boolean | string[]>>;
+const variable = (flag: string): string => `VESTIBULE_${flag.toUpperCase().replaceAll('-', '_')}`;
+
+/** Reads flags, then environment, then defaults; every problem at once. */
+export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
+  const problems: string[] = [];
+  const given = { ...fromEnvironment(environment, problems), ...fromFlags(args, problems) };
+  const values: Values = {};
+  for (const setting of settings as readonly Setting[]) {
+    const text = given[setting.flag] ?? setting.default;
+    if (text !== undefined) values[setting.flag as Flag] = parse(setting, text, problems);
+  }
+  const config = assemble(values, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function fromFlags(args: readonly string[], problems: string[]): Record<string, string | boolean> {
+  const options = Object.fromEntries((settings as readonly Setting[]).map(({ flag, value }) => [flag, { type: value === 'boolean' ? 'boolean' as const : 'string' as const }]));
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    for (const one of positionals) problems.push(`"${one}" is not a setting`);
+    return values as Record<string, string | boolean>;
+  } catch (error) {
+    problems.push((error as Error).message.split('. ')[0]!);
+    return {};
+  }
+}
+
+function fromEnvironment(environment: NodeJS.ProcessEnv, problems: string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  const known = new Map((settings as readonly Setting[]).map((setting) => [variable(setting.flag), setting]));
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith('VESTIBULE_') || value === undefined) continue;
+    const setting = known.get(name) ?? known.get(name.replace(/_FILE$/, ''));
+    if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) { if (known.has(name)) problems.push(`${name}=${value} is Kubernetes' own variable for a Service called vestibule: set enableServiceLinks: false`); continue }
+    if (!setting) { problems.push(`${name} is not a setting`); continue }
+    if (known.has(name)) { found[setting.flag] = value; continue }
+    if (!setting.secret) problems.push(`${name}: only secrets have a _FILE form`);
+    else if (environment[variable(setting.flag)] !== undefined) problems.push(`${variable(setting.flag)} and ${name} are both set: give one`);
+    else if (!existsSync(value)) problems.push(`${name}: there is no file ${value}`);
+    else found[setting.flag] = readFileSync(value, 'utf8').trim();
+  }
+  return found;
+}
+
+const units: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+
+function parse({ flag, value }: Setting, text: string | number | boolean, problems: string[]): string | number | boolean | string[] {
+  if (value === 'boolean') {
+    if (typeof text !== 'boolean' && !['true', 'false'].includes(String(text))) problems.push(`--${flag} must be true or false`);
+    return text === true || text === 'true';
+  }
+  if (value === 'list') return String(text).split(',').map((one) => one.trim()).filter(Boolean);
+  if (value === 'text') return String(text);
+  const match = value === 'seconds' ? /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(text)) : /^(\d+(?:\.\d+)?)$/.exec(String(text));
+  if (!match) { problems.push(`--${flag} must be ${value === 'seconds' ? 'a duration such as 30s or 5m' : 'a number'}`); return 0 }
+  return Number(match[1]) * (units[match[2] ?? 's'] ?? 1);
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Whether an origin is this machine's own. */
+export const isLoopback = (baseURL: string): boolean => loopback.has(new URL(baseURL).hostname);
+
+function assemble(values: Values, problems: string[]): Config {
+  const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
+  const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
+  const baseURL = checkBaseURL(text('base-url'), problems);
+  const etcd = list('etcd-servers');
+  if (etcd.length > 0 && text('data-dir')) problems.push('--data-dir and --etcd-servers are both given: one store at a time');
+  if (etcd.length > 0 && !text('keys-file')) problems.push('--keys-file is missing: with --etcd-servers every replica needs the same keys; make one with "vestibule keys new FILE"');
+  for (const server of etcd) if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLoopback(server))) problems.push(`--etcd-servers: ${server} must be https, or http on loopback`);
+  if (etcd.length === 0 && !text('data-dir')) problems.push('--data-dir is missing: give a folder for the embedded store, or --etcd-servers');
+  if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(`http://${text('bind-address')}`)) problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
+  checkMail(values, baseURL, etcd.length > 0, problems);
+  return {
+    baseURL, bindAddress: text('bind-address')!, port: values.port as number,
+    store: etcd.length > 0 ? { type: 'etcd', servers: etcd, prefix: text('etcd-prefix')!, ...optional({ caFile: text('etcd-cafile'), certFile: text('etcd-certfile'), keyFile: text('etcd-keyfile') }) } : { type: 'embedded', directory: text('data-dir') ?? '' },
+    compactionSeconds: values['etcd-compaction-interval'] as number, manifests: text('manifests'), smtpURL: text('smtp-url'), mockMail: values['mock-mail'] as boolean,
+    emailFrom: text('email-from') ?? 'sign-in@localhost.test', keysFile: text('keys-file'), operators: list('operators').map((one) => one.toLowerCase()),
+    allowPrivateNetwork: list('allow-private-network'), trustedProxies: list('trusted-proxies'),
+    inflight: { reads: values['max-requests-inflight'] as number, changes: values['max-mutating-requests-inflight'] as number },
+    shutdownDelay: values['shutdown-delay-duration'] as number, limitFactor: values['limit-factor'] as number, logLevel: text('log-level')!,
+  };
+}
+
+function checkBaseURL(text: string | undefined, problems: string[]): string | undefined {
+  if (text === undefined) return undefined;
+  if (!URL.canParse(text) || new URL(text).origin !== text) { problems.push(`--base-url must be an origin without a path, such as https://id.example.org; got ${text}`); return undefined }
+  if (!text.startsWith('https:') && !isLoopback(text)) problems.push('--base-url must be https, or http on loopback');
+  return text;
+}
+
+function checkMail(values: Values, baseURL: string | undefined, etcd: boolean, problems: string[]): void {
+  const mock = values['mock-mail'] === true;
+  const smtp = values['smtp-url'] as string | undefined;
+  if (mock === (smtp !== undefined)) problems.push(mock ? '--mock-mail and --smtp-url are both given: mail is either kept or sent' : '--smtp-url is missing: give a mail server, or --mock-mail to keep mails in the mock mailbox');
+  if (smtp !== undefined && (!URL.canParse(smtp) || !/^smtps?:$/.test(new URL(smtp).protocol))) problems.push('--smtp-url must look like smtp://host:port or smtps://user:password@host:port');
+  if (smtp !== undefined && !values['email-from']) problems.push('--email-from is missing: the sender of all mail');
+  if (mock && values['allow-mock-mail'] !== true && (etcd || (baseURL !== undefined && !isLoopback(baseURL)))) problems.push('--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; give --allow-mock-mail if that is meant');
+}
+
+const optional = <T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: NonNullable<T[K]> };

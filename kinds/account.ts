@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { defineKind } from '../registry/kind.js';
+import { line, timestamp, webAddress } from './text.js';
+
+/** What setup may still ask for. */
+export const Missing = z.enum(['displayName', 'passkey']);
+
+/** A person, known by a proven address. Its name is 20 random characters, never reused, and is the `sub` claim. */
+export const Account = defineKind({
+  kind: 'Account', resource: 'accounts', shortNames: ['acct'], owner: 'metadata.name', cached: true, named: 'service',
+  description: 'A person who signs in, known by an address they proved to hold.',
+  verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
+  spec: z.object({
+    displayName: line(64).optional().describe('The name shown to the person and, with scope profile, to services.'),
+    givenName: line(64).optional().describe('Given name.'),
+    familyName: line(64).optional().describe('Family name.'),
+    nickname: line(64).optional().describe('Casual name.'),
+    preferredUsername: line(64).optional().describe('Short name the person wants to be referred to by; not unique.'),
+    pictureURI: z.string().max(2048).regex(/^https:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f]+$/).optional().describe('Address of a picture, https only.'),
+    website: webAddress().optional().describe('The person’s own page.'),
+    locale: z.string().max(35).regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/).optional().describe('Preferred language, BCP 47.'),
+    zoneinfo: z.string().max(64).regex(/^[A-Za-z][A-Za-z0-9+_-]*(\/[A-Za-z0-9+_-]+)*$/).optional().describe('Time zone, as in the tz database.'),
+    birthdate: z.string().regex(/^[0-9]{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))?$/).optional().describe('ISO 8601 date or year.'),
+  }),
+  status: z.object({
+    disabledTimestamp: timestamp().optional().describe('Since when nobody can sign in to it.'),
+    email: z.object({
+      address: z.string().max(320).describe('The address as its owner spelt it.'),
+      verifiedTimestamp: timestamp().describe('When it was last proven.'),
+    }).describe('The proven address.'),
+    setup: z.object({
+      complete: z.boolean().describe('Nothing is missing.'),
+      missing: z.array(Missing).describe('What setup may still ask for.'),
+    }).describe('How far the account is set up.'),
+    passkeys: z.number().int().min(0).describe('How many passkeys there are.'),
+    lastSignInTimestamp: timestamp().optional().describe('The last sign-in.'),
+  }),
+  internal: z.object({
+    /** WebAuthn user handle, 64 random bytes, base64url. */
+    userHandle: z.string(),
+    /** Outlives the account in records that must not come back to life under another one. */
+    epoch: z.number().int(),
+  }),
+  unique: { email: (account) => account.status.email.address.toLowerCase() },
+  columns: {
+    Email: (account) => account.status.email.address,
+    Disabled: (account) => account.status.disabledTimestamp !== undefined,
+    Passkeys: (account) => account.status.passkeys,
+  },
+  strategy: {
+    also(_tx, next) {
+      if (!next) return;
+      const missing: z.infer<typeof Missing>[] = [];
+      if (!next.spec.displayName) missing.push('displayName');
+      next.status.setup = { complete: missing.length === 0, missing };
+    },
+  },
+});

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { defineKind, type Call } from '../registry/kind.js';
+import type { Cause } from '../registry/status.js';
+import { line, timestamp, webAddress } from './text.js';
+
+const GrantType = z.enum(['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code']);
+
+/** Names that the service itself uses (`provider.md` 10). */
+export const builtInClients: ReadonlySet<string> = new Set(['vestibule', 'vestibule-account']);
+
+const ClientSpec = z.object({
+  displayName: line(64).describe('Its name for people.'),
+  redirectURIs: z.array(z.string().min(1).max(2048)).max(50).default([]).describe('Where codes may be sent: exact matches, any port on loopback for native Clients.'),
+  postLogoutRedirectURIs: z.array(z.string().min(1).max(2048)).max(50).default([]).describe('Where a sign-out may lead back to.'),
+  backchannelLogoutURI: webAddress().optional().describe('Is told when a session ends (OpenID Connect Back-Channel Logout 1.0).'),
+  initiateLoginURI: webAddress().optional().describe('Starts a sign-in at the Client.'),
+  homepageURI: webAddress().optional().describe('Home page.'),
+  policyURI: webAddress().optional().describe('Privacy policy.'),
+  termsURI: webAddress().optional().describe('Terms of service.'),
+  logoURI: webAddress().optional().describe('Logo; shown only from this service’s own origin.'),
+  type: z.enum(['Public', 'Confidential']).default('Confidential').describe('Whether it can keep a secret.'),
+  applicationType: z.enum(['web', 'native']).default('web').describe('Native Clients may redirect to loopback on any port and are asked for consent every time.'),
+  tokenEndpointAuthMethod: z.enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']).optional().describe('How it authenticates; by default client_secret_basic, or none where Public.'),
+  jwks: z.object({
+    keys: z.array(z.record(z.string(), z.union([z.string(), z.array(z.string()), z.boolean()]))).max(20).describe('Public keys, RFC 7517.'),
+  }).optional().describe('Public keys for private_key_jwt.'),
+  jwksURI: webAddress().optional().describe('Where those keys are.'),
+  grantTypes: z.array(GrantType).max(3).default(['authorization_code', 'refresh_token']).describe('Grants it may use.'),
+  scopes: z.array(z.object({
+    name: z.string().min(1).max(128).regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/).describe('Scope (RFC 6749 3.3).'),
+    required: z.boolean().default(false).describe('Without it there is no sign-in.'),
+  })).max(50).default([{ name: 'openid', required: true }]).describe('Scopes it may ask for.'),
+  subjectType: z.enum(['public', 'pairwise']).default('public').describe('Whether sub is the account’s name or one for this Client alone.'),
+  idTokenClaims: z.array(z.string().min(1).max(128)).max(50).optional().describe('Claims wanted in the ID token itself.'),
+  idTokenSignedResponseAlg: z.enum(['ES256', 'RS256']).default('ES256').describe('Signature of its ID tokens.'),
+  firstParty: z.boolean().default(false).describe('Run by the same people: consent is not asked.'),
+  secretHashes: z.array(z.string().regex(/^sha256:[0-9a-f]{64}$/)).max(2).optional().describe('SHA-256 of secrets made elsewhere.'),
+});
+type Spec = z.infer<typeof ClientSpec>;
+
+/** A relying party. Its name is the `client_id`. */
+export const Client = defineKind({
+  kind: 'Client', resource: 'clients', cached: true,
+  description: 'An OpenID Connect relying party; its name is the client_id.',
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+  spec: ClientSpec,
+  status: z.object({
+    secrets: z.array(z.object({
+      hint: z.string().describe('Its last four characters.'),
+      creationTimestamp: timestamp().describe('When it was made.'),
+    })).max(2).describe('Secrets that live, without their values.'),
+  }),
+  internal: z.object({ secrets: z.array(z.object({ hash: z.string(), created: z.number().int() })) }),
+  columns: { 'Display-Name': (client) => client.spec.displayName, Type: (client) => client.spec.type },
+  strategy: {
+    validate: (next, _old, call) => validate(next.metadata.name, next.spec, call),
+  },
+});
+
+function validate(name: string, spec: Spec, call: Call): Cause[] {
+  const causes: Cause[] = [];
+  const wrong = (field: string, message: string): void => { causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` }) };
+  if (name.length > 200) wrong('metadata.name', 'must have at most 200 characters');
+  spec.redirectURIs.forEach((uri, i) => { for (const why of redirectFaults(uri, spec.applicationType)) wrong(`spec.redirectURIs[${i}]`, why) });
+  spec.postLogoutRedirectURIs.forEach((uri, i) => { for (const why of redirectFaults(uri, spec.applicationType)) wrong(`spec.postLogoutRedirectURIs[${i}]`, why) });
+  if (spec.jwks && spec.jwksURI) wrong('spec.jwksURI', 'only one of jwks and jwksURI may be given');
+  if (spec.tokenEndpointAuthMethod === 'private_key_jwt' && !spec.jwks && !spec.jwksURI) wrong('spec.jwks', 'private_key_jwt needs jwks or jwksURI');
+  if ((spec.type === 'Public') !== ((spec.tokenEndpointAuthMethod ?? (spec.type === 'Public' ? 'none' : 'client_secret_basic')) === 'none'))
+    wrong('spec.tokenEndpointAuthMethod', 'none is for Public Clients, and they can use nothing else');
+  for (const field of ['homepageURI', 'policyURI', 'termsURI', 'logoURI', 'initiateLoginURI', 'backchannelLogoutURI', 'jwksURI'] as const) {
+    const uri = spec[field];
+    if (uri && !isWeb(uri)) wrong(`spec.${field}`, 'must be an https address, or http on loopback');
+  }
+  void call;
+  return causes;
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function isWeb(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return !url.username && !url.password && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback.has(url.hostname)));
+}
+
+function redirectFaults(text: string, applicationType: Spec['applicationType']): string[] {
+  if (!URL.canParse(text)) return ['must be an absolute URI'];
+  const url = new URL(text);
+  const faults: string[] = [];
+  if (url.hash || text.includes('#')) faults.push('must have no fragment');
+  if (url.username || url.password) faults.push('must have no user information');
+  if (text.includes('*')) faults.push('must have no wildcard');
+  if (url.protocol === 'http:' && !loopback.has(url.hostname)) faults.push('http is for loopback only');
+  if (!['https:', 'http:'].includes(url.protocol) && (applicationType === 'web' || !url.protocol.includes('.'))) faults.push('a scheme of its own needs applicationType native and a dot in it (RFC 8252 7.1)');
+  return faults;
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { defineKind } from '../registry/kind.js';
+import { timestamp } from './text.js';
+
+/** What an account agreed to share with one Client: the remembered decision, of which the library's grants are copies (`provider.md` 8). */
+export const Grant = defineKind({
+  kind: 'Grant', resource: 'grants', owner: 'status.account', named: 'service',
+  description: 'What a person agreed that a service may see.',
+  verbs: ['get', 'list', 'watch'],
+  spec: z.object({
+    scopes: z.array(z.string().max(128)).max(50).describe('Scopes agreed to; a patch may only shrink them.'),
+  }),
+  status: z.object({
+    account: z.string().describe('The Account that agreed.'),
+    client: z.object({
+      name: z.string().describe('The Client.'),
+      displayName: z.string().describe('Its name for people.'),
+    }).describe('Who may see it.'),
+    grantedTimestamp: timestamp().describe('When it was agreed to.'),
+    lastUsedTimestamp: timestamp().optional().describe('Last use, to within five minutes.'),
+    disclosures: z.array(z.object({
+      scope: z.string().describe('Scope.'),
+      claims: z.array(z.string()).describe('Names of the claims that left, never their values.'),
+      provider: z.string().describe('Who supplied them.'),
+      lastTimestamp: timestamp().describe('When last, to within five minutes.'),
+    })).describe('What left, by scope.'),
+    policyDecision: z.string().optional().describe('The decision that allowed it.'),
+  }),
+  internal: z.object({
+    /** Raised by consent and narrowing; each copy carries the one it was made from. */
+    decision: z.number().int(),
+    /** Scopes asked for and left out: not asked again until the Client sends prompt=consent. */
+    rejected: z.array(z.string()),
+    clientUID: z.string(),
+    /** Milliseconds since the epoch of the decision: everybody is asked anew after 365 days. */
+    decided: z.number().int(),
+  }),
+  columns: {
+    Account: (grant) => grant.status.account,
+    Client: (grant) => grant.status.client.name,
+    Scopes: (grant) => grant.spec.scopes.join(','),
+  },
+});
+
+/** The name of the Grant of an account to a Client. */
+export const grantName = (account: string, client: string): string => `${account}-${client}`;

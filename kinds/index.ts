@@ -1,0 +1,32 @@
+import type { Action, AnyKind } from '../registry/kind.js';
+import { Account } from './account.js';
+import { Client } from './client.js';
+import { clientSecret } from './clientsecret.js';
+import { Grant } from './grant.js';
+import { readAccount, setUpAccount } from './interaction/account.js';
+import { consent } from './interaction/consent.js';
+import { emailChallenge } from './interaction/emailchallenge.js';
+import { Interaction } from './interaction/interaction.js';
+import { login } from './interaction/login.js';
+import { MockMessage } from './mockmessage.js';
+import { Session } from './session.js';
+
+/** The table of contents of the API: every kind, a line each. */
+export const kinds: readonly AnyKind[] = [
+  Interaction,
+  Session,
+  Account,
+  Grant,
+  Client,
+  MockMessage,
+];
+
+/** Every action, a line each. */
+export const actions: readonly Action[] = [
+  emailChallenge,
+  login,
+  readAccount,
+  setUpAccount,
+  consent,
+  clientSecret,
+];

@@ -1,0 +1,38 @@
+import { defineAction, type Call } from '../../registry/kind.js';
+import { notFound } from '../../registry/status.js';
+import { Account } from '../account.js';
+import { Interaction, type InteractionObject } from './interaction.js';
+import { refuseUnless } from './phase.js';
+
+const nameOfAccount = (interaction: InteractionObject, call: Call): string => {
+  refuseUnless('Authenticated', interaction, call);
+  return interaction.internal.login!.account;
+};
+
+/** GET account: the account that just signed in, while it is being set up (specification 4). */
+export const readAccount = defineAction({
+  of: Interaction, subresource: 'account', verb: 'get', kind: 'Account', answers: Account,
+  description: 'The account that just signed in, while it is being set up.',
+  async run(call, interaction) {
+    const name = nameOfAccount(interaction, call);
+    const account = await call.store(Account).get(name);
+    if (!account) throw notFound(Account, name);
+    return account;
+  },
+});
+
+/** PATCH account: a merge patch of its spec; the address was just proven and is not changeable here (`provider.md` 15). */
+export const setUpAccount = defineAction({
+  of: Interaction, subresource: 'account', verb: 'patch', kind: 'Account', answers: Account,
+  description: 'Updates the account while it is being set up.',
+  async run(call, { metadata }, body) {
+    return call.change(async (tx) => {
+      const interaction = await tx.get(Interaction, metadata.name);
+      const account = await tx.update(Account, nameOfAccount(interaction!, call), (next) => body.apply(next));
+      await tx.update(Interaction, metadata.name, ({ status }) => {
+        status.account = { name: account.metadata.name, email: account.status.email.address, setup: account.status.setup, ...(account.spec.displayName && { displayName: account.spec.displayName }) };
+      });
+      return account;
+    });
+  },
+});

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import { ownedBy } from '../../registry/transaction.js';
+import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
+import { Account } from '../account.js';
+import { Client } from '../client.js';
+import { Grant, grantName } from '../grant.js';
+import { toTimestamp } from '../text.js';
+import { Interaction, type InteractionObject } from './interaction.js';
+import { refuseUnless } from './phase.js';
+
+/** POST consent: records the scopes agreed to (specification 4). Optional scopes left out are rejected for this Grant. */
+export const consent = defineAction({
+  of: Interaction, subresource: 'consent', verb: 'create', kind: 'Consent',
+  description: 'Records the scopes agreed to.',
+  spec: z.object({ scopes: z.array(z.string().min(1).max(128)).max(50).describe('The scopes agreed to.') }),
+  async run(call, { metadata }, { spec }) {
+    const { name } = metadata;
+    return call.change(async (tx) => {
+      const interaction = (await tx.get(Interaction, name))!;
+      refuseUnless('ConsentRequired', interaction, call);
+      if (interaction.status.refusal) throw forbidden(interaction.status.refusal.message, Interaction, name);
+      const agreed = [...new Set(spec.scopes)];
+      const causes = await faults(call, tx, interaction, spec.scopes);
+      if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
+      const rejected = interaction.spec.scopes.filter((scope) => !agreed.includes(scope));
+      await remember(tx, call, interaction, agreed, rejected);
+      return tx.update(Interaction, name, (next) => {
+        next.status.phase = 'Completed';
+        next.internal.consent = { scopes: agreed, rejected };
+      });
+    });
+  },
+});
+
+/** A scope not asked for, or refused by policy, at its place; a required one missing at spec.scopes (`api.md` 5). */
+async function faults(call: Call, tx: Transaction, interaction: InteractionObject, agreed: readonly string[]): Promise<Cause[]> {
+  const asked = interaction.spec.scopes;
+  const causes: Cause[] = [];
+  for (const [i, scope] of agreed.entries()) {
+    const field = `spec.scopes[${i}]`;
+    if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: 'Unsupported value: this scope was not asked for' }); continue }
+    const decision = await call.decide('share', { scope, client: interaction.spec.client, account: interaction.internal.account });
+    if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
+    else if (decision.part) tx.add(decision.part);
+  }
+  const client = await tx.get(Client, interaction.spec.client);
+  const required = ['openid', ...(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name) ?? [])];
+  const missing = required.filter((scope) => asked.includes(scope) && !agreed.includes(scope));
+  if (missing.length > 0) causes.push({ reason: 'FieldValueRequired', field: 'spec.scopes', message: `Required value: ${missing.join(', ')}` });
+  return causes;
+}
+
+/** The Grant of this account to this Client, as decided now; what was agreed before and is not any more is gone. */
+async function remember(tx: Transaction, call: Call, interaction: InteractionObject, scopes: string[], rejected: string[]): Promise<void> {
+  const { client } = interaction.spec;
+  const account = await tx.get(Account, interaction.internal.account!);
+  if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, interaction.metadata.name);
+  const known = await tx.get(Client, client);
+  const name = grantName(account.metadata.name, client);
+  const summary = { name: client, displayName: interaction.status.client.displayName };
+  const decided = { rejected, clientUID: known?.metadata.uid ?? '', decided: call.now };
+  if (await tx.get(Grant, name)) {
+    await tx.update(Grant, name, ({ spec, status, internal }) => {
+      spec.scopes = scopes;
+      Object.assign(status, { client: summary, grantedTimestamp: toTimestamp(call.now) });
+      Object.assign(internal, { ...decided, decision: internal.decision + 1 });
+    });
+    return;
+  }
+  await tx.create(Grant, {
+    metadata: { name, ownerReferences: [ownedBy(account)] }, spec: { scopes },
+    status: { account: account.metadata.name, client: summary, grantedTimestamp: toTimestamp(call.now), disclosures: [] },
+    internal: { ...decided, decision: 1 },
+  });
+}

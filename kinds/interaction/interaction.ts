@@ -1,0 +1,30 @@
+import { defineKind } from '../../registry/kind.js';
+import { conflict, expired } from '../../registry/status.js';
+import { InteractionInternal, interactionLife, InteractionSpec, InteractionStatus } from './record.js';
+import { viewInteraction } from './view.js';
+
+export { interactionLife, type InteractionObject } from './record.js';
+
+/** A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md` 4). */
+export const Interaction = defineKind({
+  kind: 'Interaction', resource: 'interactions', bound: true, named: 'service', bodyLimit: 64 << 10,
+  description: 'A sign-in in progress.',
+  verbs: ['get', 'list', 'watch', 'delete'],
+  spec: InteractionSpec, status: InteractionStatus, internal: InteractionInternal,
+  unique: { link: ({ internal }) => internal.email?.link },
+  expires: ({ internal }) => internal.created + 2 * interactionLife,
+  columns: { Phase: ({ status }) => status.phase, Client: ({ spec }) => spec.client },
+  strategy: {
+    view: viewInteraction,
+    /** Cancels it: the Client is told `access_denied` when the browser follows returnTo. */
+    async remove(tx, old, call) {
+      await tx.update(Interaction, old.metadata.name, (next) => {
+        if (call.now > next.internal.created + interactionLife) throw expired('this sign-in is over its time', Interaction, next.metadata.name);
+        if (next.status.phase === 'Completed' || next.status.phase === 'Aborted') throw conflict(Interaction, next.metadata.name, `it is ${next.status.phase} already`);
+        next.status.phase = 'Aborted';
+        delete next.status.emailChallenge;
+        next.internal.aborted = 'Declined';
+      });
+    },
+  },
+});

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { digest } from '../../registry/keys.js';
+import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import type { Limit } from '../../registry/limits.js';
+import { expired, forbidden, invalid, tooManyRequests, type StatusError } from '../../registry/status.js';
+import { randomName } from '../../registry/transaction.js';
+import { Account } from '../account.js';
+import { canonical } from '../address.js';
+import type { Method } from '../session.js';
+import { toTimestamp } from '../text.js';
+import { codeData } from './emailchallenge.js';
+import { Interaction, type InteractionObject } from './interaction.js';
+import { refuseOver, wrongPhase } from './phase.js';
+import { countTry, forgetTries, restingUntil } from './resting.js';
+
+/** What an emailed proof may claim: one weak factor (`provider.md` 13). */
+const emailed = { amr: ['otp'], acr: 'urn:vestibule:acr:email' };
+
+type AccountObject = NonNullable<(typeof Account)['$object']>;
+type Proof = { method: 'EmailCode'; code: string } | { method: 'EmailLink'; token: string };
+
+export const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
+
+/** POST login: signs in by an emailed code or link, in the order of checks of `provider.md` 15. */
+export const login = defineAction({
+  of: Interaction, subresource: 'login', verb: 'create', kind: 'Login', limit: loginLimit,
+  description: 'Signs in.',
+  spec: z.discriminatedUnion('method', [
+    z.object({ method: z.literal('EmailCode').describe('By the emailed code.'), code: z.string().regex(/^[0-9]{6}$/).describe('The emailed code.') }),
+    z.object({ method: z.literal('EmailLink').describe('By the emailed link.'), token: z.string().regex(/^[A-Za-z0-9_-]{43}$/).describe('The token from the emailed link.') }),
+  ]),
+  async run(call, interaction, { spec }) {
+    const { name } = interaction.metadata;
+    const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: spec.method });
+    if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this way to sign in', Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
+    refuseOver(interaction, call.now);
+    if (spec.method === 'EmailLink') await refuseForeignLink(call, interaction, spec.token);
+    if (spec.method === 'EmailCode') await spendTry(call, name, spec.code);
+    return enter(call, name, spec);
+  },
+});
+
+/** 403 for the link of another sign-in, 410 for one that is unknown; neither is spent. */
+async function refuseForeignLink(call: Call, { internal, metadata }: InteractionObject, token: string): Promise<void> {
+  const hash = digest(token);
+  if (internal.email?.link === hash) return;
+  if (internal.replaced.some((one) => one.link === hash)) throw over('replaced', metadata.name);
+  const owner = await call.store(Interaction).byUnique('link', hash);
+  throw owner ? forbidden('the emailed link belongs to another sign-in', Interaction, metadata.name) : over('unknown', metadata.name);
+}
+
+const sentences = {
+  none: 'no code was asked for', unknown: 'this link is not known any more', used: 'it was used already', replaced: 'a newer one was sent', spent: 'there are no tries left', expired: 'it has expired',
+};
+const over = (why: keyof typeof sentences, name: string): StatusError => expired(`The emailed code or link is over: ${sentences[why]}.`, Interaction, name);
+
+/** 410 unless a challenge is in force; then 409 unless the phase is LoginRequired. */
+function refuseChallenge({ internal, metadata, status }: InteractionObject, now: number, byCode: boolean): void {
+  const { email } = internal;
+  if (!email) throw over('none', metadata.name);
+  if (email.state === 'Used') throw over('used', metadata.name);
+  if (byCode && email.triesLeft <= 0) throw over('spent', metadata.name);
+  if (now > email.expires) throw over('expired', metadata.name);
+  if (status.phase !== 'LoginRequired') throw wrongPhase({ metadata, status } as InteractionObject);
+}
+
+/** Takes a try away in a commit of its own, then compares: 422 with the tries left, 410 for a replaced code. */
+async function spendTry(call: Call, name: string, code: string): Promise<void> {
+  const { email, replaced } = await call.change(async (tx) => {
+    const held = await tx.get(Interaction, name);
+    refuseChallenge(held!, call.now, true);
+    const address = canonical(held!.internal.email!.address);
+    const rests = await restingUntil(tx, address, call);
+    if (rests > 0) throw tooManyRequests(Math.ceil((rests - call.now) / 1000), 'codes rest for this address; use the link in the mail');
+    await countTry(tx, address, call);
+    const next = await tx.update(Interaction, name, ({ internal, status }) => {
+      internal.email!.triesLeft -= 1;
+      if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
+    });
+    return { email: next.internal.email!, replaced: next.internal.replaced };
+  });
+  const matches = (id: string, mac: string): boolean => call.keys.macMatches('emailcode', codeData(name, id, code), Buffer.from(mac, 'base64url'));
+  if (matches(email.id, email.code) && !email.linkOnly) return;
+  if (replaced.some((former) => matches(former.id, former.code))) throw over('replaced', name);
+  const { triesLeft } = email;
+  throw invalid({ ...Interaction, kind: 'Login' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: wrong code, ${triesLeft} tries left` }], { triesLeft });
+}
+
+/** One commit: the proof is used, the Account made if new, the phase Authenticated; whoever comes second finds it used. */
+async function enter(call: Call, name: string, proof: Proof): Promise<InteractionObject> {
+  return call.change(async (tx) => {
+    const held = await tx.get(Interaction, name);
+    refuseChallenge(held!, call.now, false);
+    const { email } = held!.internal;
+    if (proof.method === 'EmailLink' && email!.link !== digest(proof.token)) throw over('replaced', name);
+    const account = await accountOf(tx, call, held!, proof.method);
+    await forgetTries(tx, canonical(email!.address));
+    return tx.update(Interaction, name, (next) => authenticated(next, account, proof.method, call));
+  });
+}
+
+/** The Account of the proven address, made when there is none; what policy thinks of the person is said only here. */
+async function accountOf(tx: Transaction, call: Call, interaction: InteractionObject, method: Method): Promise<AccountObject> {
+  const { address } = interaction.internal.email!;
+  const known = await tx.byUnique(Account, 'email', canonical(address));
+  if (known?.status.disabledTimestamp) throw forbidden('this account is disabled', Interaction, interaction.metadata.name);
+  const facts = { client: interaction.spec.client, methods: [method], domain: canonical(address).split('@')[1], account: known?.metadata.name };
+  for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
+    const decision = await call.decide(action, facts);
+    if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, interaction.metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
+    if (decision.part) tx.add(decision.part);
+  }
+  if (known) return tx.update(Account, known.metadata.name, ({ status }) => { status.lastSignInTimestamp = toTimestamp(call.now); status.email.verifiedTimestamp = toTimestamp(call.now) });
+  return tx.create(Account, {
+    metadata: { name: randomName(20) }, spec: {},
+    status: { email: { address, verifiedTimestamp: toTimestamp(call.now) }, setup: { complete: false, missing: ['displayName'] }, passkeys: 0, lastSignInTimestamp: toTimestamp(call.now) },
+    internal: { userHandle: randomBytes(64).toString('base64url'), epoch: 0 },
+  });
+}
+
+function authenticated({ internal, status }: InteractionObject, { metadata, spec, status: account }: AccountObject, method: Method, call: Call): void {
+  internal.email!.state = 'Used';
+  delete status.emailChallenge;
+  status.phase = 'Authenticated';
+  status.account = { name: metadata.name, email: account.email.address, setup: account.setup, ...(spec.displayName && { displayName: spec.displayName }) };
+  internal.login = { account: metadata.name, method, seconds: Math.floor(call.now / 1000), ...emailed };
+}

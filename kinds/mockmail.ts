@@ -1,0 +1,17 @@
+import type { Part } from '../registry/kind.js';
+import type { Store } from '../registry/store.js';
+import { MockMessage } from './mockmessage.js';
+import { toTimestamp } from './text.js';
+
+interface Kept { to: string; from: string; subject: string; text: string; html: string }
+
+/** The Part that keeps a mail in the mock mailbox, its code and link parsed for convenience. */
+export function mockMessage(store: Store, mail: Kept, id: string): Promise<Part> {
+  const code = /^(\d{6})$/m.exec(mail.text)?.[1];
+  const link = /https?:\/\/\S+\/interaction\/\S+#token=\S+/.exec(mail.text)?.[0];
+  const { to, from, subject, text, html } = mail;
+  return store.stage(MockMessage, id, () => ({
+    metadata: { name: id }, spec: {}, internal: undefined as never,
+    status: { to, from, subject, text, html, sentTimestamp: toTimestamp(Date.now()), ...(code && { code }), ...(link && { link }) },
+  }));
+}

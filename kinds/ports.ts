@@ -1,0 +1,31 @@
+import type { KindObject, Part } from '../registry/kind.js';
+import type { Interaction } from './interaction/interaction.js';
+import type { ObjectOf } from '../registry/kind.js';
+
+/** An answer from outside, read whole and within its cap. */
+export interface FetchAnswer { status: number; headers: Record<string, string>; body: Buffer }
+
+declare module '../registry/kind.js' {
+  interface Ports {
+    /** Hands the OpenID Connect library the result that the committed record states; may be repeated. Resolves even when the library's side is gone. */
+    finish(interaction: ObjectOf<typeof Interaction>): Promise<void>;
+    /** What ends these library sessions (by Session name): their records, indexes, logout notices; grants without offline_access follow. */
+    endSessions(sessions: readonly KindObject[]): Promise<Part>;
+    /** What deletes every library copy of these Grants (by Grant name), which alone ends their tokens. */
+    revokeGrants(grants: readonly string[]): Promise<Part>;
+    /** Clears the session cookie of the browser that made this request. */
+    forgetCookies(): void;
+    /** The one way out (`security.md` 1.5). */
+    fetch(url: string, init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string }): Promise<FetchAnswer>;
+    /** A JWT by this service's first ES256 key. */
+    sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
+  }
+  interface Settings {
+    /** The sender of all mail. */
+    readonly emailFrom: string;
+    /** Addresses, lower case, that are operators until Group arrives. */
+    readonly operators: readonly string[];
+    /** Mail is kept in MockMessages instead of being sent. */
+    readonly mockMail: boolean;
+  }
+}

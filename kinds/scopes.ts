@@ -1,0 +1,67 @@
+import type { ObjectOf } from '../registry/kind.js';
+import type { Account } from './account.js';
+
+/** A value that a claim may have. */
+export type ClaimValue = string | number | boolean | string[];
+
+/** One claim of a scope, as consent shows it. */
+export interface ScopeClaim { readonly name: string; readonly title: string }
+
+/** A scope as the provider, consent and discovery know it (OpenID Connect Core 5.4). */
+export interface Scope {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Deserves a second thought. */
+  readonly sensitive: boolean;
+  readonly claims: readonly ScopeClaim[];
+  /** The service that supplies it. */
+  readonly provider: { readonly name: string; readonly displayName: string };
+  /** The Clients that may ask for it; everybody where absent. */
+  readonly onlyFor?: string;
+  /** What would leave for one account, claims without a value left out; absent where another service supplies them. */
+  values?(account: ObjectOf<typeof Account>): Record<string, ClaimValue>;
+}
+
+const provider = { name: 'vestibule', displayName: 'Vestibule' } as const;
+
+const profileClaims = [
+  ['name', 'Name', 'displayName'], ['given_name', 'Given name', 'givenName'], ['family_name', 'Family name', 'familyName'],
+  ['nickname', 'Nickname', 'nickname'], ['preferred_username', 'User name', 'preferredUsername'], ['picture', 'Picture', 'pictureURI'],
+  ['website', 'Website', 'website'], ['locale', 'Language', 'locale'], ['zoneinfo', 'Time zone', 'zoneinfo'], ['birthdate', 'Birth date', 'birthdate'],
+] as const;
+
+/** The scopes this service supplies itself. */
+export const builtInScopes: readonly Scope[] = [
+  {
+    name: 'openid', title: 'Know who you are', sensitive: false, provider,
+    description: 'Recognise you when you come back, by an identifier that says nothing about you.',
+    claims: [{ name: 'sub', title: 'Identifier' }],
+    values: (account) => ({ sub: account.metadata.name }),
+  },
+  {
+    name: 'profile', title: 'Your profile', sensitive: false, provider,
+    description: 'See the name and other details you put into your profile.',
+    claims: profileClaims.map(([name, title]) => ({ name, title })),
+    values: (account) => Object.fromEntries(profileClaims.flatMap(([name, , field]) => {
+      const value = account.spec[field];
+      return value === undefined ? [] : [[name, value]];
+    })),
+  },
+  {
+    name: 'email', title: 'Your email address', sensitive: false, provider,
+    description: 'See your email address and that you have proven to hold it.',
+    claims: [{ name: 'email', title: 'Email address' }, { name: 'email_verified', title: 'Proven' }],
+    values: (account) => ({ email: account.status.email.address, email_verified: true }),
+  },
+  {
+    name: 'offline_access', title: 'Access while you are away', sensitive: true, provider, claims: [],
+    description: 'Keep its access after you have signed out, until you remove it here.',
+    values: () => ({}),
+  },
+  {
+    name: 'api', title: 'Use the API as you', sensitive: true, provider, claims: [], onlyFor: 'vestibule',
+    description: 'Do with this service whatever you could do on its pages.',
+    values: () => ({}),
+  },
+];

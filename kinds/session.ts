@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { defineKind } from '../registry/kind.js';
+import { timestamp } from './text.js';
+
+/** Ways to prove who one is (specification 5.6). */
+export const Method = z.enum(['EmailCode', 'EmailLink', 'Passkey']);
+export type Method = z.infer<typeof Method>;
+
+/** Where somebody is signed in: a projection of the provider's own session, written in the same commit as it. */
+export const Session = defineKind({
+  kind: 'Session', resource: 'sessions', shortNames: ['sess'], owner: 'status.account', cached: true, named: 'service',
+  description: 'A browser in which an account is signed in.',
+  verbs: ['get', 'list', 'watch', 'delete', 'deletecollection'],
+  spec: z.object({}),
+  status: z.object({
+    account: z.string().describe('The Account signed in.'),
+    current: z.boolean().describe('It is the session this request came with.'),
+    authenticationTimestamp: timestamp().describe('The last proof of who it is.'),
+    methods: z.array(Method).describe('How that proof was given.'),
+    assurance: z.string().describe('The acr claim.'),
+    client: z.object({
+      browser: z.string().max(64).describe('Browser, as its user agent says.'),
+      os: z.string().max(64).describe('Operating system, as the user agent says.'),
+      device: z.string().max(64).describe('Desktop, Phone, Tablet or Other.'),
+    }).describe('What it was used from.'),
+    lastUsedTimestamp: timestamp().describe('Last use at a Client, to within five minutes.'),
+    expirationTimestamp: timestamp().describe('When it ends unless it is used again.'),
+    clients: z.array(z.object({
+      name: z.string().describe('Client.'),
+      displayName: z.string().describe('Its name for people.'),
+    })).describe('Clients signed in to from here.'),
+    signOut: z.object({
+      clients: z.array(z.object({
+        name: z.string().describe('Client.'),
+        state: z.enum(['Notified', 'Retrying', 'GaveUp', 'Unsupported']).describe('Whether it was told.'),
+      })).describe('Each Client and whether it was told.'),
+    }).optional().describe('Present while the session is being ended.'),
+  }),
+  internal: z.object({
+    /** Storage key of the library's session, so that a sign-out deletes it without its cookie's value. */
+    libraryKey: z.string(),
+    /** SHA-256 (base64url) of the library's uid: what codes and tokens of this session point to. */
+    uidDigest: z.string(),
+    loginSeconds: z.number().int(),
+    epoch: z.number().int(),
+    expires: z.number().int(),
+  }),
+  expires: (session) => session.internal.expires,
+  columns: {
+    Account: (session) => session.status.account,
+    Device: (session) => [session.status.client.browser, session.status.client.os].filter(Boolean).join(' on '),
+    Methods: { wide: (session) => session.status.methods.join(',') },
+  },
+  strategy: {
+    status(session, { caller }) {
+      session.status.current = caller.type === 'Account' && caller.session === session.metadata.name;
+    },
+    async remove(tx, old, call) {
+      tx.add(await call.ports.endSessions([old]));
+      if (call.caller.type === 'Account' && call.caller.session === old.metadata.name) call.ports.forgetCookies();
+    },
+  },
+});

@@ -1,0 +1,29 @@
+/** What a user agent says it is; `Other` where it says nothing known. */
+export interface Device { readonly browser: string; readonly os: string; readonly device: 'Desktop' | 'Phone' | 'Tablet' | 'Other' }
+
+const browsers: readonly [RegExp, string][] = [
+  [/\bEdg(e|A|iOS)?\//, 'Edge'], [/\bOPR\/|\bOpera\b/, 'Opera'], [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(Firefox|FxiOS)\//, 'Firefox'], [/\b(Chrome|CriOS|Chromium)\//, 'Chrome'], [/\bVersion\/[\d.]+.*\bSafari\//, 'Safari'],
+];
+const systems: readonly [RegExp, string][] = [
+  [/\bWindows\b/, 'Windows'], [/\biPhone\b/, 'iOS'], [/\biPad\b/, 'iPadOS'], [/\bAndroid\b/, 'Android'],
+  [/\bCrOS\b/, 'ChromeOS'], [/\bMac OS X\b|\bMacintosh\b/, 'macOS'], [/\bLinux\b/, 'Linux'],
+];
+const devices: readonly [RegExp, Device['device']][] = [
+  [/\biPad\b|\bTablet\b|\bAndroid\b(?!.*\bMobile\b)/, 'Tablet'], [/\bMobi|\biPhone\b/, 'Phone'],
+  [/\bWindows\b|\bMacintosh\b|\bX11\b|\bCrOS\b/, 'Desktop'],
+];
+
+const first = <T>(rows: readonly [RegExp, T][], text: string): T | undefined => rows.find(([pattern]) => pattern.test(text))?.[1];
+
+/** Browser, system and kind of device, as its user agent says. */
+export function deviceOf(userAgent: string): Device {
+  const text = userAgent.slice(0, 512);
+  return { browser: first(browsers, text) ?? 'Other', os: first(systems, text) ?? 'Other', device: first(devices, text) ?? 'Other' };
+}
+
+/** "Firefox on Linux", as a mail names who asked. */
+export function describeBrowser(userAgent: string): string {
+  const { browser, os } = deviceOf(userAgent);
+  return browser === 'Other' && os === 'Other' ? 'an unknown browser' : `${browser} on ${os}`;
+}

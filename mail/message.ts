@@ -1,0 +1,34 @@
+/** What a mail says; addresses are the transport's business. */
+export interface Message { readonly subject: string; readonly text: string; readonly html: string }
+
+/** A mail as it lies in the outbox. */
+export interface Mail extends Message {
+  /** One address, already judged by our grammar. */
+  readonly to: string;
+  readonly from: string;
+}
+
+/** Sends one mail; throws {@link Refused} where it is certain that it was not accepted. */
+export interface Transport { send(mail: Mail, id: string): Promise<void>; close(): Promise<void> }
+
+/** The mail was certainly not accepted; `permanent` when asking again cannot help. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly permanent: boolean;
+  constructor(message: string, permanent: boolean) {
+    super(message);
+    this.permanent = permanent;
+  }
+}
+
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Text as HTML shows it. */
+export const escapeHTML = (text: string): string => text.replace(/[&<>"']/g, (char) => escapes[char]!);
+
+/** A name from people or Clients: without addresses and line breaks, cut to 64 characters. */
+export function plainName(name: string): string {
+  const flat = name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
+    .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S*/gi, '').replace(/\bwww\.\S*/gi, '').replace(/\s+/g, ' ').trim();
+  return [...flat].slice(0, 64).join('') || 'a service';
+}

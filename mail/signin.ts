@@ -1,0 +1,30 @@
+import { layout, type Block } from './layout.js';
+import { plainName, type Message } from './message.js';
+
+/** What the mail of a sign-in tells. Times in milliseconds since the epoch. */
+export interface SignIn {
+  readonly client: string;
+  /** Absent while codes rest for the address: the mail carries the link only. */
+  readonly code?: string;
+  readonly link: string;
+  readonly browser: string;
+  readonly host: string;
+  readonly now: number;
+  readonly ends: number;
+}
+
+const clock = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
+
+/** The mail with code and link; the subject never has the code, since locked screens show subjects (`ui.md` 9). */
+export function signInMail({ client, code, link, browser, host, now, ends }: SignIn): Message {
+  const name = plainName(client);
+  const subject = `Your sign-in to ${name}`;
+  const minutes = Math.round((ends - now) / 60_000);
+  const blocks: Block[] = [
+    ...(code ? [{ text: 'Type this code where you began:' }, { code }, { text: 'Or open this link on the same device, in the same browser:' }] : [{ text: 'Open this link on the device where you began, in the same browser:' }]),
+    { link, label: `Continue to ${name}` },
+    { text: `Asked for at ${clock(now)} from ${browser}, to sign in to ${name} with ${host}. It works until ${clock(ends)} (${minutes} minutes), once, and only in the browser that asked.` },
+    { text: 'If this was not you, do nothing: nobody gets in without it. Never read the code to anybody.', quiet: true },
+  ];
+  return { subject, ...layout(subject, blocks) };
+}

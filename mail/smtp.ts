@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { createTransport } from 'nodemailer';
+import { Refused, type Mail, type Transport } from './message.js';
+
+/** Where mail goes. */
+export interface SMTPOptions {
+  /** `smtp://user:password@host:port` or `smtps://…`. */
+  readonly url: string;
+  /** Milliseconds for connecting, greeting and each silence. */
+  readonly timeout?: number;
+  readonly caFile?: string;
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
+
+/** Answers of the server, or failures before anything was sent, after which it is certain that the mail was not accepted. */
+const before = new Set(['ECONNECTION', 'EDNS', 'ECONNREFUSED', 'EAUTH', 'EENVELOPE', 'ETLS']);
+
+/** SMTP by nodemailer: TLS wherever it is not loopback, explicit envelope, nothing parsed, nothing read from files or addresses. */
+export function smtpTransport(options: SMTPOptions): Transport {
+  const url = new URL(options.url);
+  const timeout = options.timeout ?? 20_000;
+  const mailer = createTransport({
+    pool: true, maxConnections: 5, host: url.hostname, port: Number(url.port || (url.protocol === 'smtps:' ? 465 : 587)), secure: url.protocol === 'smtps:',
+    requireTLS: url.protocol !== 'smtps:' && !loopback.has(url.hostname), connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout,
+    ...(options.caFile && { tls: { ca: readFileSync(options.caFile) } }),
+    ...(url.username && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    disableFileAccess: true, disableUrlAccess: true,
+  } as never);
+  return {
+    async send(mail, id) {
+      try {
+        await mailer.sendMail(messageOf(mail, id));
+      } catch (error) {
+        throw judged(error as Error & { code?: string; responseCode?: number });
+      }
+    },
+    close: async () => mailer.close(),
+  };
+}
+
+const messageOf = (mail: Mail, id: string) => ({
+  from: { name: '', address: mail.from }, to: { name: '', address: mail.to }, envelope: { from: mail.from, to: [mail.to] },
+  subject: mail.subject, text: mail.text, html: mail.html, messageId: `<${id}@${mail.from.split('@')[1]}>`,
+  headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }, disableFileAccess: true, disableUrlAccess: true,
+});
+
+/** An answer of the server, or a failure before it had the mail, is a refusal; anything else may have been accepted. */
+function judged(error: Error & { code?: string; responseCode?: number }): Error {
+  if (error.responseCode) return new Refused('the mail server refused it', error.responseCode >= 500 && error.code !== 'EAUTH');
+  return before.has(error.code ?? '') ? new Refused('the mail server cannot be reached', false) : new Error('it is not known whether the mail server took it');
+}

@@ -1,0 +1,45 @@
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError, readConfig } from './config.js';
+import { writeKeys } from './keysfile.js';
+import { createLog } from './registry/observe.js';
+import { release, startService } from './service.js';
+
+/** The root of the installation: above dist/ when built. */
+const here = dirname(fileURLToPath(import.meta.url));
+const root = here.endsWith('/dist') ? resolve(here, '..') : here;
+
+const usage = `vestibule serve [settings]    runs the service
+vestibule keys new FILE       makes the keys that replicas share
+vestibule version             prints the release
+`;
+
+/** Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. */
+export async function main(args: readonly string[]): Promise<void> {
+  const [word, ...rest] = args;
+  if (word === 'serve') return serve(rest);
+  if (word === 'keys' && rest[0] === 'new' && rest[1]) return writeKeys(rest[1]);
+  if (word === 'version') return void process.stdout.write(`${release}\n`);
+  process.stderr.write(usage);
+  process.exitCode = 2;
+}
+
+async function serve(args: readonly string[]): Promise<void> {
+  const config = readConfig(args, process.env);
+  const log = createLog(config.logLevel);
+  const service = await startService(config, log, root);
+  process.stdout.write(`ready ${service.baseURL} ${service.url}\n`);
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
+  });
+}
+
+/** One line a problem on standard error (`operations.md` 2). */
+export function report(error: unknown): void {
+  const lines = error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
+  for (const line of lines) process.stderr.write(`vestibule: ${line}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
+}

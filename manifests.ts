@@ -1,0 +1,54 @@
+import mergePatch from 'json-merge-patch';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { Client } from './kinds/client.js';
+import type { AnyKind, Call, KindObject } from './registry/kind.js';
+import { apiVersion } from './registry/kind.js';
+import { StatusError } from './registry/status.js';
+import type { Store } from './registry/store.js';
+
+const applied = 'id.vestibule.org/last-applied';
+const loadable: readonly AnyKind[] = [Client];
+
+interface Manifest { kind: AnyKind; file: string; metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> }; spec: Record<string, unknown> }
+
+/** Applies a folder of YAML files like `kubectl apply`: created, patched when the file changed, left alone otherwise. One sentence for whatever is wrong. */
+export async function applyManifests(folder: string, store: Store): Promise<void> {
+  const manifests = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name)).sort().flatMap((name) => readManifests(join(folder, name)));
+  for (const manifest of manifests) {
+    try { await apply(manifest, store) } catch (error) {
+      throw error instanceof StatusError ? new Error(`--manifests: ${manifest.file}: ${error.message}`) : error;
+    }
+  }
+}
+
+function readManifests(file: string): Manifest[] {
+  const documents = parseAllDocuments(readFileSync(file, 'utf8'), { schema: 'core', uniqueKeys: true });
+  return [...documents].flatMap((document) => {
+    if (document.errors.length > 0) throw new Error(`--manifests: ${file}: ${document.errors[0]!.message}`);
+    const value = document.toJS({ maxAliasCount: 0 }) as { apiVersion?: string; kind?: string; metadata?: Manifest['metadata']; spec?: Record<string, unknown> } | null;
+    if (value === null) return [];
+    const kind = loadable.find((one) => one.kind === value.kind);
+    if (!kind || value.apiVersion !== apiVersion) throw new Error(`--manifests: ${file}: only ${loadable.map((one) => one.kind).join(', ')} of ${apiVersion} can be loaded, got ${value.kind}`);
+    if (!value.metadata?.name) throw new Error(`--manifests: ${file}: metadata.name is missing`);
+    return [{ kind, file, metadata: value.metadata, spec: value.spec ?? {} }];
+  });
+}
+
+async function apply({ kind, metadata, spec }: Manifest, store: Store): Promise<void> {
+  const call: Call = store.systemCall();
+  const text = JSON.stringify(spec);
+  await call.change(async (tx) => {
+    const known = (await tx.get(kind, metadata.name)) as KindObject | undefined;
+    const annotations = { ...metadata.annotations, [applied]: text };
+    if (!known) return tx.create(kind, { metadata: { ...metadata, annotations }, spec: structuredClone(spec) } as never);
+    const last = known.metadata.annotations?.[applied];
+    if (last === text) return known;
+    const patch = mergePatch.generate(JSON.parse(last ?? '{}'), spec) as Record<string, unknown> | undefined;
+    return tx.update(kind, metadata.name, (next: KindObject) => {
+      next.spec = patch ? mergePatch.apply(structuredClone(next.spec), structuredClone(patch)) : next.spec;
+      next.metadata.annotations = { ...next.metadata.annotations, ...annotations };
+    });
+  });
+}

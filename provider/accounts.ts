@@ -1,0 +1,28 @@
+import { Account } from '../kinds/account.js';
+import type { AccountCaller } from '../registry/kind.js';
+import { currentExchange } from './exchange.js';
+import type { AccountObject, Foundation } from './foundation.js';
+import { reach } from './reach.js';
+
+/** An Account that can sign in, at its latest, read once a request; undefined for disabled, ending and absent ones. */
+export async function accountObject(on: Foundation, name: string): Promise<AccountObject | undefined> {
+  const memo = currentExchange()?.memo;
+  const key = `account ${name}`;
+  if (memo?.has(key)) return memo.get(key) as AccountObject | undefined;
+  const found = await reach(on.store.reader(Account).get(name));
+  const account = found && isAlive(found) ? found : undefined;
+  memo?.set(key, account);
+  return account;
+}
+
+/** Whether somebody can sign in to it. */
+export const isAlive = (account: AccountObject): boolean => !account.status.disabledTimestamp && !account.metadata.deletionTimestamp;
+
+/** The domain of its address, which is all that policy learns of it. */
+export const domainOf = (account: AccountObject): string => account.status.email.address.toLowerCase().split('@')[1] ?? '';
+
+/** How an Account stands before policy, with what is known of its sign-in. */
+export function accountCaller(on: Foundation, account: AccountObject, signedIn: { session?: string; authenticated?: number; methods?: readonly string[] } = {}): AccountCaller {
+  const email = account.status.email.address.toLowerCase();
+  return { type: 'Account', account: account.metadata.name, email, operator: on.settings.operators.includes(email), ...signedIn };
+}

@@ -1,0 +1,60 @@
+import { BlockList, isIP } from 'node:net';
+
+const block = (ranges: readonly string[]): BlockList => {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address, bits] = range.split('/') as [string, string];
+    list.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
+  }
+  return list;
+};
+
+/** IANA special-purpose, multicast and reserved IPv4. */
+const special4 = block(['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24',
+  '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4']);
+/** What of global unicast IPv6 is special: protocol assignments with Teredo, documentation, 6to4. */
+const special6 = block(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48']);
+const global6 = block(['2000::/3']);
+const loopback = block(['127.0.0.0/8', '::1/128']);
+/** Where clouds answer with credentials. */
+const metadata = block(['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::254/128', 'fd20:ce::254/128']);
+
+const inside = (list: BlockList, address: string): boolean => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** IPv4 written as mapped IPv6, as the IPv4 it is; any other address as it stands. */
+function unmapped(address: string): string {
+  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (dotted) return dotted;
+  const words = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
+  if (!words) return address;
+  const value = parseInt(words[1]!, 16) * 65536 + parseInt(words[2]!, 16);
+  return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
+}
+
+/** Judges addresses that a name resolved to, before anything connects to them (`security.md` 1.5). */
+export class AddressJudge {
+  readonly #allowed: BlockList;
+  readonly #loopbackAllowed: boolean;
+
+  /** `allowed`: ranges in CIDR notation that the operator opened; loopback is open while the base URL is itself on it. */
+  constructor(allowed: readonly string[], loopbackAllowed: boolean) {
+    this.#allowed = block(allowed);
+    this.#loopbackAllowed = loopbackAllowed;
+  }
+
+  /** Whether an address may be connected to; plain http goes to loopback alone. */
+  permits(text: string, secure: boolean): boolean {
+    const address = unmapped(text);
+    if (isIP(address) === 0 || inside(metadata, address)) return false;
+    const local = inside(loopback, address);
+    if (!secure) return local && this.#loopbackAllowed;
+    if (inside(this.#allowed, address) || (local && this.#loopbackAllowed)) return true;
+    return isIP(address) === 4 ? !inside(special4, address) : inside(global6, address) && !inside(special6, address);
+  }
+}
+
+/** Whether a base URL is on this machine. */
+export const isLoopback = (baseURL: string): boolean => {
+  const host = new URL(baseURL).hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || (isIP(host) !== 0 && inside(loopback, host));
+};

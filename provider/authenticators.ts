@@ -1,0 +1,83 @@
+import type { Provider } from 'oidc-provider';
+import { Account } from '../kinds/account.js';
+import { Session } from '../kinds/session.js';
+import type { Authenticator, Presented } from '../registry/authenticator.js';
+import { nameOf } from '../registry/keys.js';
+import type { Caller } from '../registry/kind.js';
+import { forbidden, unauthorized } from '../registry/status.js';
+import { accountCaller, isAlive } from './accounts.js';
+import { apiAudience, command } from './builtin.js';
+import { isSigned } from './cookies.js';
+import type { Foundation, SessionObject } from './foundation.js';
+import { sessionName } from './projection.js';
+import { recordKey } from './records.js';
+
+const signed = (on: Foundation, presented: Presented, name: string): string | undefined => {
+  const value = presented.cookie(name);
+  return value && isSigned(on.keys, presented.request.headers.cookie, name, value) ? value : undefined;
+};
+
+/** Whoever holds the cookie of the very interaction that is asked for. */
+export const interactionAuthenticator = (on: Foundation): Authenticator => async (presented) => {
+  if (presented.bound === undefined) return undefined;
+  const uid = signed(on, presented, on.cookies.interaction);
+  return uid && nameOf(uid) === presented.bound ? { type: 'Browser', interaction: presented.bound } : undefined;
+};
+
+const remembered = 20_000;
+
+/** Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. */
+export function sessionAuthenticator(on: Foundation): Authenticator {
+  const names = new Map<string, string>();
+  return async (presented) => {
+    const id = signed(on, presented, on.cookies.session);
+    if (!id) return undefined;
+    const key = recordKey('Session', id);
+    const session = await sessionBehind(on, names, key);
+    return session && callerOf(on, session);
+  };
+}
+
+/** The projection that names this library session as its own: from the coherent cache, once the name is known. */
+async function sessionBehind(on: Foundation, names: Map<string, string>, key: string): Promise<SessionObject | undefined> {
+  const known = names.get(key) ?? await nameBehind(on, key);
+  if (!known) return undefined;
+  const session = await on.store.reader(Session).cached(known);
+  if (session?.internal.libraryKey !== key) {
+    names.delete(key);
+    return undefined;
+  }
+  if (names.size >= remembered) names.delete(names.keys().next().value!);
+  names.set(key, known);
+  return session;
+}
+
+async function nameBehind(on: Foundation, key: string): Promise<string | undefined> {
+  const { entry } = await on.storage.get(key);
+  const payload = entry && on.records.open(key, 'Session', entry.value);
+  return payload?.accountId && payload.uid ? sessionName(payload.accountId, payload.uid) : undefined;
+}
+
+async function callerOf(on: Foundation, session: SessionObject): Promise<Caller | undefined> {
+  const { metadata, internal, status } = session;
+  if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch) return undefined;
+  const account = await on.store.reader(Account).cached(status.account);
+  if (!account || !isAlive(account)) return undefined;
+  return accountCaller(on, account, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods });
+}
+
+/** The command, by an access token whose audience is this API; any other token is not good, and a browser may not send one. */
+export const bearerAuthenticator = (on: Foundation, current: () => Provider): Authenticator => async ({ request }) => {
+  const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (!token) return undefined;
+  if (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined) throw forbidden('a browser may not send a token');
+  const provider = current();
+  const found = await provider.AccessToken.find(token);
+  const good = found && found.aud === apiAudience(on.settings.baseURL) && found.clientId === command && !found.jkt && found.scope?.split(' ').includes('api');
+  const grant = good && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
+  if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command) throw unauthorized();
+  const account = await on.store.reader(Account).cached(grant.accountId!);
+  if (!account || !isAlive(account)) throw unauthorized();
+  return accountCaller(on, account);
+};
+

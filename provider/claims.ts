@@ -1,0 +1,71 @@
+import type { Account as LibraryAccount, ProviderContext } from 'oidc-provider';
+import { Grant, grantName } from '../kinds/grant.js';
+import type { Scope } from '../kinds/scopes.js';
+import { toTimestamp } from '../kinds/text.js';
+import { accountObject } from './accounts.js';
+import { clientObject } from './clients.js';
+import type { AccountObject, Foundation, GrantObject } from './foundation.js';
+import { mayShare } from './sharing.js';
+
+/** The account behind a subject for the library, at authorization, token, refresh and userinfo; undefined ends what was asked for. */
+export async function findAccount(on: Foundation, ctx: ProviderContext, sub: string): Promise<LibraryAccount | undefined> {
+  const account = await accountObject(on, sub);
+  return account && { accountId: sub, claims: (use, scope) => claimsFor(on, ctx, account, { use, scope }) };
+}
+
+/** What leaves for a Client: agreed scopes alone, each put to policy again; the ID token carries what the Client asked to have there. */
+async function claimsFor(on: Foundation, ctx: ProviderContext, account: AccountObject, asked: { use: 'id_token' | 'userinfo'; scope: string }): Promise<Record<string, unknown> & { sub: string }> {
+  const sub = account.metadata.name;
+  const client = ctx.oidc.client!.clientId;
+  const wanted = asked.use === 'id_token' ? new Set((await clientObject(on, client))?.spec.idTokenClaims) : undefined;
+  if (wanted?.size === 0) return { sub };
+  const agreed = new Set(ctx.oidc.grant?.getOIDCScopeFiltered(new Set(asked.scope.split(' '))).split(' '));
+  const scopes = on.scopes().filter((scope) => agreed.has(scope.name) && scope.name !== 'openid' && scope.claims.length > 0);
+  const released = await release(on, account, client, scopes);
+  const leaving = [...released].map(([scope, values]) => [scope, only(values, wanted)] as const).filter(([, values]) => Object.keys(values).length > 0);
+  if (leaving.length > 0) on.afterwards(() => noteDisclosures(on, grantName(sub, client), leaving));
+  return { ...Object.assign({}, ...leaving.map(([, values]) => values)), sub };
+}
+
+async function release(on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[]): Promise<Map<Scope, Record<string, unknown>>> {
+  const released = new Map<Scope, Record<string, unknown>>();
+  const allowed: Scope[] = [];
+  for (const scope of scopes) if ((await mayShare(on, account, client, scope.name, {})).allowed) allowed.push(scope);
+  const foreign = allowed.filter((scope) => !scope.values);
+  const supplied = foreign.length > 0 ? await on.supplier?.({ account, client, scopes: foreign }) ?? {} : {};
+  for (const scope of allowed) {
+    const values = scope.values?.(account) ?? supplied[scope.name] ?? {};
+    released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
+  }
+  return released;
+}
+
+const only = (values: Record<string, unknown>, names: ReadonlySet<string> | undefined): Record<string, unknown> =>
+  names ? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name))) : values;
+
+const coarse = 300_000;
+
+/** Writes into our Grant which claims left and when, to within five minutes, never their values. */
+async function noteDisclosures(on: Foundation, name: string, leaving: readonly (readonly [Scope, Record<string, unknown>])[]): Promise<void> {
+  const now = Date.now();
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const part = await on.store.stage(Grant, name, (grant) => grant && isNews(grant, leaving, now) ? disclosed(grant, leaving, now) : 'leave');
+    if (part.writes.length === 0 || (await on.store.commit([part])).committed) return;
+  }
+}
+
+function isNews(grant: GrantObject, leaving: readonly (readonly [Scope, Record<string, unknown>])[], now: number): boolean {
+  return leaving.some(([scope, values]) => {
+    const known = grant.status.disclosures.find((disclosure) => disclosure.scope === scope.name);
+    return !known || now - Date.parse(known.lastTimestamp) > coarse || Object.keys(values).some((claim) => !known.claims.includes(claim));
+  });
+}
+
+function disclosed(grant: GrantObject, leaving: readonly (readonly [Scope, Record<string, unknown>])[], now: number): GrantObject {
+  const lastTimestamp = toTimestamp(now);
+  const others = grant.status.disclosures.filter((known) => !leaving.some(([scope]) => scope.name === known.scope));
+  const news = leaving.map(([scope, values]) => ({ scope: scope.name, claims: Object.keys(values), provider: scope.provider.name, lastTimestamp }));
+  grant.status.disclosures = [...others, ...news];
+  grant.status.lastUsedTimestamp = lastTimestamp;
+  return grant;
+}

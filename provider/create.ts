@@ -1,0 +1,52 @@
+import { Provider, type AdapterPayload } from 'oidc-provider';
+import type { Limit } from '../registry/limits.js';
+import { configuration } from './configuration.js';
+import { currentExchange } from './exchange.js';
+import { listen } from './events.js';
+import type { Foundation } from './foundation.js';
+import { sessionName } from './projection.js';
+import { secretMatches } from './secrets.js';
+import { settling } from './settle.js';
+import { endingPart, noticeRow, noticesOf } from './signout.js';
+import { spendTry } from './tries.js';
+import { queueLogouts, type Tell } from './workers.js';
+
+/** A Provider of the library, and how it tells Clients of a sign-out. */
+export interface Made { readonly provider: Provider; readonly tell: Tell }
+
+const wrongSecrets: Limit = { name: 'client-secret', most: 20, seconds: 900 };
+
+/** Makes one Provider of what is configured now; it keeps no state of its own, so two may run side by side. */
+export function createProvider(on: Foundation): Made {
+  const provider = new Provider(on.settings.baseURL, configuration(on));
+  provider.proxy = true;
+  provider.silent = true;
+  compareHashes(on, provider);
+  listen(on, provider);
+  provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
+  provider.use(settling(on, provider));
+  return { provider, tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
+}
+
+/** Secrets are compared by their hashes; wrong ones count per Client and network. */
+function compareHashes(on: Foundation, provider: Provider): void {
+  provider.Client.prototype.compareClientSecret = async function compare(presented) {
+    if (secretMatches(this.clientSecret, presented)) return true;
+    await spendTry(on, wrongSecrets, `${this.clientId} ${currentExchange()?.origin.network ?? ''}`);
+    return false;
+  };
+}
+
+function queueNotice(on: Foundation, told: { client: string; account: string; sid: string }): void {
+  const uid = Provider.ctx?.oidc.session?.uid;
+  const row = noticeRow(on, { ...told, session: uid ? sessionName(told.account, uid) : '' });
+  if ('put' in row) currentExchange()?.put(row.put, row.value, row.expires!);
+}
+
+/** The library's own sign-out page ended a session: the projection says so in the same commit. */
+function markEnding(on: Foundation, session: AdapterPayload): void {
+  if (!session.accountId) return;
+  const name = sessionName(session.accountId, session.uid!);
+  const { accountId, authorizations = {} } = session;
+  currentExchange()?.defer(`session ${name}`, async () => endingPart(on, name, (await noticesOf(on, name, { accountId, authorizations })).states));
+}

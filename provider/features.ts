@@ -1,0 +1,46 @@
+import { errors, type Client, type Configuration, type KoaContext, type ProviderContext, type Token } from 'oidc-provider';
+import { apiAudience, command } from './builtin.js';
+import type { Foundation } from './foundation.js';
+import { renderConnected, renderLogout, renderSignedOut, renderUserCode, renderUserCodeConfirm } from './pages.js';
+
+const off = { enabled: false };
+
+/** What is on, what is off; turning one on is a change of the design. */
+export function features(on: Foundation): Configuration {
+  return {
+    devInteractions: off, claimsParameter: off, clientCredentials: off, registration: off, registrationManagement: off, requestObjects: off,
+    encryption: off, jwtResponseModes: off, jwtIntrospection: off, jwtUserinfo: off, mTLS: off, ciba: off, fapi: off, richAuthorizationRequests: off,
+    userinfo: { enabled: true }, backchannelLogout: { enabled: true }, pushedAuthorizationRequests: { enabled: true },
+    dPoP: { enabled: true, nonceSecret: on.keys.dpopNonce, requireNonce: () => false, allowReplay: false },
+    introspection: { enabled: true, allowedPolicy: mayIntrospect },
+    revocation: { enabled: true, allowedPolicy: (_ctx: unknown, client: Client, token: Token) => token.clientId === client.clientId },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: async (ctx: ProviderContext) => renderLogout(on, ctx),
+      postLogoutSuccessSource: async (ctx: KoaContext) => renderSignedOut(on, ctx),
+    },
+    deviceFlow: {
+      enabled: true, charset: 'base-20', mask: '****-****', deviceInfo: () => ({}),
+      userCodeInputSource: async (ctx: ProviderContext, _form: string, _out: unknown, error?: Error) => renderUserCode(on, ctx, error),
+      userCodeConfirmSource: async (ctx: ProviderContext, _form: string, _client: Client, _info: unknown, userCode: string) => renderUserCodeConfirm(on, ctx, userCode),
+      successSource: async (ctx: KoaContext) => renderConnected(on, ctx),
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) => oneOf ?? (client.clientId === command ? apiAudience(on.settings.baseURL) : undefined),
+      useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === command,
+      getResourceServerInfo: async (_ctx: unknown, resource: string, client: Client) => resourceServer(on, resource, client),
+    },
+  };
+}
+
+/** Confidential Clients may ask about what was issued to them or for them, everybody else learns nothing (RFC 7662). */
+function mayIntrospect(_ctx: unknown, client: Client, token: Token): boolean {
+  return client.clientAuthMethod !== 'none' && (token.clientId === client.clientId || token.aud === client.clientId);
+}
+
+/** The one resource there is: this service's own API, for the command alone (RFC 8707). */
+function resourceServer(on: Foundation, resource: string, client: Client): { scope: string; audience: string; accessTokenFormat: string } {
+  if (resource !== apiAudience(on.settings.baseURL) || client.clientId !== command) throw new errors.InvalidTarget();
+  return { scope: 'api', audience: resource, accessTokenFormat: 'opaque' };
+}

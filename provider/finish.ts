@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errors, type Interaction as LibraryInteraction, type InteractionResults, type Provider } from 'oidc-provider';
+import type { Interaction } from '../kinds/interaction/interaction.js';
+import type { ObjectOf } from '../registry/kind.js';
+import { digest, nameOf } from '../registry/keys.js';
+import { cookieValue } from './cookies.js';
+import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
+import type { Foundation } from './foundation.js';
+import { rememberedGrant, saveCopy } from './grants.js';
+import { asOwn } from './normalise.js';
+import { outboxRow } from '../registry/outboxrow.js';
+import { recordKeyOf } from './records.js';
+
+type InteractionObject = ObjectOf<typeof Interaction>;
+
+/** Hands the library the result that our committed record states; may be repeated, and resolves where the library's half is gone. */
+export async function finish(on: Foundation, provider: Provider, request: IncomingMessage, response: ServerResponse, interaction: InteractionObject): Promise<void> {
+  const uid = cookieValue(request.headers.cookie, on.cookies.interaction);
+  if (!uid || nameOf(uid) !== interaction.metadata.name || !interaction.internal.returnTo) return;
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      return await handOver(on, provider, asOwn(request, on.settings.baseURL), response, interaction);
+    } catch (error) {
+      if (error instanceof errors.SessionNotFound) return;
+      if (!(error instanceof LostRace)) throw error;
+    }
+  }
+}
+
+function handOver(on: Foundation, provider: Provider, request: IncomingMessage, response: ServerResponse, interaction: InteractionObject): Promise<void> {
+  const exchange = new Exchange(on.store, { request });
+  return inExchange(exchange, async () => {
+    const held = await provider.interactionDetails(request, response);
+    const result = await resultOf(on, provider, interaction, held);
+    if (!result) return;
+    await provider.interactionResult(request, response, result, { mergeWithLastSubmission: !result.error });
+    await exchange.commit();
+  });
+}
+
+/** What the record states, or undefined where there is nothing to say or it was said already. */
+async function resultOf(on: Foundation, provider: Provider, interaction: InteractionObject, held: LibraryInteraction): Promise<InteractionResults | undefined> {
+  const { phase } = interaction.status;
+  const { login, consent } = interaction.internal;
+  if (phase === 'Aborted') return held.result?.error ? undefined : { error: 'access_denied', error_description: 'the person declined' };
+  if (phase === 'Authenticated' && login) {
+    const said = held.result?.login;
+    if (said?.accountId === login.account && said.ts === login.seconds) return undefined;
+    return { login: { accountId: login.account, acr: login.acr, amr: login.amr, ts: login.seconds, remember: true } };
+  }
+  if (phase === 'Completed' && consent) return held.result?.consent ? undefined : consentResult(on, provider, interaction, held);
+  return undefined;
+}
+
+/** Every decision makes a library Grant of its own; the session's former one is revoked. */
+async function consentResult(on: Foundation, provider: Provider, interaction: InteractionObject, held: LibraryInteraction): Promise<InteractionResults> {
+  const account = interaction.internal.account!;
+  const client = interaction.spec.client;
+  const remembered = await rememberedGrant(on, account, client);
+  if (!remembered) return { consent: {} };
+  const { spec, internal } = remembered;
+  const grant = await saveCopy(on, provider, { account, client, scopes: spec.scopes, rejected: internal.rejected, decision: internal.decision });
+  if (held.grantId) retire(on, held.grantId);
+  return { consent: { grantId: grant.jti } };
+}
+
+/** Ends a library Grant in this exchange's commit; what was issued under it is cleared up after it. */
+function retire(on: Foundation, grantId: string): void {
+  const exchange = currentExchange()!;
+  const hashed = digest(grantId);
+  const now = Date.now();
+  exchange.delete(recordKeyOf('Grant', hashed));
+  const row = outboxRow(on.keys, 'grants', { grants: [hashed] }, { id: hashed, notBefore: now, until: now + 86_400_000 });
+  exchange.put(row.put, row.value, row.expires);
+}

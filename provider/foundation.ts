@@ -1,0 +1,47 @@
+import type { Authorize } from '../registry/decision.js';
+import type { ObjectOf, Settings } from '../registry/kind.js';
+import type { Keys } from '../registry/keys.js';
+import type { NetworkLimits } from '../registry/limits.js';
+import type { Log } from '../registry/observe.js';
+import type { Store } from '../registry/store.js';
+import type { Storage } from '../storage/storage.js';
+import type { Account } from '../kinds/account.js';
+import type { Client } from '../kinds/client.js';
+import type { Grant } from '../kinds/grant.js';
+import type { Scope } from '../kinds/scopes.js';
+import type { Session } from '../kinds/session.js';
+import type { CookieNames } from './cookies.js';
+import type { Fetch } from './fetch.js';
+import type { Records } from './records.js';
+
+export type AccountObject = ObjectOf<typeof Account>;
+export type ClientObject = ObjectOf<typeof Client>;
+export type GrantObject = ObjectOf<typeof Grant>;
+export type SessionObject = ObjectOf<typeof Session>;
+
+/** What another service supplied, by claim; the values are kept nowhere (`provider.md` 9). */
+export type Supplier = (request: { account: AccountObject; client: string; scopes: readonly Scope[] }) => Promise<Record<string, Record<string, unknown>>>;
+
+/** What every piece of this room stands on. */
+export interface Foundation {
+  readonly store: Store;
+  readonly storage: Storage;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  readonly authorize: Authorize;
+  readonly log: Log;
+  readonly records: Records;
+  readonly cookies: CookieNames;
+  readonly fetch: Fetch;
+  readonly epoch: number;
+  readonly networkLimits?: NetworkLimits;
+  readonly supplier?: Supplier;
+  /** The scopes there are, as they stand now. */
+  scopes(): readonly Scope[];
+  /** The address of the shared style sheet. */
+  stylesheet(): string;
+  /** Counts an event. */
+  count(event: string): void;
+  /** Starts work that no answer waits for; a failure is counted. */
+  afterwards(work: () => Promise<unknown>): void;
+}

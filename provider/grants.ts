@@ -1,0 +1,107 @@
+import type { Grant as LibraryGrant, Provider, ProviderContext } from 'oidc-provider';
+import { Grant, grantName } from '../kinds/grant.js';
+import { toTimestamp } from '../kinds/text.js';
+import { digest } from '../registry/keys.js';
+import { objectKey } from '../registry/stored.js';
+import { accountPage, apiAudience, builtIn } from './builtin.js';
+import { clientName, clientObject } from './clients.js';
+import { currentExchange } from './exchange.js';
+import type { ClientObject, Foundation, GrantObject } from './foundation.js';
+import { stampOf } from './indexes.js';
+import { reach } from './reach.js';
+import { copiesPrefix } from './records.js';
+import { signedInBy } from './signin.js';
+import { refusedScopes } from './sharing.js';
+
+const year = 365 * 86_400_000;
+
+/** What is agreed: the scopes granted, those rejected, and the decision they come from. */
+export interface Agreement { readonly account: string; readonly client: string; readonly scopes: readonly string[]; readonly rejected: readonly string[]; readonly decision: number }
+
+/** The uid that a remembered decision must name for the Client to be the same one; the built-in ones have none. */
+export const uidOfClient = (name: string, client: ClientObject | undefined): string | undefined => builtIn.has(name) ? '' : client?.metadata.uid;
+
+/** The remembered decision, unless it is a year old or the Client was made anew; the exchange then depends on it. */
+export async function rememberedGrant(on: Foundation, account: string, client: string): Promise<GrantObject | undefined> {
+  const name = grantName(account, client);
+  const stored = await reach(on.store.stored(Grant, name));
+  currentExchange()?.check({ key: objectKey(Grant, name), is: stored ? stored.revision : 'absent' });
+  const grant = stored?.object as GrantObject | undefined;
+  if (!grant || grant.metadata.deletionTimestamp || Date.now() - grant.internal.decided > year) return undefined;
+  return grant.internal.clientUID === uidOfClient(client, await clientObject(on, client)) ? grant : undefined;
+}
+
+/** Saves a new library Grant with all that is agreed and all that is rejected, stamped with its decision. */
+export async function saveCopy(on: Foundation, provider: Provider, agreement: Agreement): Promise<LibraryGrant> {
+  const grant = new provider.Grant({ accountId: agreement.account, clientId: agreement.client, jti: newID() });
+  if (agreement.scopes.length > 0) grant.addOIDCScope(agreement.scopes.join(' '));
+  if (agreement.rejected.length > 0) grant.rejectOIDCScope(agreement.rejected.join(' '));
+  if (agreement.scopes.includes('api')) grant.addResourceScope(apiAudience(on.settings.baseURL), 'api');
+  currentExchange()?.memo.set(stampOf(grant.jti), agreement.decision);
+  await grant.save();
+  return grant;
+}
+
+const newID = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+
+/** Which library Grant an authorization uses (`provider.md` 8): named by the consent, the session's, a new copy, a first party's, or none. */
+export async function loadExistingGrant(on: Foundation, ctx: ProviderContext): Promise<LibraryGrant | undefined> {
+  const { provider, client, account, session, result } = ctx.oidc;
+  const pair = { account: account!.accountId, client: client!.clientId };
+  const fitting = async (id: string | undefined): Promise<LibraryGrant | undefined> => {
+    const grant = id ? await provider.Grant.find(id) : undefined;
+    return grant?.accountId === pair.account && grant.clientId === pair.client ? grant : undefined;
+  };
+  const named = await fitting(result?.consent?.grantId);
+  if (named) return named;
+  const copy = session!.grantIdFor(pair.client);
+  if (pair.client === accountPage) return await fitting(copy) ?? saveCopy(on, provider, { ...pair, scopes: ['openid'], rejected: [], decision: 0 });
+  const remembered = await rememberedGrant(on, pair.account, pair.client);
+  const first = (await clientObject(on, pair.client))?.spec.firstParty;
+  if (first && !covers(remembered, ctx.oidc.requestParamOIDCScopes)) return agreeForFirstParty(on, ctx, remembered);
+  if (!remembered) return undefined;
+  const current = copy && await isCurrent(copy, remembered) ? await fitting(copy) : undefined;
+  return current ?? copyOf(on, ctx, remembered);
+}
+
+async function isCurrent(copy: string, remembered: GrantObject): Promise<boolean> {
+  const stamp = await currentExchange()!.get(copiesPrefix(remembered.metadata.name) + digest(copy));
+  return stamp !== undefined && (JSON.parse(stamp.toString()) as { decision: number }).decision === remembered.internal.decision;
+}
+
+const covers = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): boolean =>
+  grant !== undefined && [...scopes].every((scope) => grant.spec.scopes.includes(scope) || grant.internal.rejected.includes(scope));
+
+/** A copy for this session, without what policy refuses to share now: a required scope then asks for consent again, an optional one stays out. */
+async function copyOf(on: Foundation, ctx: ProviderContext, remembered: GrantObject): Promise<LibraryGrant> {
+  const { provider, client, session, account } = ctx.oidc;
+  const { scopes } = remembered.spec;
+  const refused = await refusedScopes(on, account!.accountId, client!.clientId, scopes, signedInBy(session!));
+  const required = new Set((await clientObject(on, client!.clientId))?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
+  return saveCopy(on, provider, {
+    account: account!.accountId, client: client!.clientId, decision: remembered.internal.decision,
+    scopes: scopes.filter((scope) => !refused.has(scope)),
+    rejected: [...remembered.internal.rejected, ...scopes.filter((scope) => refused.has(scope) && !required.has(scope))],
+  });
+}
+
+/** A first party is agreed to on the spot, in our Grant and its copy alike. */
+async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remembered: GrantObject | undefined): Promise<LibraryGrant> {
+  const { provider, client, account, session, requestParamOIDCScopes } = ctx.oidc;
+  const pair = { account: account!.accountId, client: client!.clientId };
+  const asked = [...new Set([...remembered?.spec.scopes ?? [], ...requestParamOIDCScopes])];
+  const refused = await refusedScopes(on, pair.account, pair.client, asked, signedInBy(session!));
+  const scopes = asked.filter((scope) => !refused.has(scope));
+  const rejected = [...refused];
+  const name = grantName(pair.account, pair.client);
+  const old = (await reach(on.store.stored(Grant, name)))?.object as GrantObject | undefined;
+  const decision = (old?.internal.decision ?? 0) + 1;
+  const displayName = await clientName(on, pair.client);
+  const clientUID = uidOfClient(pair.client, await clientObject(on, pair.client))!;
+  currentExchange()!.defer(`grant ${name}`, () => on.store.stage(Grant, name, (before) => ({
+    metadata: before?.metadata ?? { name }, spec: { scopes },
+    status: { ...before?.status, account: pair.account, client: { name: pair.client, displayName }, grantedTimestamp: toTimestamp(Date.now()), disclosures: before?.status.disclosures ?? [] },
+    internal: { decision, rejected, clientUID, decided: Date.now() },
+  })));
+  return saveCopy(on, provider, { ...pair, scopes, rejected, decision });
+}

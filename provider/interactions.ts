@@ -1,0 +1,96 @@
+import type { AdapterPayload, Interaction as LibraryInteraction, ProviderContext } from 'oidc-provider';
+import { Interaction, interactionLife } from '../kinds/interaction/interaction.js';
+import { toTimestamp } from '../kinds/text.js';
+import type { ObjectOf, Part } from '../registry/kind.js';
+import { nameOf } from '../registry/keys.js';
+import { objectKey } from '../registry/stored.js';
+import { accountObject } from './accounts.js';
+import { clientSummary } from './clients.js';
+import { currentExchange, type Exchange } from './exchange.js';
+import type { Foundation } from './foundation.js';
+import { loginMemo, sessionName } from './projection.js';
+
+type InteractionObject = ObjectOf<typeof Interaction>;
+
+const begunMemo = 'begun';
+const endedMemo = 'ended';
+
+/** The path of an interaction, which is also its cookie's. */
+export const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
+
+/** The hand-off: makes our record of what the library asks of a person, create-if-absent, in the commit that stores the library's own. */
+export async function beginInteraction(on: Foundation, ctx: ProviderContext, interaction: LibraryInteraction): Promise<string> {
+  const exchange = currentExchange()!;
+  const name = nameOf(interaction.uid);
+  exchange.memo.set(begunMemo, { name, cid: interaction.cid });
+  const draft = await draftOf(on, name, interaction);
+  exchange.defer(`interaction ${name}`, () => {
+    const ended = exchange.memo.get(endedMemo) as { name: string; cid: string } | undefined;
+    if (ended?.cid === interaction.cid) draft.status.previous = ended.name;
+    return on.store.stage(Interaction, name, (old) => old ? 'leave' : draft);
+  });
+  return interactionPath(name);
+}
+
+async function draftOf(on: Foundation, name: string, interaction: LibraryInteraction): Promise<InteractionObject> {
+  const now = Date.now();
+  const { params, prompt, session } = interaction;
+  const consent = prompt.name === 'consent';
+  const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
+  return {
+    metadata: { name } as InteractionObject['metadata'],
+    spec: {
+      client: params.client_id, scopes: (params.scope ?? '').split(' ').filter(Boolean), prompt: consent ? 'Consent' : 'Login',
+      ...hints(params),
+    },
+    status: {
+      phase: consent ? 'ConsentRequired' : 'LoginRequired',
+      client: await clientSummary(on, params.client_id),
+      ...(consent && session && { account: await accountSummary(on, session.accountId) }),
+      ...(refusal && { refusal }),
+      expirationTimestamp: toTimestamp(now + interactionLife),
+    },
+    internal: {
+      epoch: on.epoch, cid: interaction.cid, returnTo: on.keys.seal(objectKey(Interaction, name), interaction.returnTo).toString('base64url'),
+      created: now, replaced: [],
+      ...(session && { account: session.accountId, session: sessionName(session.accountId, session.uid) }),
+    },
+  };
+}
+
+const control = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** What the Client suggests, as far as it could be meant. */
+function hints(params: Record<string, unknown>): Pick<InteractionObject['spec'], 'loginHint' | 'locales'> {
+  const { login_hint: hint, ui_locales: locales } = params;
+  const languages = typeof locales === 'string' ? locales.split(' ').filter((tag) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,6}$/.test(tag)).slice(0, 10) : [];
+  return {
+    ...(typeof hint === 'string' && hint && hint.length <= 320 && !control.test(hint) && { loginHint: hint }),
+    ...(languages.length > 0 && { locales: languages }),
+  };
+}
+
+async function accountSummary(on: Foundation, name: string): Promise<InteractionObject['status']['account']> {
+  const account = await accountObject(on, name);
+  if (!account) return undefined;
+  const { spec, status } = account;
+  return { name, ...(spec.displayName && { displayName: spec.displayName }), email: status.email.address, setup: status.setup };
+}
+
+/** The library destroyed its half: ours stops showing the way back, in the same commit, and is over when nothing had been decided. */
+export function recordEnded(on: Foundation, exchange: Exchange, uid: string, payload: AdapterPayload): void {
+  const name = nameOf(uid);
+  exchange.memo.set(endedMemo, { name, cid: payload.cid });
+  exchange.defer(`interaction ${name}`, (): Promise<Part> => on.store.stage(Interaction, name, (old) => {
+    if (!old) return 'leave';
+    if (old.internal.login && payload.result?.login) exchange.memo.set(loginMemo, old.internal.login.method);
+    const begun = exchange.memo.get(begunMemo) as { name: string; cid: string } | undefined;
+    if (begun?.cid === old.internal.cid) old.status.next = begun.name;
+    delete old.internal.returnTo;
+    if (!payload.result && old.status.phase !== 'Aborted') {
+      old.status.phase = 'Aborted';
+      old.internal.aborted = 'Superseded';
+    }
+    return old;
+  }));
+}

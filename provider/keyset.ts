@@ -1,0 +1,27 @@
+import { createHash, createPrivateKey, sign } from 'node:crypto';
+import type { Keys } from '../registry/keys.js';
+
+type Jwk = Record<string, unknown>;
+
+/** RFC 7638 thumbprint of an EC or RSA key, base64url. */
+function thumbprint(jwk: Jwk): string {
+  const members = jwk.kty === 'EC' ? ['crv', 'kty', 'x', 'y'] : ['e', 'kty', 'n'];
+  return createHash('sha256').update(JSON.stringify(Object.fromEntries(members.map((name) => [name, jwk[name]])))).digest('base64url');
+}
+
+/** The private keys of ID tokens as the library takes them; throws unless there is one of ES256 and one of RS256, each with a kid of its own. */
+export function signingKeys(keys: Keys): { keys: Jwk[] } {
+  const all = keys.signing.map((jwk): Jwk => ({ ...jwk, use: 'sig', kid: thumbprint(jwk) }));
+  for (const alg of ['ES256', 'RS256']) if (!all.some((jwk) => jwk.alg === alg)) throw new Error(`the keys file has no signing key for ${alg}`);
+  return { keys: all };
+}
+
+const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A JWT by the first ES256 key; `iat` is added, the rest is the caller's. */
+export function signJwt(keys: Keys, claims: Record<string, unknown>, typ = 'JWT'): string {
+  const jwk = signingKeys(keys).keys.find((candidate) => candidate.alg === 'ES256')!;
+  const data = `${part({ alg: 'ES256', typ, kid: jwk.kid })}.${part({ iat: Math.floor(Date.now() / 1000), ...claims })}`;
+  const key = createPrivateKey({ key: jwk as never, format: 'jwk' });
+  return `${data}.${sign('sha256', Buffer.from(data), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+}

@@ -1,0 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Provider } from 'oidc-provider';
+import type { Ports } from '../registry/kind.js';
+import { clearedSession } from './cookies.js';
+import { finish } from './finish.js';
+import type { Foundation } from './foundation.js';
+import { signJwt } from './keyset.js';
+import { endSessions, revokeGrants } from './signout.js';
+
+/** What kinds may ask of the provider in one request; without a request there is nothing to finish and no cookie to clear. */
+export function portsOf(on: Foundation, provider: () => Provider, request?: IncomingMessage, response?: ServerResponse): Ports {
+  return {
+    finish: async (interaction) => { if (request && response) await finish(on, provider(), request, response, interaction) },
+    endSessions: (sessions) => endSessions(on, sessions),
+    revokeGrants: (grants) => revokeGrants(on, grants),
+    forgetCookies: () => response?.appendHeader('Set-Cookie', clearedSession(on.cookies)),
+    fetch: (url, init) => on.fetch(url, init),
+    sign: async (claims, typ) => signJwt(on.keys, claims, typ),
+  };
+}

@@ -1,0 +1,55 @@
+import type { AdapterPayload } from 'oidc-provider';
+import { Session, type Method } from '../kinds/session.js';
+import { toTimestamp } from '../kinds/text.js';
+import type { Part } from '../registry/kind.js';
+import { digest, nameOf } from '../registry/keys.js';
+import { clientName } from './clients.js';
+import { phishingResistant } from './assurance.js';
+import type { Exchange } from './exchange.js';
+import type { Foundation, SessionObject } from './foundation.js';
+import { deviceOf } from '../kinds/useragent.js';
+
+/** The name of the Session object of one library session: the same on every replica, and it tells no id. */
+export const sessionName = (account: string, uid: string): string => `${account}-${nameOf(uid)}`;
+
+/** Where a sign-in that this exchange completes leaves how it was done. */
+export const loginMemo = 'login';
+
+const coarse = 300_000;
+
+/** Writes what people may know of a library session, in the commit that writes the session itself. */
+export async function projectSession(on: Foundation, exchange: Exchange, name: string, libraryKey: string, payload: AdapterPayload): Promise<Part> {
+  const clients = await clientsOf(on, payload);
+  const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
+  const method = exchange.memo.get(loginMemo) as Method | undefined;
+  return on.store.stage(Session, name, (old) => {
+    if (old?.metadata.deletionTimestamp) return 'leave';
+    return { ...(old ?? { metadata: { name, labels: {} }, spec: {} }), ...projected(on, payload, libraryKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
+  });
+}
+
+function projected(on: Foundation, payload: AdapterPayload, libraryKey: string, old: SessionObject | undefined): Pick<SessionObject, 'internal'> {
+  return { internal: { ...old?.internal, libraryKey, uidDigest: digest(payload.uid!), loginSeconds: payload.loginTs!, epoch: on.epoch, expires: payload.exp! * 1000 } };
+}
+
+function statusOf(payload: AdapterPayload, clients: SessionObject['status']['clients'], seen: { userAgent: string; method: Method | undefined; old: SessionObject | undefined }): SessionObject['status'] {
+  const { userAgent, method, old } = seen;
+  const now = Date.now();
+  const last = old ? Date.parse(old.status.lastUsedTimestamp) : 0;
+  return {
+    account: payload.accountId!, current: false,
+    authenticationTimestamp: toTimestamp(payload.loginTs! * 1000),
+    methods: method ? [method] : old?.status.methods ?? [payload.acr === phishingResistant ? 'Passkey' : 'EmailCode'],
+    assurance: payload.acr ?? '',
+    client: userAgent || !old ? deviceOf(userAgent) : old.status.client,
+    lastUsedTimestamp: toTimestamp(now - last < coarse ? last : now),
+    expirationTimestamp: toTimestamp(payload.exp! * 1000),
+    clients,
+  };
+}
+
+/** The Clients somebody signed in to from one library session, but for our own pages. */
+async function clientsOf(on: Foundation, payload: AdapterPayload): Promise<SessionObject['status']['clients']> {
+  const names = Object.keys(payload.authorizations ?? {}).filter((name) => name !== 'vestibule-account');
+  return Promise.all(names.map(async (name) => ({ name, displayName: await clientName(on, name) })));
+}

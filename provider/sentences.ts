@@ -1,0 +1,23 @@
+/** What happened, and what to do about it. */
+export interface Sentence { readonly title: string; readonly advice: string }
+
+const again = 'Go back to the service you came from and start again.';
+const theirs = 'Tell the people who run the service you came from: its request cannot be answered.';
+
+const sentences: Readonly<Record<string, Sentence>> = {
+  access_denied: { title: 'Access was not given', advice: again },
+  invalid_client: { title: 'This service is not known here', advice: theirs },
+  invalid_redirect_uri: { title: 'This service is not known at that address', advice: theirs },
+  invalid_request: { title: 'This request cannot be answered', advice: again },
+  invalid_request_uri: { title: 'This request was used before or is over', advice: again },
+  invalid_scope: { title: 'This service asked for something it may not have', advice: theirs },
+  unsupported_response_type: { title: 'This kind of request is not supported', advice: theirs },
+  temporarily_unavailable: { title: 'The service is not available just now', advice: 'Wait a moment, then reload this page.' },
+  slow_down: { title: 'Too many tries', advice: 'Wait a quarter of an hour, then try again.' },
+  server_error: { title: 'Something went wrong here', advice: 'It was noted. Wait a moment, then start again at the service you came from.' },
+};
+
+/** Our own words for an error code of the library (`provider.md` 11). */
+export function sentenceFor(error: string, status: number): Sentence {
+  return sentences[error] ?? (status >= 500 ? sentences.server_error! : sentences.invalid_request!);
+}

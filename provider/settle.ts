@@ -1,0 +1,74 @@
+import { errors, type KoaContext, type Provider } from 'oidc-provider';
+import { currentExchange, LostRace, type Exchange, type SingleUse } from './exchange.js';
+import type { Foundation } from './foundation.js';
+import { allowForms, formTargets } from './headers.js';
+import { renderError } from './pages.js';
+import { libraryError, translated } from './reach.js';
+import { revokeReused } from './reuse.js';
+
+const moved = 'something this request relies on was changed meanwhile, try again';
+
+/** Around every answer of the library: what it wrote is committed before the answer leaves, and a commit that fails changes the answer. */
+export const settling = (on: Foundation, provider: Provider) => async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
+  const exchange = currentExchange()!;
+  try {
+    await next();
+    await commit(on, ctx, exchange);
+  } catch (error) {
+    answer(on, provider, ctx, translated(error));
+  }
+  await finishHeaders(provider, ctx);
+};
+
+async function commit(on: Foundation, ctx: KoaContext, exchange: Exchange): Promise<void> {
+  const uses = [...exchange.uses];
+  try {
+    await exchange.commit();
+  } catch (error) {
+    if (!(error instanceof LostRace)) throw error;
+    await afterLoss(on, ctx, error, uses);
+  }
+}
+
+/** A second use brings the grant down; a page is simply asked for again; whatever else was lost was not written. */
+async function afterLoss(on: Foundation, ctx: KoaContext, lost: LostRace, uses: readonly SingleUse[]): Promise<void> {
+  on.count('lost_race');
+  const reused = uses.find((use) => lost.keys.has(use.key));
+  if (reused) await revokeReused(on, reused);
+  if (ctx.oidc?.route === 'token') throw new errors.InvalidGrant('the grant is gone');
+  if (ctx.method !== 'GET') throw libraryError(503, 'temporarily_unavailable', moved);
+  ctx.remove('Set-Cookie');
+  ctx.status = 303;
+  ctx.redirect(ctx.originalUrl);
+}
+
+function answer(on: Foundation, provider: Provider, ctx: KoaContext, error: unknown): void {
+  const known = error instanceof errors.OIDCProviderError;
+  const status = known ? error.statusCode : 500;
+  const out = known && error.expose ? { error: error.error, error_description: error.error_description } : { error: 'server_error', error_description: 'something went wrong here' };
+  ctx.remove('Set-Cookie');
+  ctx.remove('Location');
+  ctx.status = status;
+  provider.emit(known ? (ctx.oidc?.route === 'token' ? 'grant.error' : 'authorization.error') : 'server_error', ctx, error);
+  if (ctx.accepts('json', 'html') === 'html') renderError(on, ctx, out);
+  else ctx.body = out;
+}
+
+const shared: ReadonlySet<string> = new Set(['discovery', 'jwks']);
+
+async function finishHeaders(provider: Provider, ctx: KoaContext): Promise<void> {
+  if (shared.has(ctx.oidc?.route ?? '') && ctx.status === 200) ctx.set('Cache-Control', 'public, max-age=300');
+  if (ctx.oidc?.route === 'discovery' && ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
+  if (ctx.status === 503) ctx.set('Retry-After', '1');
+  if (ctx.status === 429) ctx.set('Retry-After', '900');
+  if (ctx.oidc && ctx.response.is('html')) await letFormsLead(provider, ctx);
+}
+
+/** A form of the page may lead on to the Client whose request this is. */
+async function letFormsLead(provider: Provider, ctx: KoaContext): Promise<void> {
+  const { entities, params, session } = ctx.oidc!;
+  const begun = entities.Interaction?.params;
+  const name = begun?.client_id ?? session?.state?.clientId;
+  const client = entities.Client ?? (name ? await provider.Client.find(name) : undefined);
+  allowForms(ctx, formTargets(client, { ...params, ...begun }));
+}

@@ -1,0 +1,62 @@
+import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
+import type { Decision } from '../registry/kind.js';
+import { accountCaller, accountObject, domainOf } from './accounts.js';
+import { claimsOf, phishingResistant } from './assurance.js';
+import { currentExchange } from './exchange.js';
+import type { AccountObject, Foundation } from './foundation.js';
+import { sessionName } from './projection.js';
+import { reach } from './reach.js';
+
+/** What policy says of a live session at a Client: as it is, with a fresh passkey, or not at all. */
+type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refused'; readonly decision: Decision };
+
+/** How the session's own sign-in was done, as policy sees it. */
+export function signedInBy(session: Pick<Session, 'acr' | 'loginTs'>): { methods: string[]; assurance: string; authenticated: number } {
+  return { methods: [session.acr === phishingResistant ? 'Passkey' : 'EmailCode'], assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
+}
+
+async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict> {
+  const { session, client } = ctx.oidc;
+  const account = session?.accountId ? await accountObject(on, session.accountId) : undefined;
+  if (!session || !account || !client) return { is: 'Permitted' };
+  const memo = currentExchange()!.memo;
+  const key = `signIn ${session.accountId} ${session.loginTs}`;
+  if (!memo.has(key)) memo.set(key, judge(on, account, session, client.clientId));
+  return memo.get(key) as Promise<Verdict>;
+}
+
+async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
+  const name = sessionName(account.metadata.name, session.uid);
+  const ask = (by: ReturnType<typeof signedInBy>): Promise<Decision> => reach(on.authorize({
+    caller: accountCaller(on, account, { session: name, authenticated: by.authenticated, methods: by.methods }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...by },
+  }));
+  const decision = await ask(signedInBy(session));
+  if (decision.allowed) {
+    if (decision.part) currentExchange()?.add(decision.part);
+    return { is: 'Permitted' };
+  }
+  const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) });
+  if (stronger.allowed) return { is: 'Stronger' };
+  if (decision.part) currentExchange()?.add(decision.part);
+  return { is: 'Refused', decision };
+}
+
+/** The library's prompts with our own checks added: a gone account, a sign-in too weak, a sign-in refused (`provider.md` 4). */
+export function interactionPrompts(on: Foundation): ReturnType<typeof interactionPolicy.base> {
+  const { Check, base } = interactionPolicy;
+  const prompts = base();
+  prompts.get('login').checks.add(new Check('account_gone', 'the account of this session is gone', 'login_required',
+    (ctx) => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined));
+  prompts.get('login').checks.add(new Check('assurance_required', 'a stronger sign-in is required', 'login_required',
+    async (ctx) => (await verdictOn(on, ctx)).is === 'Stronger'));
+  prompts.get('consent').checks.add(new Check('policy_refused', 'the policy refuses this sign-in', 'access_denied',
+    async (ctx) => (await verdictOn(on, ctx)).is === 'Refused', (ctx) => refusalOf(on, ctx)));
+  return prompts;
+}
+
+async function refusalOf(on: Foundation, ctx: ProviderContext): Promise<Record<string, unknown>> {
+  const verdict = await verdictOn(on, ctx);
+  if (verdict.is !== 'Refused') return {};
+  const { reasons, name } = verdict.decision;
+  return { refusal: { message: reasons[0]?.message ?? 'The policy does not permit this sign-in.', ...(name && { policyDecision: name }) } };
+}

@@ -1,0 +1,28 @@
+import { limitKey, spendFrom, type Limit } from '../registry/limits.js';
+import { tooManyRequests } from '../registry/status.js';
+import type { Foundation } from './foundation.js';
+import { reach, translated } from './reach.js';
+
+/** Takes one from a limit that is counted in the store; throws 429 in the library's words. */
+export function spendTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
+  return change(on, limit, subject, (log) => spendFrom(limit, log, Date.now()));
+}
+
+/** Gives the last one back: it turned out to be a right one. */
+export function returnTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
+  return change(on, limit, subject, (log) => {
+    const uses = JSON.parse(log?.toString() ?? '[]') as number[];
+    return { value: Buffer.from(JSON.stringify(uses.slice(0, -1))), expires: Date.now() + limit.seconds * 1000 };
+  });
+}
+
+async function change(on: Foundation, limit: Limit, subject: string, next: (log: Buffer | undefined) => { value: Buffer; expires: number }): Promise<void> {
+  const key = limitKey(limit, subject);
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const { entry } = await reach(on.storage.get(key));
+    const { value, expires } = await reach(Promise.resolve(entry?.value).then(next));
+    const outcome = await reach(on.store.commit([{ checks: [{ key, is: entry ? entry.revision : 'absent' }], writes: [{ put: key, value, expires }] }]));
+    if (outcome.committed) return;
+  }
+  throw translated(tooManyRequests(1));
+}

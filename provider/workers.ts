@@ -1,0 +1,83 @@
+import type { Provider } from 'oidc-provider';
+import { Session } from '../kinds/session.js';
+import { objectKey } from '../registry/stored.js';
+import type { Outcome, Worker } from '../registry/outbox.js';
+import type { Foundation, SessionObject } from './foundation.js';
+import { revokeGrant } from './reuse.js';
+import { noticeRow, revokeGrants, type Notice } from './signout.js';
+
+type State = NonNullable<SessionObject['status']['signOut']>['clients'][number]['state'];
+
+const pauses = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
+const hour = 3_600_000;
+
+/** How the library itself tells a Client, with a fresh logout token each time. */
+export type Tell = (client: string, account: string, sid: string) => Promise<'Notified' | 'Unsupported' | 'Gone'>;
+
+/** Tells Clients that a session ended: again after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly for a day (`provider.md` 12). */
+export function logoutWorker(on: Foundation, tell: Tell): Worker {
+  return {
+    name: 'logout', delivery: 'AtLeastOnce', parallel: 8,
+    async run(payload, row): Promise<Outcome> {
+      const notice = payload as Notice;
+      const told = await attempt(() => tell(notice.client, notice.account, notice.sid));
+      on.count(told === undefined ? 'backchannel.error' : 'backchannel.success');
+      const notBefore = Date.now() + (pauses[row.attempt - 1] ?? hour);
+      if (told === undefined && notBefore < row.until) return { done: false, notBefore };
+      await noteState(on, notice, told === undefined || told === 'Gone' ? 'GaveUp' : told);
+      return { done: true };
+    },
+  };
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes what became of one Client; the Session goes when nobody is left to be told. */
+async function noteState(on: Foundation, notice: Notice, state: State): Promise<void> {
+  for (;;) {
+    const stored = await on.store.stored(Session, notice.session);
+    const clients = (stored?.object as SessionObject | undefined)?.status.signOut?.clients;
+    if (!stored || !clients) return;
+    const next = clients.map((one) => (one.name === notice.client ? { ...one, state } : one));
+    const key = objectKey(Session, notice.session);
+    const last = !next.some((one) => one.state === 'Retrying');
+    const part = last ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] }
+      : await on.store.stage(Session, notice.session, (old) => old?.status.signOut ? { ...old, status: { ...old.status, signOut: { clients: next } } } : 'leave');
+    if (part.writes.length === 0 || (await on.store.commit([part])).committed) return;
+  }
+}
+
+interface Cleanup { readonly grants?: readonly string[]; readonly copies?: readonly string[]; readonly notices?: readonly Notice[] }
+
+/** Clears up after dead Grants: what was issued under them, copies that did not fit into a commit, notices likewise. */
+export function grantsWorker(on: Foundation): Worker {
+  return {
+    name: 'grants', delivery: 'AtLeastOnce', parallel: 4,
+    async run(payload): Promise<Outcome> {
+      const { grants = [], copies = [], notices = [] } = payload as Cleanup;
+      for (const hashed of grants) await revokeGrant(on, hashed);
+      for (const grant of copies) await on.store.commit([await revokeGrants(on, [grant])]);
+      for (const notice of notices) await on.store.commit([{ checks: [], writes: [noticeRow(on, notice)] }]);
+      return { done: true };
+    },
+  };
+}
+
+/** Replaces what the library does at its own sign-out page by an entry in the queue, and keeps the original for the queue. */
+export function queueLogouts(provider: Provider, queue: (client: string, account: string, sid: string) => void): Tell {
+  const original = provider.Client.prototype.backchannelLogout;
+  provider.Client.prototype.backchannelLogout = async function append(sub, sid) { queue(this.clientId, sub, sid) };
+  return async (name, account, sid) => {
+    const client = await provider.Client.find(name);
+    if (!client) return 'Gone';
+    if (!client.backchannelLogoutUri) return 'Unsupported';
+    await original.call(client, account, sid);
+    return 'Notified';
+  };
+}

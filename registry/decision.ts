@@ -1,0 +1,18 @@
+import type { AnyKind, Caller, Decision, KindObject } from './kind.js';
+
+/** What policy is asked: who, what, on which object or kind, under which facts (`api.md` 7). */
+export interface Question {
+  readonly caller: Caller;
+  /** A verb, an action's subresource as `<resource>/<subresource>`, or one of signUp, signIn, share, discovery, health, page, provider. */
+  readonly action: string;
+  readonly kind?: AnyKind;
+  readonly name?: string;
+  /** The object, where there is one and it was read. */
+  readonly object?: KindObject;
+  /** The owner whose range a list, watch or deletecollection is narrowed to. */
+  readonly owner?: string;
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** The policy: every request and every scope is put to it, and whatever it does not permit is refused. */
+export type Authorize = (question: Question) => Promise<Decision>;

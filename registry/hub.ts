@@ -1,0 +1,240 @@
+import { Compacted, type Change, type Revision, type Storage } from '../storage/storage.js';
+import type { AnyKind } from './kind.js';
+import type { Log } from './observe.js';
+import { Stored } from './stored.js';
+
+/** One change of one object, decoded and encoded at most once however many watch it. */
+export class HubEvent {
+  readonly revision: Revision;
+  /** The object after the change; of a deletion, undefined. */
+  readonly after: Stored | undefined;
+  readonly before: Stored | undefined;
+  readonly #frames = new Map<string, Buffer>();
+
+  constructor(kind: AnyKind, change: Change, revision: Revision) {
+    this.revision = revision;
+    this.after = change.entry && new Stored(kind, change.entry);
+    this.before = change.before && new Stored(kind, change.before);
+  }
+
+  /** The bytes of one view of this event, made by the first that asks. */
+  frame(view: string, make: () => Buffer): Buffer {
+    let frame = this.#frames.get(view);
+    if (!frame) this.#frames.set(view, (frame = make()));
+    return frame;
+  }
+}
+
+/** What is told of each change; none of it may throw. */
+export interface Subscriber {
+  event(event: HubEvent): void;
+  /** No more will come: the history needed is gone, or the hub stops. */
+  end(why: 'Compacted' | 'Stopped'): void;
+}
+
+/** A place among those who are told. */
+export interface Subscription {
+  /** Everything up to here has been delivered. */
+  position(): Revision;
+  leave(): void;
+}
+
+interface Live { subscriber: Subscriber; from: Revision }
+interface Joining { resource: string; subscriber: Subscriber; reached: Revision; joined: boolean; signal: AbortSignal }
+interface Cached { stored: Stored | undefined; revision: Revision }
+
+const ring = { most: 4096 };
+const cacheMost = 100_000;
+const silence = { unused: 2_000, unready: 10_000 };
+
+/** One upstream watch per replica, feeding every watcher and every coherent cache (`performance.md` 3, lever 4). */
+export class Hub {
+  readonly #storage: Storage;
+  readonly #kinds: ReadonlyMap<string, AnyKind>;
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  readonly #live = new Map<string, Set<Live>>();
+  readonly #cache = new Map<string, Cached>();
+  readonly #barriers = new Map<string, Revision>();
+  readonly #reading = new Map<string, { stale: boolean; readers: number }>();
+  #waiting: { revision: Revision; resolve: () => void }[] = [];
+  #ring: { resource: string; event: HubEvent }[] = [];
+  #ringFrom: Revision = 0;
+  #revision: Revision = 0;
+  #heard = -Infinity;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(storage: Storage, kinds: readonly AnyKind[], log: Log) {
+    this.#storage = storage;
+    this.#kinds = new Map(kinds.map((kind) => [kind.resource, kind]));
+    this.#log = log;
+  }
+
+  /** Everything up to here has been heard. */
+  get revision(): Revision { return this.#revision }
+
+  /** Milliseconds since anything was heard from the store, by the monotonic clock. */
+  get silentFor(): number { return performance.now() - this.#heard }
+
+  /** Whether the hub heard from the store recently enough to be ready. */
+  get ready(): boolean { return this.silentFor < silence.unready }
+
+  /** Begins at the store's present revision; resolves once caught up. */
+  async start(): Promise<void> {
+    await this.#restart();
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#endAll('Stopped');
+    await this.#running;
+  }
+
+  /** Delivers every change of `resource` after `from`, in order, once, until it is left. */
+  subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
+    const leave = new AbortController();
+    const reader = { resource, subscriber, reached: from, joined: false, signal: leave.signal };
+    if (from < this.#ringFrom) void this.#catchUp(reader);
+    else this.#join(reader);
+    return { position: () => (reader.joined ? Math.max(reader.reached, this.#revision) : reader.reached), leave: () => leave.abort() };
+  }
+
+  /** Resolves when everything up to `revision` was heard, or with false when `milliseconds` passed first. */
+  async reached(revision: Revision, milliseconds: number): Promise<boolean> {
+    if (this.#revision >= revision) return true;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), milliseconds);
+      this.#waiting.push({ revision, resolve: () => { clearTimeout(timer); resolve(true) } });
+    });
+  }
+
+  /** The object under `key` as of a moment ago, from memory where that can be trusted, else from the store. */
+  async cached(kind: AnyKind, key: string): Promise<Stored | undefined> {
+    const held = this.#cache.get(key);
+    if (held && this.silentFor < silence.unused && this.#trusted(key)) return held.stored;
+    return this.#read(kind, key);
+  }
+
+  /** After a commit of this replica: the cache waits for it to come back before it is trusted for these keys again. */
+  committed(keys: readonly string[], revision: Revision): void {
+    if (revision <= this.#revision) return;
+    for (const key of keys) if (key.startsWith('objects/')) this.#barriers.set(key, revision);
+  }
+
+  #trusted(key: string): boolean {
+    const barrier = this.#barriers.get(key);
+    if (barrier === undefined) return true;
+    if (barrier > this.#revision) return false;
+    this.#barriers.delete(key);
+    return true;
+  }
+
+  async #read(kind: AnyKind, key: string): Promise<Stored | undefined> {
+    const mark = this.#reading.get(key) ?? { stale: false, readers: 0 };
+    mark.readers += 1;
+    this.#reading.set(key, mark);
+    try {
+      const { entry, revision } = await this.#storage.get(key);
+      const stored = entry && new Stored(kind, entry);
+      if (!mark.stale && this.#trusted(key)) this.#keep(key, { stored, revision });
+      return stored;
+    } finally {
+      mark.readers -= 1;
+      if (mark.readers === 0) this.#reading.delete(key);
+    }
+  }
+
+  #keep(key: string, held: Cached): void {
+    if (this.#cache.size >= cacheMost) this.#cache.delete(this.#cache.keys().next().value!);
+    this.#cache.set(key, held);
+  }
+
+  async #restart(): Promise<void> {
+    const { revision } = await this.#storage.get('meta/hub');
+    this.#cache.clear();
+    this.#ring = [];
+    this.#ringFrom = this.#revision = revision;
+    this.#heard = performance.now();
+  }
+
+  async #run(): Promise<void> {
+    const signal = this.#stop.signal;
+    for (let wait = 50; !signal.aborted; wait = Math.min(wait * 2, 2_000)) {
+      try {
+        for await (const batch of this.#storage.watch('objects/', this.#revision, signal)) {
+          wait = 50;
+          this.#take(batch.revision, batch.changes);
+        }
+      } catch (error) {
+        this.#log.warn({ err: error }, 'the watch on the store was interrupted');
+        if (error instanceof Compacted) await this.#startOver();
+      }
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+
+  async #startOver(): Promise<void> {
+    this.#endAll('Compacted');
+    await this.#restart().catch((error) => this.#log.warn({ err: error }, 'the store did not say where it stands'));
+  }
+
+  #take(revision: Revision, changes: readonly Change[]): void {
+    for (const change of changes) this.#one(change, revision);
+    this.#revision = Math.max(this.#revision, revision);
+    this.#heard = performance.now();
+    if (this.#barriers.size > 0) for (const [key, barrier] of this.#barriers) if (barrier <= this.#revision) this.#barriers.delete(key);
+    const due = this.#waiting.filter((one) => one.revision <= this.#revision);
+    if (due.length > 0) this.#waiting = this.#waiting.filter((one) => one.revision > this.#revision);
+    for (const one of due) one.resolve();
+  }
+
+  #one(change: Change, revision: Revision): void {
+    const resource = change.key.split('/')[1]!;
+    const kind = this.#kinds.get(resource);
+    if (!kind) return;
+    const event = new HubEvent(kind, change, revision);
+    const mark = this.#reading.get(change.key);
+    if (mark) mark.stale = true;
+    const held = this.#cache.get(change.key);
+    if (held && held.revision < revision) this.#cache.set(change.key, { stored: event.after, revision });
+    this.#ring.push({ resource, event });
+    if (this.#ring.length > ring.most) {
+      const dropped = this.#ring.splice(0, ring.most / 4);
+      this.#ringFrom = dropped.at(-1)!.event.revision;
+    }
+    for (const { subscriber, from } of this.#live.get(resource) ?? []) if (revision > from) subscriber.event(event);
+  }
+
+  #join(reader: Joining): void {
+    const { resource, subscriber, reached: from, signal } = reader;
+    if (signal.aborted) return;
+    for (const held of this.#ring) if (held.resource === resource && held.event.revision > from) subscriber.event(held.event);
+    const live: Live = { subscriber, from: Math.max(from, this.#revision) };
+    const set = this.#live.get(resource) ?? new Set();
+    this.#live.set(resource, set.add(live));
+    signal.addEventListener('abort', () => set.delete(live), { once: true });
+    reader.joined = true;
+  }
+
+  /** A start older than the ring reads the store's own history until the ring covers it. */
+  async #catchUp(reader: Joining): Promise<void> {
+    const { resource, subscriber, signal } = reader;
+    const kind = this.#kinds.get(resource)!;
+    try {
+      for await (const batch of this.#storage.watch(`objects/${resource}/`, reader.reached, AbortSignal.any([signal, this.#stop.signal]))) {
+        for (const change of batch.changes) subscriber.event(new HubEvent(kind, change, batch.revision));
+        reader.reached = batch.revision;
+        if (batch.revision >= this.#ringFrom) return this.#join(reader);
+      }
+    } catch (error) {
+      if (!signal.aborted) subscriber.end(error instanceof Compacted ? 'Compacted' : 'Stopped');
+    }
+  }
+
+  #endAll(why: 'Compacted' | 'Stopped'): void {
+    const all = [...this.#live.values()].flatMap((set) => [...set]);
+    for (const set of this.#live.values()) set.clear();
+    for (const { subscriber } of all) subscriber.end(why);
+  }
+}

@@ -1,0 +1,115 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+
+const secret = z.string().regex(/^[A-Za-z0-9_-]{43,}$/).describe('256 random bits, base64url.');
+
+/** The keys file: ordered, the first of its kind signs or seals, all verify or open (`operations.md` 2). */
+export const KeysFile = z.object({
+  cookies: z.array(secret).min(1),
+  sealing: z.array(secret).min(1),
+  hmac: z.array(secret).min(1),
+  pairwise: secret,
+  dpopNonce: secret,
+  signing: z.array(z.record(z.string(), z.unknown())).min(2),
+});
+export type KeysFile = z.infer<typeof KeysFile>;
+
+const random = (): string => randomBytes(32).toString('base64url');
+
+/** RFC 7638 thumbprint of a public EC or RSA key, base64url. */
+function thumbprint(jwk: Record<string, unknown>): string {
+  const members = jwk.kty === 'EC' ? ['crv', 'kty', 'x', 'y'] : ['e', 'kty', 'n'];
+  return createHash('sha256').update(JSON.stringify(Object.fromEntries(members.map((name) => [name, jwk[name]])))).digest('base64url');
+}
+
+function signingKey(alg: 'ES256' | 'RS256'): Record<string, unknown> {
+  const pair = alg === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
+  const jwk = { ...pair.privateKey.export({ format: 'jwk' }) } as Record<string, unknown>;
+  return { ...jwk, alg, use: 'sig', kid: thumbprint(jwk) };
+}
+
+/** New keys, as `vestibule keys new` writes them. */
+export const newKeys = (): KeysFile => ({
+  cookies: [random()], sealing: [random()], hmac: [random()], pairwise: random(), dpopNonce: random(),
+  signing: [signingKey('ES256'), signingKey('RS256')],
+});
+
+/** Seals what is read again, MACs what is only compared, signs cookies: every use of the keys file but ID tokens (`security.md` 1.7). */
+export class Keys {
+  /** Private JWKs for ID tokens, the first of its algorithm signs. */
+  readonly signing: readonly Record<string, unknown>[];
+  readonly pairwise: Buffer;
+  readonly dpopNonce: Buffer;
+  readonly #cookies: Buffer[];
+  readonly #hmac: Buffer[];
+  readonly #sealing: { id: number; key: Buffer }[];
+
+  constructor(file: KeysFile) {
+    const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
+    this.signing = file.signing;
+    for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
+    this.pairwise = bytes(file.pairwise);
+    this.dpopNonce = bytes(file.dpopNonce).subarray(0, 32);
+    this.#cookies = file.cookies.map(bytes);
+    this.#hmac = file.hmac.map(bytes);
+    this.#sealing = file.sealing.map((text) => {
+      const key = Buffer.from(hkdfSync('sha256', bytes(text), '', 'vestibule sealing', 32));
+      return { id: createHash('sha256').update(key).digest().readUInt32BE(0), key };
+    });
+  }
+
+  /** AES-256-GCM under the newest sealing key, bound to `context` (the storage key): opened elsewhere it fails. */
+  seal(context: string, plain: Buffer | string): Buffer {
+    const { id, key } = this.#sealing[0]!;
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+    const body = Buffer.concat([cipher.update(plain as never), cipher.final()]);
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(id);
+    return Buffer.concat([head, iv, cipher.getAuthTag(), body]);
+  }
+
+  /** What was sealed for the same context, under any live key; throws when it was not. */
+  open(context: string, sealed: Buffer): Buffer {
+    const id = sealed.readUInt32BE(0);
+    const found = this.#sealing.find((candidate) => candidate.id === id);
+    if (!found) throw new Error('sealed under a key that is no longer in the keys file');
+    const decipher = createDecipheriv('aes-256-gcm', found.key, sealed.subarray(4, 16)).setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(16, 32));
+    return Buffer.concat([decipher.update(sealed.subarray(32)), decipher.final()]);
+  }
+
+  /** HMAC-SHA-256 by purpose under the newest key. */
+  mac(purpose: string, data: string): Buffer { return keyed(this.#hmac[0]!, purpose, data) }
+
+  /** Whether `mac` is the one of `data` under any live key, in constant time. */
+  macMatches(purpose: string, data: string, mac: Buffer): boolean {
+    return this.#hmac.some((key) => same(keyed(key, purpose, data), mac));
+  }
+
+  /** The signature of a cookie's `<name>=<value>`, base64url (`provider.md` 5). */
+  signCookie(data: string): string { return createHmac('sha256', this.#cookies[0]!).update(data).digest('base64url') }
+
+  /** Which live cookie key made `signature`: 0 for the newest, −1 for none. */
+  cookieKeyIndex(data: string, signature: string): number {
+    const given = Buffer.from(signature);
+    return this.#cookies.findIndex((key) => same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given));
+  }
+}
+
+const keyed = (key: Buffer, purpose: string, data: string): Buffer => createHmac('sha256', key).update(`${purpose}\0${data}`).digest();
+const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
+
+/** SHA-256 in base64url: how an id that is a secret stands in a key. */
+export const digest = (id: string): string => createHash('sha256').update(id).digest('base64url');
+
+/** The first 20 bytes of SHA-256 in lower-case base32 without padding: a public name made of a secret id (`kubernetes.md` 0.9). */
+export function nameOf(id: string): string {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+  let bits = 0, held = 0, name = '';
+  for (const byte of createHash('sha256').update(id).digest().subarray(0, 20)) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) name += alphabet[(held >>> (bits - 5)) & 31];
+    held &= (1 << bits) - 1;
+  }
+  return name;
+}

@@ -1,0 +1,250 @@
+import type { z } from 'zod';
+import type { Check, Write } from '../storage/storage.js';
+import type { Keys } from './keys.js';
+import type { Limit } from './limits.js';
+import type { Cause } from './status.js';
+
+/** The API group and version of every kind (specification 2, 9). */
+export const group = 'id.vestibule.org';
+export const version = 'v1alpha1';
+export const apiVersion = `${group}/${version}`;
+
+/** Verbs a kind may offer on its collection and objects (Kubernetes API conventions). */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+export interface OwnerReference { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }
+
+/** metadata of every object (specification 2; `kubernetes.md` 3). `resourceVersion` is the store's and never stored inside the value. */
+export interface Metadata {
+  name: string;
+  uid: string;
+  resourceVersion: string;
+  generation: number;
+  /** RFC 3339, UTC, whole seconds. */
+  creationTimestamp: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  deletionTimestamp?: string;
+}
+
+/** An object of a kind as the server holds it; `internal` never leaves it. */
+export interface KindObject<S = any, T = any, I = any> { metadata: Metadata; spec: S; status: T; internal: I }
+
+/** Who asks. Each request has exactly one caller. */
+export type Caller =
+  | { readonly type: 'Visitor' }
+  /** Holds the cookie of exactly this interaction. */
+  | { readonly type: 'Browser'; readonly interaction: string }
+  | AccountCaller
+  /** A user of a cluster, vouched for by its front proxy. */
+  | { readonly type: 'Machine'; readonly user: string; readonly groups: readonly string[] }
+  | { readonly type: 'Client'; readonly client: string }
+  /** This service itself: workers, manifests, the provider. */
+  | { readonly type: 'System' };
+
+/** A signed-in person, by session cookie or by token. */
+export interface AccountCaller {
+  readonly type: 'Account';
+  readonly account: string;
+  /** The verified address, lower case: what Groups list. */
+  readonly email: string;
+  readonly operator: boolean;
+  readonly session?: string;
+  /** Seconds since the epoch of the last proof. */
+  readonly authenticated?: number;
+  readonly methods?: readonly string[];
+}
+
+/** What an answer needs to know of the request itself. */
+export interface RequestFacts {
+  readonly auditID: string;
+  /** The client's network: /32 of IPv4, /64 of IPv6. */
+  readonly network: string;
+  readonly userAgent: string;
+  /** Whether any `Sec-Fetch-*` or `Origin` header came with it (`kubernetes.md` 6.3). */
+  readonly browser: boolean;
+}
+
+/** One decision of policy with what people and audits are told about it. */
+export interface Decision {
+  readonly allowed: boolean;
+  readonly reasons: readonly { readonly rule: string; readonly message: string }[];
+  /** The name of the recorded PolicyDecision, if one was made. */
+  readonly name?: string;
+  /** What belongs into the change that this decision allows. */
+  readonly part?: Part;
+}
+
+/** Pieces of a transaction that somebody else wrote: the library's records, a projection, a decision. */
+export interface Part { readonly checks: readonly Check[]; readonly writes: readonly Write[] }
+
+/** What kinds need and others implement; declared in kinds/ports.ts by declaration merging, passed in by main.ts. */
+export interface Ports {}
+
+/** What the deployment says that kinds need to know; declared in kinds/settings by declaration merging. */
+export interface Settings {
+  /** The origin all links, cookies and the issuer come from, without a trailing slash. */
+  readonly baseURL: string;
+  /** Multiplies every rate limit on requests and mails; 1 but under load tests. */
+  readonly limitFactor: number;
+}
+
+/** Everything a strategy or an action may know and do in one request. */
+export interface Call {
+  /** Milliseconds since the epoch, the same during the whole call. */
+  readonly now: number;
+  readonly caller: Caller;
+  readonly request: RequestFacts;
+  readonly dryRun: boolean;
+  readonly ports: Ports;
+  readonly settings: Settings;
+  readonly keys: Keys;
+  /** The Part of the decision that let this request in, for changes made outside `change`. */
+  decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
+  store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
+  /** One commit; `work` runs again when a race was lost. With dryRun all but the commit. */
+  change<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+}
+
+/** Reads of one kind, decided already: nothing is filtered here. */
+export interface Reader<O> {
+  /** The latest, or undefined. */
+  get(name: string): Promise<O | undefined>;
+  /** From the coherent cache where it is fresh, else the latest. */
+  cached(name: string): Promise<O | undefined>;
+  /** All, or those of one owner. */
+  list(owner?: string): Promise<O[]>;
+  /** The object that claims a unique value. */
+  byUnique(field: string, value: string): Promise<O | undefined>;
+}
+
+/** One optimistic transaction: everything read is checked at commit, everything written goes through its kind's strategy. */
+export interface Transaction {
+  get<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
+  byUnique<K extends AnyKind>(kind: K, field: string, value: string): Promise<ObjectOf<K> | undefined>;
+  create<K extends AnyKind>(kind: K, object: Draft<ObjectOf<K>>): Promise<ObjectOf<K>>;
+  /** Changes what `get` returned; a no-op writes nothing. Throws 404 when absent. */
+  update<K extends AnyKind>(kind: K, name: string, change: (next: ObjectOf<K>) => void | Promise<void>): Promise<ObjectOf<K>>;
+  delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
+  /** Writes an outbox row that `worker` carries out after the commit; `until` in milliseconds since the epoch. */
+  later(worker: string, payload: unknown, until: number, options?: { id?: string; notBefore?: number }): Promise<void>;
+  /** Takes one from a counted limit in this commit, or throws 429. */
+  spend(limit: Limit, subject: string): Promise<void>;
+  /** Adds pieces that somebody else wrote. */
+  add(part: Part): void;
+  /** A raw key outside `objects/`, checked at commit. */
+  read(key: string): Promise<{ value: Buffer; expires?: number } | undefined>;
+  write(key: string, value: Buffer, expires?: number): void;
+  remove(key: string): void;
+}
+
+/** What a creation is given: the service fills in the rest of the metadata. */
+export type Draft<O> = O extends KindObject<infer S, infer T, infer I>
+  ? { metadata: Partial<Metadata> & { generateName?: string }; spec: S; status?: T; internal?: I } : never;
+
+/** Hooks of a kind; all optional, all may run again, all pure but `also`. */
+export interface Strategy<O> {
+  /** Fills or tidies what the caller sent; the schema has passed. */
+  default?(next: O, old: O | undefined, call: Call): void;
+  /** Rules no schema can say. */
+  validate?(next: O, old: O | undefined, call: Call): Cause[];
+  /** What is worked out rather than stored, from the object and the caller alone. */
+  status?(object: O, call: Pick<Call, 'caller' | 'now'>): void;
+  /** What else belongs in the transaction; no `next`: a deletion. */
+  also?(tx: Transaction, next: O | undefined, old: O | undefined, call: Call): Promise<void> | void;
+  /** Completes the answer to an action or a get of one object; never stored, listed or watched. */
+  view?(object: O, call: Call): Promise<void>;
+  /** Carries a deletion out in place of removing the object at once; the object as it then stands is answered. */
+  remove?(tx: Transaction, old: O, call: Call): Promise<void>;
+}
+
+/** What defineKind takes (`house.md`, "A kind"). */
+export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, I extends z.ZodTypeAny> {
+  kind: string;
+  resource: string;
+  singular?: string;
+  shortNames?: readonly string[];
+  /** One sentence for both OpenAPI documents and the reference. */
+  description: string;
+  verbs: readonly Verb[];
+  /** `spec.account` or `status.account`: owned by an Account and named `<account>-<suffix>`. */
+  owner?: 'spec.account' | 'status.account' | 'metadata.name';
+  /** Answers only to the Browser that holds the cookie of this very name. */
+  bound?: boolean;
+  /** Named by the service: a name in a create is refused. */
+  named?: 'service';
+  /** Read on most requests, therefore kept in the coherent cache. */
+  cached?: boolean;
+  /** The largest body in bytes. */
+  bodyLimit?: number;
+  spec: S;
+  status: T;
+  internal?: I;
+  unique?: Record<string, (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => string | undefined>;
+  columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
+  /** Milliseconds since the epoch after which the store may collect the object. */
+  expires?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => number | undefined;
+  strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
+}
+
+/** A table cell, or with `wide` one that shows with `-o wide` alone. */
+export type Column<O> = ((object: O) => unknown) | { wide: (object: O) => unknown };
+
+/** A kind: one value that gives types, validator, documents, discovery and storage their truth. */
+export interface Kind<S = any, T = any, I = any> extends Omit<KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>, 'strategy' | 'columns' | 'unique' | 'expires'> {
+  readonly group: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly columns: Record<string, Column<any>>;
+  readonly unique: Record<string, (object: any) => string | undefined>;
+  readonly expires?: (object: any) => number | undefined;
+  readonly strategy: Strategy<any>;
+  /** For the compiler alone. */
+  readonly $object?: KindObject<S, T, I>;
+}
+
+export type AnyKind = Kind<any, any, any>;
+export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject<S, T, I> : never;
+
+/** Makes a kind of its definition. */
+export function defineKind<S extends z.ZodTypeAny, T extends z.ZodTypeAny, I extends z.ZodTypeAny = z.ZodTypeAny>(
+  definition: KindDefinition<S, T, I>,
+): Kind<z.infer<S>, z.infer<T>, z.infer<I>> {
+  return { ...definition, group, singular: definition.singular ?? definition.kind.toLowerCase(), shortNames: definition.shortNames ?? [],
+    unique: definition.unique ?? {}, strategy: definition.strategy ?? {} } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
+}
+
+/** An action: a POST, GET or PATCH on `<resource>/<name>/<subresource>`, or a create in a verb's place. */
+export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
+  of: K;
+  subresource: string;
+  verb: 'create' | 'get' | 'patch';
+  /** The kind of the request's body, for discovery. */
+  kind: string;
+  description: string;
+  /** The body's spec; absent for a GET. For `patch` it is the spec of `answers`, as a merge patch. */
+  spec?: B;
+  /** The kind answered; the action's own target by default. */
+  answers?: AnyKind | { kind: string; schema: z.ZodTypeAny };
+  /** 200, or 201 where a named object is made. */
+  code?: 200 | 201;
+  bodyLimit?: number;
+  /** Counted by client network before the body is decoded. */
+  limit?: Limit;
+  /** What the target name may be besides itself: `~`. */
+  run(call: Call, target: ObjectOf<K>, body: ActionBody<z.infer<B>>): Promise<unknown>;
+}
+
+/** The decoded and validated body; for `patch` what applies it to an object of the kind answered, with every rule of a patch. */
+export interface ActionBody<B> { readonly spec: B; apply(next: KindObject): void }
+
+export interface Action extends Omit<ActionDefinition<any, z.ZodTypeAny>, 'run' | 'code'> {
+  readonly code: 200 | 201;
+  run(call: Call, target: any, body: ActionBody<any>): Promise<any>;
+}
+
+/** Makes an action of its definition. */
+export function defineAction<K extends AnyKind, B extends z.ZodTypeAny>(definition: ActionDefinition<K, B>): Action {
+  return { ...definition, code: definition.code ?? 200 } as Action;
+}

@@ -1,0 +1,66 @@
+import { digest } from './keys.js';
+import type { Storage } from '../storage/storage.js';
+import { tooManyRequests } from './status.js';
+
+/** At most so many in any window of so many seconds, by what the limit counts. Counted in the store, so it holds across replicas. */
+export interface Limit { readonly name: string; readonly most: number; readonly seconds: number }
+
+/** The storage key that a limit counts under for one subject; the subject itself stands nowhere. */
+export const limitKey = (limit: Limit, subject: string): string => `limits/${limit.name}/${digest(subject)}`;
+
+/** Adds one use at `now` (ms) to a log of uses, or throws 429: an exact sliding window, for limits of a few dozen. */
+export function spendFrom(limit: Limit, log: Buffer | undefined, now: number): { value: Buffer; expires: number } {
+  const window = limit.seconds * 1000;
+  const uses = (log ? (JSON.parse(log.toString()) as number[]) : []).filter((time) => time > now - window);
+  if (uses.length >= limit.most) throw tooManyRequests(Math.max(1, Math.ceil((uses[uses.length - limit.most]! + window - now) / 1000)));
+  return { value: Buffer.from(JSON.stringify([...uses, now])), expires: now + window };
+}
+
+/** A limit with `factor` times as much in it. */
+export const raised = (limit: Limit, factor: number): Limit => (factor === 1 ? limit : { ...limit, most: Math.ceil(limit.most * factor) });
+
+interface Block { left: number; window: number }
+
+/** Limits on requests by client network: whole windows, drawn from the store in blocks of a tenth, so most requests cost no commit. */
+export class NetworkLimits {
+  readonly #storage: Storage;
+  readonly #blocks = new Map<string, Block>();
+
+  readonly #factor: number;
+
+  constructor(storage: Storage, factor = 1) {
+    this.#storage = storage;
+    this.#factor = factor;
+  }
+
+  /** Takes one for `network`, before the work it protects; 429 when the window is spent on all replicas together. */
+  async spend(declared: Limit, network: string, now: number): Promise<void> {
+    const limit = raised(declared, this.#factor);
+    const key = limitKey(limit, network);
+    const window = Math.floor(now / (limit.seconds * 1000));
+    let block = this.#blocks.get(key);
+    while (!block || block.window !== window || block.left === 0) {
+      await this.#draw(limit, key, window, now);
+      block = this.#blocks.get(key);
+    }
+    block.left -= 1;
+  }
+
+  async #draw(limit: Limit, key: string, window: number, now: number): Promise<void> {
+    if (this.#blocks.size > 20_000) this.#blocks.clear();
+    const end = (window + 1) * limit.seconds * 1000;
+    for (;;) {
+      const { entry } = await this.#storage.get(key);
+      const held = entry && (JSON.parse(entry.value.toString()) as { window: number; drawn: number });
+      const drawn = held?.window === window ? held.drawn : 0;
+      const size = Math.min(Math.max(1, Math.floor(limit.most / 10)), limit.most - drawn);
+      if (size <= 0) throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
+      const value = Buffer.from(JSON.stringify({ window, drawn: drawn + size }));
+      const answer = await this.#storage.commit([{ key, is: entry ? entry.revision : 'absent' }], [{ put: key, value, expires: end }]);
+      if (!answer.committed) continue;
+      const block = this.#blocks.get(key);
+      this.#blocks.set(key, { window, left: size + (block?.window === window ? block.left : 0) });
+      return;
+    }
+  }
+}

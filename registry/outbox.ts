@@ -1,0 +1,180 @@
+import { setMaxListeners } from 'node:events';
+import { Compacted, under, type Entry, type Write } from '../storage/storage.js';
+import type { Keys } from './keys.js';
+import type { Part } from './kind.js';
+import type { Log } from './observe.js';
+import { decodeRow, encodeRow, type RowHead } from './outboxrow.js';
+import type { Store } from './store.js';
+
+/** What became of one try at a row. */
+export type Outcome =
+  /** Carried out: the row goes, in one commit with `part`. */
+  | { readonly done: true; readonly part?: Part }
+  /** Refused for now; again at `notBefore` (ms since the epoch), with `part` committed beside it. */
+  | { readonly done: false; readonly notBefore: number; readonly part?: Part };
+
+/** Carries out the rows of one name. */
+export interface Worker {
+  readonly name: string;
+  /** AtMostOnce: an unfinished claim is dropped, never repeated. AtLeastOnce: it is taken over when its time has passed. */
+  readonly delivery: 'AtMostOnce' | 'AtLeastOnce';
+  /** How many rows at once. */
+  readonly parallel: number;
+  /** Throwing counts as refused for ten seconds. `until` is when the row stops to matter. */
+  run(payload: unknown, row: { id: string; attempt: number; until: number }): Promise<Outcome>;
+}
+
+const claimFor = 30_000;
+const refusedFor = 10_000;
+
+/** Effects written in a transaction, carried out after it: rows are found by watch, claimed by compare-and-set, and survive any crash. */
+export class Outbox {
+  readonly #store: Store;
+  readonly #keys: Keys;
+  readonly #log: Log;
+  readonly #queues = new Map<string, Queue>();
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, keys: Keys, log: Log) {
+    this.#store = store;
+    this.#keys = keys;
+    this.#log = log;
+    setMaxListeners(0, this.#stop.signal);
+  }
+
+  /** Registers a worker; before `start`. */
+  register(worker: Worker): void { this.#queues.set(worker.name, new Queue(worker, this.#store, this.#keys, this.#log)) }
+
+  start(): void { this.#running = this.#run() }
+
+  /** Stops taking rows and waits for those under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const signal = this.#stop.signal;
+    let from: number | undefined;
+    while (!signal.aborted) {
+      try {
+        from ??= await this.#load();
+        for await (const batch of this.#store.storage.watch('outbox/', from, signal)) {
+          from = batch.revision;
+          for (const { key, entry } of batch.changes) if (entry) this.#offer(entry); else this.#queueOf(key)?.forget(key);
+        }
+      } catch (error) {
+        if (error instanceof Compacted) from = undefined;
+        this.#log.warn({ err: error }, 'the watch on the outbox was interrupted');
+      }
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
+  async #load(): Promise<number> {
+    const page = await this.#store.storage.list(under('outbox/'));
+    for (const entry of page.entries) this.#offer(entry);
+    return page.revision;
+  }
+
+  #offer(entry: Entry): void { this.#queueOf(entry.key)?.offer(entry) }
+  #queueOf(key: string): Queue | undefined { return this.#queues.get(key.split('/')[1]!) }
+}
+
+/** The rows of one worker that this replica knows of, each due at some time. */
+class Queue {
+  readonly #worker: Worker;
+  readonly #store: Store;
+  readonly #keys: Keys;
+  readonly #log: Log;
+  readonly #rows = new Map<string, Entry>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(worker: Worker, store: Store, keys: Keys, log: Log) {
+    this.#worker = worker;
+    this.#store = store;
+    this.#keys = keys;
+    this.#log = log;
+  }
+
+  offer(entry: Entry): void {
+    if (this.#underWay.has(entry.key)) return;
+    this.#rows.set(entry.key, entry);
+    this.#pump();
+  }
+
+  forget(key: string): void { this.#rows.delete(key) }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await Promise.all(this.#underWay.values());
+  }
+
+  #pump(): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    const now = Date.now();
+    let next = Infinity;
+    for (const [key, entry] of this.#rows) {
+      const due = dueAt(decodeRow(entry.value).head);
+      if (due > now) { next = Math.min(next, due); continue }
+      if (this.#underWay.size >= this.#worker.parallel) return;
+      this.#rows.delete(key);
+      this.#underWay.set(key, this.#one(entry).finally(() => { this.#underWay.delete(key); this.#pump() }));
+    }
+    if (next !== Infinity) this.#timer = setTimeout(() => this.#pump(), Math.min(next - now, 60_000));
+    this.#timer?.unref();
+  }
+
+  /** Claims, carries out, and settles one row; where it still stands afterwards it is looked at again when due. */
+  async #one(entry: Entry): Promise<void> {
+    try {
+      if (await this.#carryOut(entry)) return;
+    } catch (error) {
+      this.#log.warn({ err: error, worker: this.#worker.name }, 'an outbox row was left for later');
+    }
+    const again = await this.#store.storage.get(entry.key).catch(() => ({ entry }));
+    if (again.entry) this.#rows.set(entry.key, again.entry);
+  }
+
+  /** Whether the row is gone. */
+  async #carryOut(entry: Entry): Promise<boolean> {
+    const { head, sealed } = decodeRow(entry.value);
+    const unmoved = [{ key: entry.key, is: entry.revision }];
+    if (Date.now() > head.until || (head.claimed !== undefined && this.#worker.delivery === 'AtMostOnce'))
+      return (await this.#store.commit([{ checks: unmoved, writes: [{ delete: entry.key }] }])).committed;
+    const claimed: RowHead = { ...head, attempt: head.attempt + 1, claimed: Date.now() };
+    const claim = await this.#store.commit([{ checks: unmoved, writes: [put(entry, claimed, sealed)] }]);
+    return claim.committed && this.#settle(entry, claimed, sealed, claim.revision);
+  }
+
+  async #settle(entry: Entry, claimed: RowHead, sealed: Buffer, revision: number): Promise<boolean> {
+    const { key } = entry;
+    const id = key.slice(key.lastIndexOf('/') + 1);
+    const outcome = await this.#try(key, sealed, { id, attempt: claimed.attempt, until: claimed.until });
+    const { claimed: _, ...open } = claimed;
+    const row = outcome.done ? { delete: key } : put(entry, { ...open, notBefore: outcome.notBefore }, sealed);
+    const settled = await this.#store.commit([{ checks: [{ key, is: revision }], writes: [row] }, ...(outcome.part ? [outcome.part] : [])]);
+    return settled.committed && outcome.done;
+  }
+
+  async #try(key: string, sealed: Buffer, row: { id: string; attempt: number; until: number }): Promise<Outcome> {
+    try {
+      return await this.#worker.run(JSON.parse(this.#keys.open(key, sealed).toString()), row);
+    } catch (error) {
+      this.#log.warn({ err: error, worker: this.#worker.name, attempt: row.attempt }, 'an outbox row was refused');
+      return { done: false, notBefore: Date.now() + refusedFor };
+    }
+  }
+}
+
+const put = (entry: Entry, head: RowHead, sealed: Buffer): Write =>
+  ({ put: entry.key, value: encodeRow(head, sealed), ...(entry.expires !== undefined && { expires: entry.expires }) });
+
+/** When a row is next to be looked at: its time, or the end of somebody's claim. */
+const dueAt = (head: RowHead): number => (head.claimed === undefined ? head.notBefore : head.claimed + claimFor);

@@ -1,0 +1,137 @@
+import { Unavailable, Unknown, TooLarge, under, type Committed, type Entry, type Lost, type Storage } from '../storage/storage.js';
+import type { Authorize, Question } from './decision.js';
+import type { Hub } from './hub.js';
+import type { AnyKind, Call, Caller, Draft, KindObject, ObjectOf, Part, Ports, Reader, RequestFacts, Settings, Transaction } from './kind.js';
+import type { Keys } from './keys.js';
+import type { Registry } from './registry.js';
+import { timeout, unavailable, internalError } from './status.js';
+import { counts, objectKey, Stored } from './stored.js';
+import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
+
+/** What a Store stands on. */
+export interface StoreParts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly hub: Hub;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  readonly authorize: Authorize;
+  /** The ports of this service's own calls. */
+  readonly ports: () => Ports;
+}
+
+/** What differs from call to call. */
+export interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Stored }
+
+const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
+const deadline = 10_000;
+
+/** Strategies over storage: reads of objects, and the only read-change-write loop over them. */
+export class Store {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly hub: Hub;
+  readonly #parts: StoreParts;
+
+  constructor(parts: StoreParts) {
+    this.storage = parts.storage;
+    this.registry = parts.registry;
+    this.hub = parts.hub;
+    this.#parts = parts;
+  }
+
+  /** The Call through which kinds see one request. */
+  call(facts: CallFacts): Call {
+    const { keys, settings, authorize } = this.#parts;
+    const call: Call = {
+      now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys,
+      decide: (action, { kind, name, object, ...rest }: Record<string, unknown>) => authorize({ caller: facts.caller, action, kind, name, object, facts: rest } as Question),
+      store: (kind) => this.reader(kind),
+      change: (work) => this.change(call, work, facts.target && [facts.target]),
+    };
+    return call;
+  }
+
+  /** A Call of this service itself. */
+  systemCall(): Call { return this.call({ caller: { type: 'System' }, request: ownFacts, ports: this.#parts.ports() }) }
+
+  /** One object as it stands at the latest, undecoded. */
+  async stored(kind: AnyKind, name: string): Promise<Stored | undefined> {
+    const { entry } = await guard(this.storage.get(objectKey(kind, name)));
+    return counts(entry, Date.now()) ? new Stored(kind, entry) : undefined;
+  }
+
+  /** One object from the coherent cache where it is fresh. */
+  async cached(kind: AnyKind, name: string): Promise<Stored | undefined> {
+    const stored = await guard(this.hub.cached(kind, objectKey(kind, name)));
+    return stored && counts(stored.entry, Date.now()) ? stored : undefined;
+  }
+
+  /** Reads of one kind, for whoever has already been let in. */
+  reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
+    type O = ObjectOf<K>;
+    const range = (owner?: string) => under(owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`);
+    return {
+      get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
+      cached: async (name) => (await this.cached(kind, name))?.object as O | undefined,
+      list: async (owner) => (await guard(this.storage.list(range(owner)))).entries.filter((entry) => counts(entry, Date.now())).map((entry) => new Stored(kind, entry).object as O),
+      byUnique: async (field, value) => {
+        const { entry } = await guard(this.storage.get(uniqueKey(kind, field, value)));
+        return entry && (await this.stored(kind, entry.value.toString()))?.object as O | undefined;
+      },
+    };
+  }
+
+  /** One commit of `work`, begun from what was `read` already; when a race was lost the work runs again on what won, until it wins or ten seconds passed (503). */
+  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = []): Promise<T> {
+    let known: ReadonlyMap<string, Entry | undefined> = new Map(read.map((stored) => [stored.entry.key, stored.entry]));
+    for (const end = performance.now() + deadline; performance.now() < end;) {
+      const winners = known;
+      const source: Source = { get: async (key) => winners.has(key) ? winners.get(key) : (await guard(this.storage.get(key))).entry };
+      const tx = new StoreTransaction(this.registry, source, call);
+      const result = await work(tx);
+      const { part, written } = tx.finish();
+      if (part.writes.length === 0 || call.dryRun) return result;
+      const outcome = await this.commit([part]);
+      if (!outcome.committed) { known = outcome.winners; continue }
+      for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
+      return result;
+    }
+    throw unavailable('too many changes of the same objects at once');
+  }
+
+  /** What creates, changes or deletes one object in somebody else's commit. */
+  async stage<K extends AnyKind>(kind: K, name: string, work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave'): Promise<Part> {
+    const tx = new StoreTransaction(this.registry, { get: async (key) => (await guard(this.storage.get(key))).entry }, this.systemCall());
+    const old = await tx.get(kind, name);
+    const outcome = work(old && structuredClone(old));
+    if (outcome === 'delete') await tx.delete(kind, name);
+    else if (outcome !== 'leave') {
+      const draft = outcome as KindObject;
+      if (!old) await tx.create(kind, { ...draft, metadata: { ...draft.metadata, name } } as Draft<ObjectOf<K>>);
+      else await tx.update(kind, name, (next) => { Object.assign(next, { spec: draft.spec, status: draft.status, internal: draft.internal }); Object.assign(next.metadata, draft.metadata, { name }) });
+    }
+    return tx.finish().part;
+  }
+
+  /** Commits Parts as they are and lets the cache wait for them to come back. */
+  async commit(parts: readonly Part[]): Promise<Committed | Lost> {
+    const checks = parts.flatMap((part) => part.checks);
+    const writes = parts.flatMap((part) => part.writes);
+    const outcome = await guard(this.storage.commit(checks, writes));
+    if (outcome.committed) this.hub.committed(writes.map((write) => ('put' in write ? write.put : write.delete)), outcome.revision);
+    return outcome;
+  }
+}
+
+/** Storage's own errors as Status errors: nothing written 503, perhaps written 504. */
+export async function guard<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Unavailable) throw unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
+    if (error instanceof Unknown) throw timeout('it is not known whether the change was made');
+    if (error instanceof TooLarge) throw internalError();
+    throw error;
+  }
+}

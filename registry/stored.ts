@@ -1,0 +1,69 @@
+import type { Entry } from '../storage/storage.js';
+import { apiVersion, type AnyKind, type KindObject } from './kind.js';
+
+/** `objects/<resource>/<name>`: where an object stands in the store. */
+export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string => `objects/${kind.resource}/${name}`;
+
+/** Frames an object for the store: its wire bytes without resourceVersion, then `internal`, which never leaves the server. */
+export function frame(kind: AnyKind, object: KindObject): Buffer {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  const wire = JSON.stringify({ apiVersion, kind: kind.kind, metadata, spec: object.spec, status: object.status });
+  const internal = object.internal === undefined ? '' : JSON.stringify(object.internal);
+  const length = Buffer.byteLength(wire);
+  const framed = Buffer.allocUnsafe(4 + length + Buffer.byteLength(internal));
+  framed.writeUInt32BE(length, 0);
+  framed.write(wire, 4);
+  framed.write(internal, 4 + length);
+  return framed;
+}
+
+const heads = new Map<string, Buffer>();
+
+/** `{"apiVersion":…,"kind":…,"metadata":{"resourceVersion":"`: how every object of a kind begins on the wire. */
+function headOf(kind: AnyKind): Buffer {
+  let head = heads.get(kind.kind);
+  if (!head) heads.set(kind.kind, (head = Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`)));
+  return head;
+}
+const splice = Buffer.from('",');
+const spliceLength = '"resourceVersion":"'.length;
+
+/** An object as it stands in the store: bytes until somebody needs more. */
+export class Stored {
+  readonly kind: AnyKind;
+  readonly name: string;
+  readonly entry: Entry;
+  #object: KindObject | undefined;
+
+  constructor(kind: AnyKind, entry: Entry) {
+    this.kind = kind;
+    this.name = entry.key.slice(entry.key.lastIndexOf('/') + 1);
+    this.entry = entry;
+  }
+
+  get revision(): number { return this.entry.revision }
+
+  /** The object parsed, once; not to be changed. */
+  get object(): KindObject { return (this.#object ??= this.parse()) }
+
+  /** A copy of its own, to be changed. */
+  parse(): KindObject {
+    const length = this.entry.value.readUInt32BE(0);
+    const { metadata, spec, status } = JSON.parse(this.entry.value.toString('utf8', 4, 4 + length)) as KindObject;
+    const internal = this.entry.value.length > 4 + length ? JSON.parse(this.entry.value.toString('utf8', 4 + length)) : undefined;
+    return { metadata: { ...metadata, resourceVersion: String(this.revision) }, spec, status, internal };
+  }
+
+  /** What is sent: the stored wire bytes with resourceVersion spliced in, `internal` cut off (at `revision` where a deletion has its own). */
+  wire(revision: number = this.revision): Buffer {
+    const head = headOf(this.kind);
+    const length = this.entry.value.readUInt32BE(0);
+    return Buffer.concat([head, Buffer.from(String(revision)), splice, this.entry.value.subarray(4 + head.length - spliceLength, 4 + length)]);
+  }
+
+  /** Whether `framed` are the very bytes that stand here. */
+  equals(framed: Buffer): boolean { return this.entry.value.equals(framed) }
+}
+
+/** Whether an entry still counts at `now` (ms): expiry is judged by the reader. */
+export const counts = (entry: Entry | undefined, now: number): entry is Entry => entry !== undefined && (entry.expires === undefined || entry.expires > now);

@@ -1,0 +1,179 @@
+import { randomUUID, webcrypto } from 'node:crypto';
+import type { Check, Entry, Write } from '../storage/storage.js';
+import { apiVersion, type AnyKind, type Call, type Draft, type KindObject, type ObjectOf, type Part, type Transaction } from './kind.js';
+import { digest } from './keys.js';
+import { limitKey, raised, spendFrom, type Limit } from './limits.js';
+import { outboxRow } from './outboxrow.js';
+import type { Registry } from './registry.js';
+import { alreadyExists, invalid, notFound } from './status.js';
+import { counts, frame, objectKey, Stored } from './stored.js';
+
+const seconds = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
+const letters = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** Characters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
+export function randomName(length: number): string {
+  let name = '';
+  while (name.length < length) for (const byte of webcrypto.getRandomValues(new Uint8Array(length))) if (byte < 243 && name.length < length) name += letters[byte % 27];
+  return name;
+}
+
+/** The key that claims a unique value. */
+export const uniqueKey = (kind: AnyKind, field: string, value: string): string => `unique/${kind.resource}/${field}/${digest(value)}`;
+
+/** What a transaction reads through: the store at its latest, or what a lost race brought along. */
+export interface Source { get(key: string): Promise<Entry | undefined> }
+
+interface Staged { kind: AnyKind; before: Stored | undefined; object: KindObject | undefined }
+
+/** One try at one commit: what was read becomes checks, what was changed becomes writes (`house.md`, Transaction). */
+export class StoreTransaction implements Transaction {
+  readonly #registry: Registry;
+  readonly #source: Source;
+  readonly #call: Call;
+  readonly #read = new Map<string, Entry | undefined>();
+  readonly #staged = new Map<string, Staged>();
+  readonly #raw = new Map<string, Write>();
+  readonly #parts: Part[] = [];
+
+  constructor(registry: Registry, source: Source, call: Call) {
+    this.#registry = registry;
+    this.#source = source;
+    this.#call = call;
+  }
+
+  async get<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined> {
+    const staged = this.#staged.get(objectKey(kind, name));
+    if (staged) return staged.object as ObjectOf<K> | undefined;
+    return (await this.#stored(kind, name))?.object as ObjectOf<K> | undefined;
+  }
+
+  async byUnique<K extends AnyKind>(kind: K, field: string, value: string): Promise<ObjectOf<K> | undefined> {
+    const held = await this.read(uniqueKey(kind, field, value));
+    return held && this.get(kind, held.value.toString());
+  }
+
+  async create<K extends AnyKind>(kind: K, draft: Draft<ObjectOf<K>>): Promise<ObjectOf<K>> {
+    const given = draft as { metadata: KindObject['metadata'] & { generateName?: string } } & KindObject;
+    const name = given.metadata.name ?? `${(given.metadata.generateName ?? '').slice(0, 58)}${randomName(5)}`;
+    const key = objectKey(kind, name);
+    if (this.#staged.get(key)?.object ?? (await this.#entry(key))) throw alreadyExists(kind, name);
+    const { labels, annotations, ownerReferences } = given.metadata;
+    const object: KindObject = {
+      metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: seconds(this.#call.now),
+        ...(labels && Object.keys(labels).length > 0 && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) },
+      spec: given.spec, status: given.status ?? {}, internal: given.internal,
+    };
+    await this.#settle(kind, object, undefined);
+    return object as ObjectOf<K>;
+  }
+
+  async update<K extends AnyKind>(kind: K, name: string, change: (next: ObjectOf<K>) => void | Promise<void>): Promise<ObjectOf<K>> {
+    const key = objectKey(kind, name);
+    const staged = this.#staged.get(key);
+    const before = staged ? staged.before : await this.#stored(kind, name);
+    const next = staged ? staged.object : before?.parse();
+    if (!next) throw notFound(kind, name);
+    await change(next as ObjectOf<K>);
+    await this.#settle(kind, next, before);
+    return next as ObjectOf<K>;
+  }
+
+  async delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined> {
+    const before = await this.#stored(kind, name);
+    const old = before?.object;
+    if (!old) return undefined;
+    if (kind.strategy.remove) await kind.strategy.remove(this, old, this.#call);
+    else {
+      this.#staged.set(objectKey(kind, name), { kind, before, object: undefined });
+      await this.#claim(kind, undefined, old);
+      await kind.strategy.also?.(this, undefined, old, this.#call);
+    }
+    return old as ObjectOf<K>;
+  }
+
+  async later(worker: string, payload: unknown, until: number, options: { id?: string; notBefore?: number } = {}): Promise<void> {
+    const row = outboxRow(this.#call.keys, worker, payload, { until, id: options.id ?? randomUUID(), notBefore: options.notBefore ?? this.#call.now });
+    this.#raw.set(row.put, row);
+  }
+
+  async spend(limit: Limit, subject: string): Promise<void> {
+    const key = limitKey(limit, subject);
+    const pending = this.#raw.get(key);
+    const held = pending && 'put' in pending ? pending.value : (await this.#entry(key))?.value;
+    const { value, expires } = spendFrom(raised(limit, this.#call.settings.limitFactor), held, this.#call.now);
+    this.write(key, value, expires);
+  }
+
+  add(part: Part): void { this.#parts.push(part) }
+
+  async read(key: string): Promise<{ value: Buffer; expires?: number } | undefined> { return this.#entry(key) }
+  write(key: string, value: Buffer, expires?: number): void { this.#raw.set(key, { put: key, value, ...(expires !== undefined && { expires }) }) }
+  remove(key: string): void { this.#raw.set(key, { delete: key }) }
+
+  /** The checks and writes of everything staged, and the objects whose version the commit decides. */
+  finish(): { part: Part; written: KindObject[] } {
+    const checks: Check[] = [...this.#read].map(([key, entry]) => ({ key, is: entry ? entry.revision : 'absent' }));
+    const writes: Write[] = [...this.#raw.values()];
+    const written: KindObject[] = [];
+    for (const [key, { kind, before, object }] of this.#staged) {
+      if (!object) { if (before) writes.push({ delete: key }); continue }
+      const framed = frame(kind, object);
+      if (before?.equals(framed)) continue;
+      const expires = kind.expires?.(object);
+      writes.push({ put: key, value: framed, ...(expires !== undefined && { expires }) });
+      written.push(object);
+    }
+    for (const part of this.#parts) { checks.push(...part.checks.filter((check) => !this.#read.has(check.key))); writes.push(...part.writes) }
+    return { part: { checks, writes }, written };
+  }
+
+  async #entry(key: string): Promise<Entry | undefined> {
+    if (this.#read.has(key)) return this.#live(key);
+    const entry = await this.#source.get(key);
+    this.#read.set(key, entry);
+    return this.#live(key);
+  }
+
+  /** What was read, if it counts now; the check at commit is on what stands there either way. */
+  #live(key: string): Entry | undefined {
+    const entry = this.#read.get(key);
+    return counts(entry, this.#call.now) ? entry : undefined;
+  }
+
+  async #stored(kind: AnyKind, name: string): Promise<Stored | undefined> {
+    const entry = await this.#entry(objectKey(kind, name));
+    return entry && new Stored(kind, entry);
+  }
+
+  /** Default, validate, generation, also, unique values: the order of hooks every write goes through. */
+  async #settle(kind: AnyKind, next: KindObject, before: Stored | undefined): Promise<void> {
+    const old = before?.object;
+    const call = this.#call;
+    const changed = !old || JSON.stringify(old.spec) !== JSON.stringify(next.spec);
+    kind.strategy.default?.(next, old, call);
+    const causes = changed ? this.#registry.schemas(kind).spec.check(next.spec, 'spec') : [];
+    if (causes.length === 0) causes.push(...(kind.strategy.validate?.(next, old, call) ?? []));
+    if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
+    if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
+    this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
+    await kind.strategy.also?.(this, next, old, call);
+    await this.#claim(kind, next, old);
+  }
+
+  async #claim(kind: AnyKind, next: KindObject | undefined, old: KindObject | undefined): Promise<void> {
+    for (const [field, of] of Object.entries(kind.unique)) {
+      const [held, wanted] = [old && of(old), next && of(next)];
+      if (held === wanted) continue;
+      if (held !== undefined) this.remove(uniqueKey(kind, field, held));
+      if (wanted === undefined) continue;
+      const key = uniqueKey(kind, field, wanted);
+      const taken = await this.#entry(key);
+      if (taken && taken.value.toString() !== next!.metadata.name) throw alreadyExists(kind, next!.metadata.name, field);
+      this.write(key, Buffer.from(next!.metadata.name), kind.expires?.(next!));
+    }
+  }
+}
+
+/** The owner reference of everything an Account owns. */
+export const ownedBy = (account: KindObject) => ({ apiVersion, kind: 'Account', name: account.metadata.name, uid: account.metadata.uid });

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { blockList } from './apiserver/network.js';
+import { Pages } from './apiserver/pages.js';
+import { Server } from './apiserver/server.js';
+import type { Config } from './config.js';
+import { ensureKeys, readKeys } from './keysfile.js';
+import { actions, kinds } from './kinds/index.js';
+import { MockMessage } from './kinds/mockmessage.js';
+import { mockMessage } from './kinds/mockmail.js';
+import { authorize } from './kinds/policy/rules.js';
+import { builtInScopes } from './kinds/scopes.js';
+import { mailWorker } from './mail/worker.js';
+import { applyManifests } from './manifests.js';
+import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
+import { Hub } from './registry/hub.js';
+import type { Keys } from './registry/keys.js';
+import type { Settings } from './registry/kind.js';
+import { NetworkLimits } from './registry/limits.js';
+import type { Log } from './registry/observe.js';
+import { Outbox } from './registry/outbox.js';
+import { Registry } from './registry/registry.js';
+import { Store } from './registry/store.js';
+import { startCompactor } from './storage/compactor.js';
+import type { Storage } from './storage/storage.js';
+
+/** The release, as package.json says it. */
+export const release = '0.1.0';
+
+/** A running service. */
+export interface Service {
+  readonly baseURL: string;
+  /** The address it listens on. */
+  readonly url: string;
+  readonly store: Store;
+  /** Graceful: unready at once, requests finished, watches ended, the store closed. */
+  stop(): Promise<void>;
+}
+
+/** Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when ready. */
+export async function startService(config: Config, log: Log, folder: string, given?: { storage?: Storage; keys?: Keys }): Promise<Service> {
+  const keys = given?.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+  const storage = given?.storage ?? (await openStorage(config, log));
+  const port = config.port || (await freePort(config.bindAddress));
+  const baseURL = config.baseURL ?? `http://localhost:${port}`;
+  const settings: Settings = { baseURL, limitFactor: config.limitFactor, emailFrom: config.emailFrom, operators: config.operators, mockMail: config.mockMail };
+  const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
+  const hub = new Hub(storage, registry.kinds, log);
+  const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
+  let provider: IdentityProvider;
+  let server: Server;
+  const store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports: () => provider.ports() });
+  const outbox = new Outbox(store, allKeys, log);
+  const limits = new NetworkLimits(storage, config.limitFactor);
+  await hub.start();
+  provider = await createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
+  outbox.register(await mailFor(config, store, log));
+  if (config.manifests) await applyManifests(config.manifests, store);
+  server = new Server({
+    store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight,
+    ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network),
+    ...(config.trustedProxies.length > 0 && { trustedProxies: blockList(config.trustedProxies) }),
+    checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }],
+    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, secure: baseURL.startsWith('https:') }),
+  });
+  const stopCompactor = startCompactor(storage, { interval: config.compactionSeconds * 1000 });
+  const address = await server.listen(port, config.bindAddress);
+  outbox.start();
+  server.ready();
+  setImmediate(() => registry.warm());
+  return {
+    baseURL, store, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    async stop() {
+      await server.stop({ delay: config.shutdownDelay * 1000 });
+      await stopCompactor();
+      await outbox.stop();
+      await hub.stop();
+      await storage.close();
+    },
+  };
+}
+
+async function openStorage({ store }: Config, log: Log): Promise<Storage> {
+  if (store.type === 'embedded') {
+    const { openEmbedded } = await import('./storage/embedded/embedded.js');
+    return openEmbedded({ directory: join(store.directory, 'store') });
+  }
+  const { openEtcd } = await import('./storage/etcd/etcd.js');
+  const pem = (file: string | undefined) => (file ? readFileSync(file) : undefined);
+  const [ca, cert, key] = [pem(store.caFile), pem(store.certFile), pem(store.keyFile)];
+  return openEtcd({ servers: store.servers, prefix: store.prefix, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }), onWarning: (message) => log.warn(message) });
+}
+
+async function mailFor(config: Config, store: Store, log: Log) {
+  if (config.mockMail) return mailWorker(config.emailFrom, { mailbox: (mail, id) => mockMessage(store, mail, id) }, log);
+  const { smtpTransport } = await import('./mail/smtp.js');
+  return mailWorker(config.emailFrom, { transport: smtpTransport({ url: config.smtpURL! }) }, log);
+}
+
+/** A port that is free at this moment. */
+async function freePort(address: string): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => { probe.once('error', reject).listen(0, address, () => resolve()) });
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => { probe.close(resolve) });
+  return port;
+}

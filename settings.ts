@@ -1,0 +1,38 @@
+/** One setting: its flag is also `VESTIBULE_…` in capitals, a secret one also `…_FILE` (`operations.md` 2). */
+export interface Setting {
+  readonly flag: string;
+  readonly value: 'text' | 'number' | 'boolean' | 'list' | 'seconds';
+  readonly default?: string | number | boolean;
+  readonly secret?: boolean;
+  readonly describe: string;
+}
+
+/** Every setting of `vestibule serve`, named after kube-apiserver's where one exists. */
+export const settings = [
+  { flag: 'base-url', value: 'text', describe: 'The origin of every link, cookie and token, for example https://id.example.org. With a loopback port and none given, http://localhost:<port>.' },
+  { flag: 'bind-address', value: 'text', default: '127.0.0.1', describe: 'Address to listen on.' },
+  { flag: 'port', value: 'number', default: 8080, describe: 'Port for plain http; 0 takes a free one.' },
+  { flag: 'data-dir', value: 'text', describe: 'Folder of the embedded store, and of keys made at first start.' },
+  { flag: 'etcd-servers', value: 'list', describe: 'Addresses of etcd, in place of the embedded store.' },
+  { flag: 'etcd-prefix', value: 'text', default: '/vestibule/', describe: 'What every key in etcd begins with.' },
+  { flag: 'etcd-cafile', value: 'text', describe: 'Certificate authority of etcd.' },
+  { flag: 'etcd-certfile', value: 'text', describe: 'Client certificate for etcd.' },
+  { flag: 'etcd-keyfile', value: 'text', describe: 'Its private key.' },
+  { flag: 'etcd-compaction-interval', value: 'seconds', default: '5m', describe: 'History kept at least so long; steers both stores.' },
+  { flag: 'manifests', value: 'text', describe: 'Folder of YAML files of Clients, applied at start.' },
+  { flag: 'smtp-url', value: 'text', secret: true, describe: 'Mail server, smtp://user:password@host:port or smtps://….' },
+  { flag: 'mock-mail', value: 'boolean', default: false, describe: 'Keep mails in the mock mailbox instead of sending them.' },
+  { flag: 'allow-mock-mail', value: 'boolean', default: false, describe: 'Permit mock mail with etcd or a public base URL.' },
+  { flag: 'email-from', value: 'text', describe: 'Sender of all mail.' },
+  { flag: 'keys-file', value: 'text', describe: 'Cookie, signing and sealing keys; made in the data folder for the embedded store, required with etcd.' },
+  { flag: 'operators', value: 'list', describe: 'Addresses of the people who run this service.' },
+  { flag: 'allow-private-network', value: 'list', describe: 'Networks (CIDR) that outbound calls may reach although they are private.' },
+  { flag: 'trusted-proxies', value: 'list', describe: 'Networks (CIDR) whose X-Forwarded-For counts.' },
+  { flag: 'max-requests-inflight', value: 'number', default: 400, describe: 'Reads at once.' },
+  { flag: 'max-mutating-requests-inflight', value: 'number', default: 200, describe: 'Changes at once.' },
+  { flag: 'shutdown-delay-duration', value: 'seconds', default: '0s', describe: 'How long to go on serving, unready, after SIGTERM.' },
+  { flag: 'limit-factor', value: 'number', default: 1, describe: 'Multiplies every rate limit on requests and mails; for load tests.' },
+  { flag: 'log-level', value: 'text', default: 'info', describe: 'debug, info, warn, error or silent.' },
+] as const satisfies readonly Setting[];
+
+export type Flag = (typeof settings)[number]['flag'];

@@ -1,0 +1,111 @@
+import { statfs } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { admit } from '../admission.js';
+import { Unavailable, Unknown, type Check, type Committed, type Lost, type Write } from '../storage.js';
+import { Group } from './group.js';
+import type { Ledger } from './ledger.js';
+
+type Result = Committed | Lost;
+
+interface Member {
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
+  readonly bytes: number;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const groupMembers = 1024;
+const groupBytes = 8 << 20;
+const { EIO, ENOSPC, EDQUOT } = constants.errno;
+const mapFull = -30792;
+const full = new Set([ENOSPC, EDQUOT, mapFull]);
+const nearlyFull = 1 << 20;
+
+/** Takes commits in order of arrival and writes all that wait as one durable lmdb transaction. */
+export class Committer {
+  readonly #ledger: Ledger;
+  readonly #fatal: (error: Error) => void;
+  #queue: Member[] = [];
+  #running: Promise<void> | undefined;
+  #failed: Error | undefined;
+
+  constructor(ledger: Ledger, fatal: (error: Error) => void) {
+    this.#ledger = ledger;
+    this.#fatal = fatal;
+  }
+
+  /** Resolves when the commit is durable, or lost. */
+  async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Result> {
+    const bytes = admit(checks, writes);
+    this.#ledger.admitOpen();
+    return new Promise<Result>((resolve, reject) => {
+      this.#queue.push({ checks, writes, bytes, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when nothing is queued or in flight. */
+  async settled(): Promise<void> { await this.#running; }
+
+  async #run(): Promise<void> {
+    await undefined;
+    while (this.#queue.length > 0) await this.#write(this.#take());
+    this.#running = undefined;
+  }
+
+  #take(): Member[] {
+    let bytes = 0;
+    let count = 0;
+    for (const member of this.#queue) {
+      bytes += member.bytes;
+      if (count === groupMembers || (count > 0 && bytes > groupBytes)) break;
+      count++;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #write(members: readonly Member[]): Promise<void> {
+    try {
+      if (this.#failed) throw new Unavailable('the store has stopped after a failed write', { cause: this.#failed });
+      const group = new Group(this.#ledger);
+      const results = members.map(({ checks, writes }) => group.add(checks, writes));
+      await this.#store(group);
+      members.forEach((member, i) => member.resolve(results[i]!));
+    } catch (error) {
+      for (const member of members) member.reject(error as Error);
+    }
+  }
+
+  async #store(group: Group): Promise<void> {
+    if (group.batches.length === 0) return;
+    this.#ledger.shadow = group.shadow;
+    try {
+      await this.#ledger.tables.root.batch(() => { group.put(); });
+    } catch (error) {
+      this.#ledger.shadow = new Map();
+      throw await this.#refusal(await reasonOf(error as Error));
+    }
+    this.#ledger.publish(group.batches);
+  }
+
+  async #refusal(reason: Reason): Promise<Error> {
+    if (await isFull(reason, this.#ledger.tables.directory)) return new Unavailable('no space is left for the store', { full: true, cause: reason });
+    this.#failed = reason;
+    this.#fatal(new Error(`the store could not be written: ${reason.message}`, { cause: reason }));
+    return new Unknown('the store could not be written', { cause: reason });
+  }
+}
+
+type Reason = Error & { code?: number };
+
+async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Reason> {
+  return error.commitError ? error.commitError.catch((reason: Error) => reason) : error;
+}
+
+/** lmdb reports a write cut short, as the last one before a full disk often is, as an input/output error. */
+async function isFull({ code = 0 }: Reason, directory: string): Promise<boolean> {
+  if (code !== EIO) return full.has(code);
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize < nearlyFull;
+}

@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs';
+import { admitKey } from '../admission.js';
+import { Unavailable, type Storage } from '../storage.js';
+import { Committer } from './committer.js';
+import { compactTo } from './compaction.js';
+import { Ledger } from './ledger.js';
+import { takeLock } from './lock.js';
+import { readRange } from './reader.js';
+import { sweepOnce } from './sweeper.js';
+import { openTables } from './tables.js';
+import { watchPrefix } from './watcher.js';
+
+/** How an embedded store is opened; times in milliseconds. */
+export interface EmbeddedOptions {
+  /** The folder that holds the store alone; made when missing. */
+  readonly directory: string;
+  /** Pause between two looks for expired entries. */
+  readonly sweepInterval?: number;
+  /** How long an entry stays after its expiry, so that no clock sweeps what another still counts as valid. */
+  readonly sweepGrace?: number;
+  /** Called once when a write failed for another reason than space: the process must stop, and by default it does. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+/** Opens the store in a folder of this machine for this process alone; throws when another process holds it or its format is newer. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
+  mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+  const unlock = await takeLock(options.directory);
+  try {
+    const ledger = new Ledger(openTables(options.directory));
+    return assemble(ledger, options, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void): Storage {
+  const committer = new Committer(ledger, options.onFatal ?? crash);
+  const storage: Storage = {
+    get(key) {
+      try {
+        admitKey(key);
+        ledger.admitOpen();
+        const entry = ledger.read(key);
+        return Promise.resolve(entry ? { entry, revision: ledger.revision } : { revision: ledger.revision });
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
+    },
+    list: (range, { limit = Infinity, at } = {}) => readRange(ledger, range, limit, at),
+    commit: (checks, writes) => committer.commit(checks, writes),
+    watch: (prefix, from, signal) => watchPrefix(ledger, prefix, from, signal),
+    compact: (revision) => compactTo(ledger, revision),
+    close: () => (closing ??= close()),
+  };
+  const stopSweeping = sweepEvery(ledger, storage, options.sweepInterval ?? 60_000, options.sweepGrace ?? 3_600_000);
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await stopSweeping();
+    ledger.closed = true;
+    ledger.wake();
+    await committer.settled();
+    await ledger.tables.root.close();
+    unlock();
+  };
+  return storage;
+}
+
+function sweepEvery(ledger: Ledger, storage: Storage, interval: number, grace: number): () => Promise<void> {
+  let stopped = false;
+  let running: Promise<unknown> = Promise.resolve();
+  const sweep = async (): Promise<void> => {
+    while (!stopped && await sweepOnce(ledger, storage, Date.now() - grace) > 0) { /* the next hundred */ }
+  };
+  const timer = setInterval(() => { running = running.then(sweep).catch(passUnavailable); }, interval);
+  timer.unref();
+  return async () => {
+    stopped = true;
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Without space nothing can be swept now; the next round tries again. */
+function passUnavailable(error: unknown): void {
+  if (!(error instanceof Unavailable)) throw error;
+}
+
+function crash(error: Error): void {
+  process.nextTick(() => { throw error; });
+}

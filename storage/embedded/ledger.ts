@@ -1,0 +1,92 @@
+import { Compacted, Unavailable, type Batch, type Entry, type Revision } from '../storage.js';
+import { keyed } from './record.js';
+import { systemNumber, type Tables } from './tables.js';
+
+const recentRevisions = 1024;
+const recentBytes = 4 << 20;
+
+/** What this process knows of the store: how far it is durable, what is in flight, and the latest changes. */
+export class Ledger {
+  readonly tables: Tables;
+  /** The last durable revision, the only one a reader is shown. */
+  revision: Revision;
+  /** The oldest revision that can still be read. */
+  oldest: Revision;
+  closed = false;
+  /** For each key in the batch now being written, what readers see until it is durable. */
+  shadow: ReadonlyMap<string, Entry | undefined> = new Map();
+  #recent: Batch[] = [];
+  #recentBytes = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(tables: Tables) {
+    this.tables = tables;
+    const base = Number(tables.current.get('meta/base')?.value.toString() ?? 0);
+    const oldest = systemNumber(tables, 'oldest') ?? 1;
+    const [last = oldest] = tables.log.getKeys({ reverse: true, limit: 1 });
+    this.oldest = last < base ? base : oldest;
+    this.revision = Math.max(last, this.oldest);
+  }
+
+  /** The latest durable entry, synchronously. */
+  read(key: string): Entry | undefined {
+    if (this.shadow.size > 0 && this.shadow.has(key)) return this.shadow.get(key);
+    const entry = this.tables.current.get(key);
+    return entry && keyed(key, entry);
+  }
+
+  /** Makes a durable batch visible and wakes the watchers. */
+  publish(batches: readonly Batch[]): void {
+    this.shadow = new Map();
+    this.revision = batches.at(-1)?.revision ?? this.revision;
+    for (const batch of batches) this.#remember(batch);
+    this.wake();
+  }
+
+  /** Wakes all that wait. */
+  wake(): void {
+    for (const go of this.#waiting) go();
+    this.#waiting.clear();
+  }
+
+  /** Resolves at the next change, at abort, or after `milliseconds`. */
+  async wait(signal: AbortSignal, milliseconds: number): Promise<void> {
+    if (signal.aborted || this.closed) return;
+    let go!: () => void;
+    const woken = new Promise<void>((resolve) => { go = resolve; });
+    const timer = setTimeout(go, milliseconds);
+    this.#waiting.add(go);
+    signal.addEventListener('abort', go);
+    await woken;
+    clearTimeout(timer);
+    this.#waiting.delete(go);
+    signal.removeEventListener('abort', go);
+  }
+
+  /** The changes after `from` that are still in memory, or undefined when they do not reach back that far. */
+  recent(from: Revision): readonly Batch[] | undefined {
+    const first = this.#recent[0]?.revision;
+    return first === undefined || first > from + 1 ? undefined : this.#recent.slice(from + 1 - first);
+  }
+
+  /** Throws Compacted for a revision whose history is gone, Unavailable for one not reached yet or after the end. */
+  admit(revision: Revision): void {
+    this.admitOpen();
+    if (revision < this.oldest) throw new Compacted(this.oldest);
+    if (revision > this.revision) throw new Unavailable(`revision ${revision} is not reached yet`);
+  }
+
+  /** Throws Unavailable once the store is closed. */
+  admitOpen(): void {
+    if (this.closed) throw new Unavailable('the store is closed');
+  }
+
+  #remember(batch: Batch): void {
+    this.#recent.push(batch);
+    this.#recentBytes += bytesOf(batch);
+    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes) this.#recentBytes -= bytesOf(this.#recent.shift()!);
+  }
+}
+
+const bytesOf = (batch: Batch): number =>
+  batch.changes.reduce((sum, { entry, before }) => sum + 100 + (entry?.value.length ?? 0) + (before?.value.length ?? 0), 0);

@@ -1,0 +1,88 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { limits, type Entry, type Page, type Range, type Revision } from '../storage.js';
+import { deletedAfter, entryAt, recentPast, type Past } from './history.js';
+import type { Ledger } from './ledger.js';
+import { keyed } from './record.js';
+
+const stretch = 5;
+const stretchSteps = 64;
+
+/** A key of the range, with what stood there if anything did. */
+type Step = readonly [key: string, entry: Entry | undefined];
+
+/** Reads a range as it stood at one revision, a few milliseconds of the event loop at a time. */
+export async function readRange(ledger: Ledger, range: Range, limit: number, at: Revision | undefined): Promise<Page> {
+  ledger.admitOpen();
+  const revision = at ?? ledger.revision;
+  ledger.admit(revision);
+  const entries: Entry[] = [];
+  let start = range.start;
+  while (start < range.end && entries.length < limit) {
+    if (start !== range.start) await turn();
+    ledger.admit(revision);
+    start = readSome(ledger, { start, end: range.end }, revision, entries, limit);
+  }
+  return { entries, revision, more: start < range.end ? countAt(ledger, { start, end: range.end }, revision) : 0 };
+}
+
+/** Adds to `entries` until the limit or the end of the stretch; answers where to go on. */
+function readSome(ledger: Ledger, range: Range, revision: Revision, entries: Entry[], limit: number): string {
+  const deadline = performance.now() + stretch;
+  let steps = 0;
+  for (const [key, entry] of stepsAt(ledger, range, revision, limit - entries.length)) {
+    if (entry) entries.push(entry);
+    if (entries.length === limit || (++steps % stretchSteps === 0 && performance.now() > deadline)) return `${key}!`;
+  }
+  return range.end;
+}
+
+/** How many entries the range had at `revision`, up to the limit of a Page. */
+function countAt(ledger: Ledger, range: Range, revision: Revision): number {
+  const past = recentPast(ledger, range, revision);
+  if (past) return countRecent(ledger, range, past);
+  let count = 0;
+  for (const [, entry] of oldSteps(ledger, range, revision)) if (entry && ++count === limits.more) break;
+  return count;
+}
+
+function countRecent({ tables: { current } }: Ledger, range: Range, past: Past): number {
+  const enough = limits.more + past.size;
+  for (const _ of current.getKeys({ ...range, offset: enough - 1, limit: 1 })) return limits.more;
+  let count = current.getKeysCount({ ...range });
+  for (const [key, entry] of past) count += Number(entry !== undefined) - Number(current.doesExist(key));
+  return Math.min(count, limits.more);
+}
+
+function stepsAt(ledger: Ledger, range: Range, revision: Revision, limit: number): Iterable<Step> {
+  const past = recentPast(ledger, range, revision);
+  if (!past) return oldSteps(ledger, range, revision);
+  return past.size === 0 ? currentSteps(ledger, range, limit) : recentSteps(ledger, range, past);
+}
+
+function* currentSteps({ tables: { current } }: Ledger, range: Range, limit: number): Generator<Step> {
+  const bound = Number.isFinite(limit) ? { limit } : {};
+  for (const { key, value } of current.getRange({ ...range, ...bound })) yield [key, keyed(key, value)];
+}
+
+function* recentSteps(ledger: Ledger, range: Range, past: Past): Generator<Step> {
+  const keys = [...past.keys()].sort();
+  let next = 0;
+  for (const { key, value } of ledger.tables.current.getRange({ ...range })) {
+    for (; next < keys.length && keys[next]! < key; next++) yield [keys[next]!, past.get(keys[next]!)];
+    if (keys[next] !== key) yield [key, keyed(key, value)];
+  }
+  for (; next < keys.length; next++) yield [keys[next]!, past.get(keys[next]!)];
+}
+
+/** The range from the tables, with every change after `revision` followed back. */
+function* oldSteps(ledger: Ledger, range: Range, revision: Revision): Generator<Step> {
+  const deletions = deletedAfter(ledger, range, revision);
+  const past = (key: string, changed: Revision): Step => [key, entryAt(ledger, key, changed, revision)];
+  let gone = deletions.next().value;
+  for (const { key, value } of ledger.tables.current.getRange({ ...range })) {
+    for (; gone && gone[0] < key; gone = deletions.next().value) yield past(...gone);
+    if (gone?.[0] === key) gone = deletions.next().value;
+    yield value.revision > revision ? past(key, value.revision) : [key, keyed(key, value)];
+  }
+  for (; gone; gone = deletions.next().value) yield past(...gone);
+}

@@ -1,0 +1,99 @@
+import { noop } from 'cockatiel';
+import etcd3, { type Etcd3, type IOptions } from 'etcd3';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Unavailable } from '../storage.js';
+import { failureOf, passes, unavailable, type Failure } from './failure.js';
+
+/** Where etcd is and how it is spoken to. */
+export interface ClusterOptions {
+  /** Addresses with scheme, `http://` or `https://`. */
+  readonly servers: readonly string[];
+  /** PEM: what the servers' certificates are judged by, and this client's own. */
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
+/** Options of every channel: bounded waiting, reconnection within a second, and pages far below the largest message. */
+export const channelOptions = {
+  'grpc.max_receive_message_length': 64 << 20, 'grpc.max_send_message_length': 16 << 20,
+  'grpc.keepalive_time_ms': 30_000, 'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.initial_reconnect_backoff_ms': 100, 'grpc.min_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1000,
+} as const;
+
+/** Milliseconds a caller waits at most, and milliseconds for one call. */
+export const patience = 2500;
+const callTime = 1500;
+const pauseTime = 50;
+
+type Send<T> = (member: Etcd3, options: { deadline: number }) => Promise<T>;
+
+/** The members of an etcd cluster: one is used until it fails, then the next. */
+export class Cluster {
+  /** The highest revision any answer has shown, as etcd counts. */
+  horizon = 0;
+  closed = false;
+  /** Called when the horizon rises. */
+  readonly onHorizon = new Set<() => void>();
+  readonly #members: readonly Etcd3[];
+  #current = 0;
+
+  constructor(options: ClusterOptions) {
+    this.#members = options.servers.map((server) => new etcd3.Etcd3(clientOptions(server, options)));
+  }
+
+  /** One attempt within `until` (milliseconds since the epoch); throws a Failure. */
+  async call<T>(send: Send<T>, until: number): Promise<T> {
+    if (this.closed) throw new Unavailable('the store is closed');
+    const chosen = this.#current;
+    try {
+      return await send(this.#members[chosen]!, { deadline: Math.min(until, Date.now() + callTime) });
+    } catch (error) {
+      const failure = failureOf(error);
+      if (passes(failure) && chosen === this.#current) this.#current = (chosen + 1) % this.#members.length;
+      throw failure;
+    }
+  }
+
+  /** As call, but tries again while `again` agrees and time is left. */
+  async insist<T>(send: Send<T>, again: (failure: Failure) => boolean, until = Date.now() + patience): Promise<T> {
+    for (;;) {
+      try {
+        return await this.call(send, until);
+      } catch (error) {
+        if (this.closed || error instanceof Unavailable) throw error;
+        if (!again(error as Failure) || Date.now() + pauseTime >= until) throw error;
+        await pause(pauseTime);
+      }
+    }
+  }
+
+  /** A read, tried until it is answered or patience ends; throws Unavailable, or a Failure that is an answer. */
+  async read<T extends { header: { revision: string } }>(send: Send<T>): Promise<T> {
+    try {
+      const answer = await this.insist(send, passes);
+      this.saw(Number(answer.header.revision));
+      return answer;
+    } catch (error) {
+      throw error instanceof Error && error.name === 'Failure' && passes(error as Failure) ? unavailable(error as Failure) : error;
+    }
+  }
+
+  /** Notes how far etcd has come. */
+  saw(revision: number): void {
+    if (revision <= this.horizon) return;
+    this.horizon = revision;
+    for (const listener of this.onHorizon) listener();
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.closed = true;
+    for (const member of this.#members) member.close();
+  }
+}
+
+function clientOptions(server: string, { ca, cert, key }: ClusterOptions): IOptions {
+  const credentials = ca && { rootCertificate: ca, ...(key && { privateKey: key }), ...(cert && { certChain: cert }) };
+  return { hosts: server, ...(credentials && { credentials }), grpcOptions: channelOptions, faultHandling: { global: noop, host: () => noop } };
+}

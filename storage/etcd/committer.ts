@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { admit } from '../admission.js';
+import { Unavailable, type Check, type Committed, type Lost, type Revision, type Write } from '../storage.js';
+import { takeBatch, type Member } from './batch.js';
+import { patience, type Cluster } from './cluster.js';
+import { Failure, unavailable, unknown } from './failure.js';
+import { carries, type Keyspace } from './keyspace.js';
+import type { Leases } from './leases.js';
+import { overtaken, writtenBy, type Written } from './overtaken.js';
+import type { Reads } from './reads.js';
+import { nest, unnest } from './transaction.js';
+
+const batchesInFlight = 4;
+const settleTime = 500;
+
+interface Parts { readonly cluster: Cluster; readonly keyspace: Keyspace; readonly reads: Reads; readonly leases: Leases }
+
+/** Sends commits to etcd, what waits in one nested transaction; etcd itself orders the batches that are in flight at once. */
+export class Committer {
+  readonly #parts: Parts;
+  readonly #process = randomBytes(8);
+  readonly #queue: Member[] = [];
+  readonly #flying = new Set<Promise<void>>();
+  #serial = 0;
+  #arrivals = 0;
+  #scheduled = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when a quorum has the commit, or it is lost. */
+  async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
+    const bytes = admit(checks, writes);
+    const until = Date.now() + patience;
+    const leases = await this.#leases(writes);
+    const nonce = this.#nonce();
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ checks, writes, bytes, nonce, leases, until, arrival: ++this.#arrivals, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing is queued or in flight. */
+  async settled(): Promise<void> {
+    while (this.#queue.length > 0 || this.#flying.size > 0) await (this.#flying.size > 0 ? Promise.race(this.#flying) : Promise.resolve());
+  }
+
+  async #leases(writes: readonly Write[]): Promise<Member['leases']> {
+    try {
+      return await this.#parts.leases.of(writes);
+    } catch (error) {
+      throw error instanceof Failure ? unavailable(error) : error;
+    }
+  }
+
+  #nonce(): Buffer {
+    const nonce = Buffer.alloc(12);
+    this.#process.copy(nonce);
+    nonce.writeUInt32BE(this.#serial = (this.#serial + 1) >>> 0, 8);
+    return nonce;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#fly();
+    });
+  }
+
+  #fly(): void {
+    while (this.#queue.length > 0 && this.#flying.size < batchesInFlight) {
+      const flight = this.#send(takeBatch(this.#queue)).finally(() => {
+        this.#flying.delete(flight);
+        this.#fly();
+      });
+      this.#flying.add(flight);
+    }
+  }
+
+  async #send(members: readonly Member[]): Promise<void> {
+    const { cluster, keyspace } = this.#parts;
+    const until = Math.min(...members.map((member) => member.until));
+    const waiting = this.#arrivals;
+    try {
+      const request = nest(keyspace, members);
+      const answer = await cluster.insist((member, options) => member.kv.txn(request, options), ({ kind }) => kind === 'unsent', until);
+      cluster.saw(Number(answer.header.revision));
+      const results = unnest(keyspace, members, answer);
+      results.forEach((result, i) => { members[i]!.resolve(result); });
+      this.#drop(waiting, writtenBy(members, results), keyspace.outward(answer.header.revision));
+    } catch (error) {
+      await this.#judge(members, error);
+    }
+  }
+
+  /** Answers those of the queue that came before a batch was sent and have certainly lost against it. */
+  #drop(waiting: number, written: Written, revision: Revision): void {
+    if (this.#queue.length === 0 || written.size === 0) return;
+    const rest = this.#queue.filter((member) => {
+      const lost = member.arrival <= waiting ? overtaken(member, written, revision) : undefined;
+      if (lost) member.resolve(lost);
+      return !lost;
+    });
+    this.#queue.splice(0, this.#queue.length, ...rest);
+  }
+
+  /** After a failure: unknown is settled for each; a refusal is repeated for each alone, so that only the bad one fails. */
+  async #judge(members: readonly Member[], error: unknown): Promise<void> {
+    if (!(error instanceof Failure)) for (const member of members) member.reject(error);
+    else if (error.kind === 'unknown' || error.kind === 'oversize') await Promise.all(members.map((member) => this.#settle(member, error)));
+    else if (error.kind === 'lease') await this.#renew(members);
+    else if (error.kind === 'unsent' || members.length === 1) for (const member of members) member.reject(unavailable(error));
+    else for (const member of members) await this.#send([member]);
+  }
+
+  /** A lease was gone: every member is repeated alone, once, with new leases. */
+  async #renew(members: readonly Member[]): Promise<void> {
+    this.#parts.leases.forget();
+    for (const member of members) {
+      try {
+        await this.#send([{ ...member, leases: await this.#leases(member.writes), until: Math.max(member.until, Date.now() + settleTime) }]);
+      } catch (error) {
+        member.reject(error);
+      }
+    }
+  }
+
+  /** Reads back whether the commit was made: a value that carries its nonce proves it, everything else proves nothing. */
+  async #settle(member: Member, failure: Failure): Promise<void> {
+    const keys = member.writes.flatMap((write) => ('put' in write ? [write.put] : []));
+    if (member.writes.length === 0) return member.reject(new Unavailable('etcd did not answer', { cause: failure }));
+    try {
+      const { kvs } = keys.length > 0 ? await this.#parts.reads.stored(keys) : { kvs: [] };
+      const found = kvs.find((kv) => kv && carries(kv.value, member.nonce));
+      if (found) member.resolve({ committed: true, revision: this.#parts.keyspace.outward(found.mod_revision) });
+      else member.reject(unknown(failure));
+    } catch {
+      member.reject(unknown(failure));
+    }
+  }
+}

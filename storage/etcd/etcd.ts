@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { admitKey } from '../admission.js';
+import { Compacted, Unavailable, type Batch, type Revision, type Storage } from '../storage.js';
+import { Cluster, patience, type ClusterOptions } from './cluster.js';
+import { Committer } from './committer.js';
+import { Failure, passes, unavailable } from './failure.js';
+import { Keyspace } from './keyspace.js';
+import { Leases } from './leases.js';
+import { readRange } from './lister.js';
+import { Reads } from './reads.js';
+import { Streams } from './stream.js';
+import { admitVersion, ordersProgress, parseVersion } from './version.js';
+import { watchPrefix, type Watching } from './watcher.js';
+
+/** How a store in etcd is opened; times in milliseconds. */
+export interface EtcdOptions extends ClusterOptions {
+  /** What every key in etcd begins with; end it with a slash. */
+  readonly prefix: string;
+  /** How long an entry stays at least after its expiry before etcd collects it. */
+  readonly leaseGrace?: number;
+  /** Entries that expire within so long of each other share a lease. */
+  readonly leaseWidth?: number;
+  /** Told one sentence when this etcd is known to be faulty. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an etcd before 3.4. */
+export async function openEtcd(options: EtcdOptions): Promise<Storage> {
+  const cluster = new Cluster(options);
+  try {
+    const { version } = await cluster.insist((member, call) => member.maintenance.status(call), passes);
+    const warning = admitVersion(version);
+    if (warning !== undefined) options.onWarning?.(warning);
+    const keyspace = new Keyspace(options.prefix, await readBase(cluster, options.prefix));
+    return assemble(cluster, keyspace, options, ordersProgress(parseVersion(version)));
+  } catch (error) {
+    cluster.close();
+    throw error instanceof Failure ? unavailable(error) : error;
+  }
+}
+
+async function readBase(cluster: Cluster, prefix: string): Promise<Revision> {
+  const keyspace = new Keyspace(prefix, 0);
+  const { kvs } = await cluster.read((member, call) => member.kv.range({ key: keyspace.key('meta/base') }, call));
+  return kvs[0] ? Number(keyspace.entry(kvs[0]).value.toString()) : 0;
+}
+
+function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, ordered: boolean): Storage {
+  const streams = new Streams(options);
+  const reads = new Reads(cluster, keyspace);
+  const leases = new Leases(cluster, options.leaseGrace ?? 3_600_000, options.leaseWidth ?? 300_000);
+  const committer = new Committer({ cluster, keyspace, reads, leases });
+  const watching: Watching = { cluster, keyspace, streams, ordered };
+  const ending = new AbortController();
+  const findOldest = (from: Revision): Promise<Revision> => oldestAfter(watching, from, ending.signal);
+  return {
+    async get(key) {
+      admitKey(key);
+      return reads.get(key);
+    },
+    list: (range, { limit = Infinity, at } = {}) => readRange({ cluster, keyspace, findOldest }, range, limit, at),
+    commit: (checks, writes) => committer.commit(checks, writes),
+    watch: (prefix, from, signal) => watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),
+    compact: (revision) => compactTo(cluster, keyspace, revision),
+    async close() {
+      ending.abort();
+      await committer.settled();
+      cluster.close();
+      streams.close();
+    },
+  };
+}
+
+/** Forgets history; what is compacted already, or not reached yet, is no error. */
+async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revision): Promise<void> {
+  const { header } = await cluster.read((member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
+  const inward = Math.min(keyspace.inward(revision), Number(header.revision));
+  if (inward <= 0) return;
+  try {
+    await cluster.read((member, options) => member.kv.compact({ revision: inward }, options));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.kind !== 'compacted') throw unavailable(error);
+  }
+}
+
+/** The oldest readable revision, which etcd names only to a watch that begins too early. */
+async function oldestAfter(watching: Watching, from: Revision, closing: AbortSignal): Promise<Revision> {
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(patience)]);
+  try {
+    for await (const _ of watchPrefix(watching, 'meta/base', from, signal)) break;
+  } catch (error) {
+    if (error instanceof Compacted) return error.oldest;
+    throw error;
+  }
+  return from + 1;
+}

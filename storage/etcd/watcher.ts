@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Compacted, under, type Batch, type Change, type Revision } from '../storage.js';
+import type { Cluster } from './cluster.js';
+import { Failure } from './failure.js';
+import type { Keyspace } from './keyspace.js';
+import { Progress } from './progress.js';
+import type { Streams, WatchEvent, WatchResponse, WatchStream } from './stream.js';
+
+const pauseTime = 100;
+
+/** What a watch is made of. */
+export interface Watching {
+  readonly cluster: Cluster;
+  readonly keyspace: Keyspace;
+  readonly streams: Streams;
+  readonly ordered: boolean;
+}
+
+/** Every change under `prefix` after `from`, across as many streams as it takes; resumes after the last revision handed on. */
+export async function* watchPrefix(watching: Watching, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
+  const { keyspace, streams } = watching;
+  if (keyspace.inward(from) <= 0) throw new Compacted(keyspace.outward(1));
+  let at = from;
+  while (!signal.aborted) {
+    try {
+      for await (const batch of readStream(watching, prefix, at, signal)) {
+        at = batch.revision;
+        yield batch;
+        if (signal.aborted) return;
+      }
+    } catch (error) {
+      if (error instanceof Compacted || (error instanceof TypeError)) throw error;
+    }
+    streams.rotate();
+    if (!signal.aborted) await pause(pauseTime, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** One stream, until it ends or fails. */
+async function* readStream(watching: Watching, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
+  const { cluster, keyspace, streams, ordered } = watching;
+  const { start, latest } = await startOf(watching, from);
+  if (signal.aborted) return;
+  const stream = streams.open();
+  const cancel = (): void => { stream.cancel(); };
+  const progress = new Progress(stream, ordered, cancel);
+  const want = (): void => { progress.want(cluster.horizon); };
+  signal.addEventListener('abort', cancel);
+  cluster.onHorizon.add(want);
+  try {
+    ask(stream, keyspace, prefix, start);
+    if (latest) yield { revision: from, changes: [] };
+    yield* batchesOf(stream, progress, keyspace, from);
+  } finally {
+    progress.stop();
+    cluster.onHorizon.delete(want);
+    signal.removeEventListener('abort', cancel);
+    stream.on('error', () => undefined);
+    stream.cancel();
+  }
+}
+
+/**
+ * Where etcd is to begin: behind `from` when that is the latest, else at `from` itself, because etcd refuses a start
+ * before its compaction and `from` has to be readable for the values before of what follows.
+ */
+async function startOf({ cluster, keyspace }: Watching, from: Revision): Promise<{ start: number; latest: boolean }> {
+  const inward = keyspace.inward(from);
+  const { header } = await cluster.read((member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
+  const latest = Number(header.revision);
+  return { start: inward >= latest ? inward + 1 : inward, latest: inward === latest };
+}
+
+function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: number): void {
+  const { start: first, end } = under(keyspace.prefix + prefix);
+  const range = { key: Buffer.from(first, 'latin1'), range_end: Buffer.from(end, 'latin1') };
+  stream.write({ create_request: { ...range, start_revision: start, prev_kv: true, fragment: true } });
+}
+
+async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Keyspace, from: Revision): AsyncGenerator<Batch> {
+  let at = from;
+  let events: WatchEvent[] = [];
+  for await (const response of stream as AsyncIterable<WatchResponse>) {
+    refuseCancelled(response, keyspace);
+    if (response.created) continue;
+    for (const event of response.events) events.push(event);
+    if (response.fragment) continue;
+    for (const batch of wholeRevisions(events, keyspace, at)) yield { ...batch, revision: (at = batch.revision) };
+    if (events.length > 0) {
+      progress.events(keyspace.inward(at));
+      events = [];
+      continue;
+    }
+    const reached = progress.answer(Number(response.header.revision));
+    if (reached !== undefined && keyspace.outward(reached) >= at) yield { revision: (at = keyspace.outward(reached)), changes: [] };
+  }
+}
+
+function refuseCancelled({ canceled, compact_revision, cancel_reason }: WatchResponse, keyspace: Keyspace): void {
+  if (!canceled) return;
+  if (Number(compact_revision) > 0) throw new Compacted(keyspace.outward(compact_revision));
+  throw new Failure('unknown', cancel_reason || 'etcd ended the watch');
+}
+
+function* wholeRevisions(events: readonly WatchEvent[], keyspace: Keyspace, at: Revision): Generator<Batch> {
+  for (let i = 0; i < events.length;) {
+    const revision = keyspace.outward(events[i]!.kv.mod_revision);
+    const changes: Change[] = [];
+    for (; i < events.length && keyspace.outward(events[i]!.kv.mod_revision) === revision; i++) {
+      if (revision > at) changes.push(changeOf(events[i]!, keyspace));
+    }
+    if (changes.length > 0) yield { revision, changes };
+  }
+}
+
+function changeOf({ type, kv, prev_kv }: WatchEvent, keyspace: Keyspace): Change {
+  const created = type === 'Put' && kv.create_revision === kv.mod_revision;
+  if (!prev_kv && !created) throw new Compacted(keyspace.outward(kv.mod_revision));
+  const entry = type === 'Put' ? keyspace.entry(kv) : undefined;
+  return { key: keyspace.name(kv.key), ...(entry && { entry }), ...(prev_kv && { before: keyspace.entry(prev_kv) }) };
+}

@@ -1,0 +1,98 @@
+/**
+ * The contract between the registry and a store: etcd's semantics, small enough for two drivers to agree on to the letter.
+ * One revision sequence for the whole store; a commit has one revision, and two commits may share one as long as no key is in both.
+ */
+
+/** A point in the store's history: a positive safe integer that only grows. */
+export type Revision = number;
+
+/** One key as stored, expired or not: whoever reads judges `expires` by a clock of their own. */
+export interface Entry {
+  readonly key: string;
+  readonly value: Buffer;
+  /** The revision of the commit that last wrote this key. */
+  readonly revision: Revision;
+  /** Milliseconds since the epoch after which the value no longer counts; the driver collects it some time later. */
+  readonly expires?: number;
+}
+
+/** What must hold for a commit to be made: the key stands exactly at a revision, is absent, or is present. */
+export interface Check { readonly key: string; readonly is: Revision | 'absent' | 'present' }
+
+/** One change of a commit. A key may be written once in a commit. Deleting an absent key is no error and no change. */
+export type Write =
+  | { readonly put: string; readonly value: Buffer; readonly expires?: number }
+  | { readonly delete: string };
+
+/** The commit was made and is durable. */
+export interface Committed { readonly committed: true; readonly revision: Revision }
+
+/** A check did not hold and nothing was written; `winners` has, for each key whose check failed, what stands there instead. */
+export interface Lost { readonly committed: false; readonly revision: Revision; readonly winners: ReadonlyMap<string, Entry | undefined> }
+
+/** Part of a range, in key order, all at `revision`; `more` counts what follows in the range, up to 1,000 (0: the end was reached). */
+export interface Page { readonly entries: readonly Entry[]; readonly revision: Revision; readonly more: number }
+
+/** One key's change in a commit: `entry` is absent for a deletion, `before` for a creation. */
+export interface Change { readonly key: string; readonly entry?: Entry; readonly before?: Entry }
+
+/** All changes of one revision under the watched prefix, or, without changes, the mark that nothing up to `revision` is missing. */
+export interface Batch { readonly revision: Revision; readonly changes: readonly Change[] }
+
+/** Keys from `start` (included) to `end` (excluded), compared as bytes. */
+export interface Range { readonly start: string; readonly end: string }
+
+/** What both drivers refuse to exceed; longer work goes in pages. Keys are printable ASCII without space. */
+export const limits = { checks: 100, writes: 100, commitBytes: 1 << 20, keyBytes: 1024, more: 1000 } as const;
+
+/**
+ * A driver. Every method may throw {@link Unavailable}, {@link Unknown} (commit alone), {@link Compacted} or {@link TooLarge},
+ * and nothing else that a caller could be expected to handle.
+ */
+export interface Storage {
+  /** The latest (on etcd a quorum read); `revision` is how far a cache must have come to be as new as this answer. */
+  get(key: string): Promise<{ entry?: Entry; revision: Revision }>;
+  /** In key order, all at one revision; `at` reads an old one and fails with Compacted. Without `limit` everything. */
+  list(range: Range, options?: { limit?: number; at?: Revision }): Promise<Page>;
+  /** One transaction: every check holds or nothing is written. A lost race is an answer, not an exception, and brings the winners along. */
+  commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost>;
+  /** Every change after `from`, once, in revision order, with the value before; progress marks in between; Compacted when too old. Ends when `signal` aborts. */
+  watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<Batch>;
+  /** Forgets history before `revision`; reading or watching from an older one fails with Compacted from then on. */
+  compact(revision: Revision): Promise<void>;
+  /** Ends watches, finishes what is in flight and lets go of the store. */
+  close(): Promise<void>;
+}
+
+/** The store cannot be reached or has no room, and nothing was written. `full`: deletes alone may still pass. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable';
+  readonly full: boolean;
+  constructor(message: string, options: { full?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.full = options.full ?? false;
+  }
+}
+
+/** A commit was sent and its outcome could not be learnt: it may have happened. */
+export class Unknown extends Error { override readonly name = 'Unknown' }
+
+/** The revision asked for, or one needed to answer, is no longer in the history. */
+export class Compacted extends Error {
+  override readonly name = 'Compacted';
+  /** The oldest revision that can still be read. */
+  readonly oldest: Revision;
+  constructor(oldest: Revision) {
+    super(`history before revision ${oldest} is compacted`);
+    this.oldest = oldest;
+  }
+}
+
+/** A key, a value or a whole commit is over {@link limits}, or a key is malformed; nothing was written. */
+export class TooLarge extends Error { override readonly name = 'TooLarge' }
+
+/** The range of all keys that begin with `prefix`. */
+export function under(prefix: string): Range {
+  const last = prefix.charCodeAt(prefix.length - 1);
+  return { start: prefix, end: prefix.slice(0, -1) + String.fromCharCode(last + 1) };
+}

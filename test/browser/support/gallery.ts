@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { GalleryServer } from './gallery-server.js';
+
+/** What one call to the scripted API was. */
+export interface Call { call: string; body: { spec?: Record<string, unknown> } | undefined }
+
+/** What the gallery's page offers to tests; functions given to `page.evaluate` see it as a global. */
+interface Driver { api: { calls: Call[]; script: Record<string, any>; watching: number; delay: number; push(object?: object): void; say(call: string, answer: unknown): void; settled(): Promise<void> } }
+declare global { var gallery: Driver }
+
+/** The built gallery under its policy, and a browser to look at it. */
+export class Gallery {
+  readonly server = new GalleryServer();
+  /** Complaints of the browser about the policy of the pages. */
+  readonly complaints: string[] = [];
+  #browser: Browser | undefined;
+  #origin = '';
+
+  /** Builds the gallery, serves it and starts a browser. */
+  async open(): Promise<void> {
+    await promisify(execFile)(process.execPath, ['ui/build.mjs', 'gallery']);
+    this.#origin = await this.server.listen();
+    this.#browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+    await this.server.close();
+  }
+
+  /** A window with storage and cookies of its own. */
+  async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await this.#browser!.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+    context.on('console', (message) => { if (/Content Security Policy|Trusted/.test(message.text())) this.complaints.push(message.text()); });
+    context.on('weberror', (error) => { this.complaints.push(String(error.error())); });
+    return context;
+  }
+
+  /** Opens a scene and waits until its state is reached; a name may carry a query or a fragment. */
+  async show(page: Page, scene: string): Promise<Page> {
+    await page.goto('about:blank');
+    await page.goto(`${this.#origin}/gallery/${scene}`);
+    await page.locator(`html[data-scene]`).waitFor({ state: 'attached' });
+    return page;
+  }
+
+  /** Opens a scene in a window of its own. */
+  async visit(scene: string, options: BrowserContextOptions = {}): Promise<Page> {
+    return this.show(await (await this.window(options)).newPage(), scene);
+  }
+
+  /** The names of all scenes, as the gallery's first page lists them. */
+  async scenes(): Promise<string[]> {
+    const page = await (await this.window()).newPage();
+    await page.goto(`${this.#origin}/gallery`);
+    const names = await page.getByRole('link').allTextContents();
+    await page.context().close();
+    return names;
+  }
+
+  /** The address of a page of the gallery. */
+  at(scene: string): string { return `${this.#origin}/gallery/${scene}`; }
+}
+
+/** Calls that change something, which the page has sent. */
+export const sent = (page: Page): Promise<Call[]> => page.evaluate(() => gallery.api.calls.filter(({ call }) => !call.startsWith('GET')));

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as oidc from 'openid-client';
+import { Grant, grantName } from '../../kinds/grant.js';
+import { Interaction } from '../../kinds/interaction/interaction.js';
+import { Browser } from './browser.js';
+import { counting, House, openStorage } from './house.js';
+import { RelyingParty } from './relyingparty.js';
+
+let house: House;
+beforeAll(async () => { house = await House.open() });
+afterAll(async () => {
+  expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
+  expect(house.identity.counts.get('afterwards_failed') ?? 0).toBe(0);
+  await house.close();
+});
+
+const nameIn = (path: string): string => /interactions\/([a-z2-7]{32})/.exec(path)![1]!;
+
+describe('a sign-in', () => {
+  test('goes from the Client through login and consent to tokens and userinfo', async () => {
+    await house.client('shop');
+    const rp = await RelyingParty.of(house, 'shop');
+    const account = await house.account('ada@example.test');
+    const tokens = await rp.signIn(new Browser(house), { account: account.metadata.name });
+    expect(tokens.claims()).toMatchObject({ sub: account.metadata.name, acr: 'urn:vestibule:acr:email', amr: ['otp'], auth_time: expect.any(Number) });
+    expect(tokens.claims()).not.toHaveProperty('email');
+    const info = await oidc.fetchUserInfo(rp.config, tokens.access_token, account.metadata.name);
+    expect(info).toEqual({ sub: account.metadata.name, name: 'Ada <Lovelace>', given_name: 'Ada', email: 'ada@example.test', email_verified: true });
+  });
+
+  test('is two interactions that know each other, each bound to its own cookie', async () => {
+    await house.client('halves');
+    const rp = await RelyingParty.of(house, 'halves');
+    const account = await house.account();
+    const browser = new Browser(house);
+    const begun = await rp.begin({ login_hint: 'ada@example.test', ui_locales: 'de en-GB' });
+    const first = nameIn((await browser.go(begun.url)).url.pathname);
+    const record = (await house.store.reader(Interaction).get(first))!;
+    expect(record.spec).toEqual({ client: 'halves', scopes: ['openid', 'profile', 'email'], prompt: 'Login', loginHint: 'ada@example.test', locales: ['de', 'en-GB'] });
+    expect(record.status).toMatchObject({ phase: 'LoginRequired', client: { name: 'halves', displayName: 'The halves', firstParty: false } });
+    expect(JSON.stringify(record)).not.toContain('/oauth2/auth/');
+    const { returnTo } = await browser.act(first, { account: account.metadata.name });
+    expect(returnTo).toMatch(`${house.baseURL}/oauth2/auth/`);
+    const second = nameIn((await browser.go(returnTo)).url.pathname);
+    expect(second).not.toBe(first);
+    const [one, two] = [await house.store.reader(Interaction).get(first), await house.store.reader(Interaction).get(second)];
+    expect(one!.status).toMatchObject({ phase: 'Authenticated', next: second });
+    expect(one!.internal.returnTo).toBeUndefined();
+    expect(two!.status).toMatchObject({ phase: 'ConsentRequired', previous: first, account: { name: account.metadata.name } });
+    expect(two!.internal.account).toBe(account.metadata.name);
+    expect((await house.sessions(account.metadata.name)).map((session) => session.metadata.name)).toEqual([two!.internal.session]);
+  });
+
+  test('awaits eight commits of its own with consent, five without: ten and seven with the mail and the try', async () => {
+    const { storage, close } = await openStorage();
+    const counted = counting(storage);
+    const measured = await House.open({ storage: counted });
+    await measured.client('counted');
+    const rp = await RelyingParty.of(measured, 'counted');
+    const account = (await measured.account()).metadata.name;
+    const awaited = async (browser: Browser): Promise<number> => {
+      await measured.identity.settled();
+      const before = counted.commits;
+      const tokens = await rp.signIn(browser, { account });
+      const during = counted.commits - before;
+      await oidc.fetchUserInfo(rp.config, tokens.access_token, account);
+      return during;
+    };
+    expect(await awaited(new Browser(measured))).toBe(8);
+    await measured.identity.settled();
+    expect(await awaited(new Browser(measured))).toBe(5);
+    await measured.close();
+    await close();
+  });
+
+  test('asks for no consent the next time, in this browser and in another, until more is asked for', async () => {
+    await house.client('again');
+    const rp = await RelyingParty.of(house, 'again');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account, scopes: ['openid', 'email'] });
+    const begun = await rp.begin();
+    expect((await browser.go(begun.url)).location?.pathname).toBe('/cb');
+    const other = new Browser(house);
+    const login = await other.go((await rp.begin()).url);
+    const { returnTo } = await other.act(nameIn(login.url.pathname), { account });
+    const back = await other.go(returnTo);
+    expect(back.location?.pathname).toBe('/cb');
+    const more = await browser.go((await rp.begin({ scope: 'openid offline_access', prompt: 'consent' })).url);
+    expect(more.url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
+  });
+
+  test('keeps a rejected scope rejected, and lets a withdrawn consent be asked anew', async () => {
+    await house.client('picky');
+    const rp = await RelyingParty.of(house, 'picky');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    const tokens = await rp.signIn(browser, { account, scopes: ['openid', 'email'] });
+    expect(tokens.scope).toBe('openid email');
+    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).not.toHaveProperty('name');
+    const name = grantName(account, 'picky');
+    const part = await house.identity.ports().revokeGrants([name]);
+    await house.store.commit([part, await house.store.stage(Grant, name, () => 'delete')]);
+    await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
+    const asked = await browser.go((await rp.begin()).url);
+    expect(asked.url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
+  });
+
+  test('notes in the Grant which claims left, never their values', async () => {
+    await house.client('noted');
+    const rp = await RelyingParty.of(house, 'noted');
+    const account = (await house.account('noted@example.test')).metadata.name;
+    const tokens = await rp.signIn(new Browser(house), { account });
+    await oidc.fetchUserInfo(rp.config, tokens.access_token, account);
+    await house.identity.settled();
+    const grant = (await house.store.reader(Grant).get(grantName(account, 'noted')))!;
+    expect(grant.status.disclosures.map(({ scope, claims }) => [scope, claims])).toEqual([['profile', ['name', 'given_name']], ['email', ['email', 'email_verified']]]);
+    expect(JSON.stringify(grant)).not.toContain('noted@example.test');
+    expect(grant.internal.decision).toBe(1);
+  });
+
+  test('tells the Client when the person declines, with the issuer beside it', async () => {
+    await house.client('declined');
+    const rp = await RelyingParty.of(house, 'declined');
+    const begun = await rp.begin();
+    const back = await new Browser(house).authorize(begun.url, { cancel: true });
+    expect(Object.fromEntries(back.location!.searchParams)).toMatchObject({ error: 'access_denied', state: begun.state, iss: house.baseURL });
+  });
+
+  test('starts afresh when the way back is followed too early, and the old record is over', async () => {
+    await house.client('early');
+    const rp = await RelyingParty.of(house, 'early');
+    const browser = new Browser(house);
+    const name = nameIn((await browser.go((await rp.begin()).url)).url.pathname);
+    const { returnTo } = JSON.parse((await browser.request(`/api/v1alpha1/interactions/${name}/look`)).text) as { returnTo: string };
+    const fresh = nameIn((await browser.go(returnTo)).url.pathname);
+    const old = (await house.store.reader(Interaction).get(name))!;
+    expect(old.status).toMatchObject({ phase: 'Aborted', next: fresh });
+    expect(old.internal).toMatchObject({ aborted: 'Superseded' });
+  });
+
+  test('hands its result over again without harm', async () => {
+    await house.client('twice');
+    const rp = await RelyingParty.of(house, 'twice');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    const name = nameIn((await browser.go((await rp.begin()).url)).url.pathname);
+    const { returnTo } = await browser.act(name, { account });
+    for (let i = 0; i < 3; i += 1) await browser.request(`/api/v1alpha1/interactions/${name}/look`);
+    const second = await browser.go(returnTo);
+    await browser.act(nameIn(second.url.pathname));
+    const { returnTo: end } = JSON.parse((await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`)).text) as { returnTo: string };
+    expect((await browser.go(end)).location?.searchParams.get('code')).toBeTruthy();
+    expect((await browser.go(end)).status).toBe(400);
+    expect((await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`)).status).toBe(200);
+  });
+
+  test('of a first party asks for no consent and still leaves a Grant', async () => {
+    await house.client('ours', { firstParty: true });
+    const rp = await RelyingParty.of(house, 'ours');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    const begun = await rp.begin();
+    const login = await browser.go(begun.url);
+    const { returnTo } = await browser.act(nameIn(login.url.pathname), { account });
+    const back = await browser.go(returnTo);
+    const tokens = await rp.redeem(back.location!, begun);
+    expect(tokens.scope).toBe('openid profile email');
+    const grant = (await house.store.reader(Grant).get(grantName(account, 'ours')))!;
+    expect(grant.spec.scopes).toEqual(['openid', 'profile', 'email']);
+    const next = await rp.signIn(browser, {});
+    expect(next.scope).toBe('openid profile email');
+    expect((await house.store.reader(Grant).get(grantName(account, 'ours')))!.internal.decision).toBe(1);
+  });
+
+  test('as another account ends the session of the first', async () => {
+    await house.client('shared');
+    const rp = await RelyingParty.of(house, 'shared');
+    const [one, two] = [(await house.account()).metadata.name, (await house.account()).metadata.name];
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account: one });
+    const login = await browser.go((await rp.begin({ prompt: 'login' })).url);
+    const { returnTo } = await browser.act(nameIn(login.url.pathname), { account: two });
+    const switching = await browser.go(returnTo);
+    expect(switching.text).toContain('document.forms[0].submit()');
+    const policy = switching.headers.get('content-security-policy')!;
+    expect(policy).toMatch(/script-src 'self' 'sha256-/);
+    expect(policy).toContain(`form-action 'self' ${house.baseURL}`);
+    const xsrf = /name="xsrf" value="([^"]+)"/.exec(switching.text)![1]!;
+    const out = await browser.post('/oauth2/logout/confirm', { xsrf, logout: 'yes' });
+    const consent = await browser.go(out.location!);
+    expect(await house.sessions(one)).toEqual([]);
+    await browser.act(nameIn(consent.url.pathname));
+    expect((await house.sessions(two)).length).toBe(1);
+  });
+
+  test('by passkey says so, and the projection too', async () => {
+    await house.client('keys');
+    const rp = await RelyingParty.of(house, 'keys');
+    const account = (await house.account()).metadata.name;
+    const tokens = await rp.signIn(new Browser(house), { account, method: 'Passkey' });
+    expect(tokens.claims()).toMatchObject({ acr: 'phr', amr: ['pop', 'user', 'mfa'] });
+    const [session] = await house.sessions(account);
+    expect(session!.status).toMatchObject({ account, methods: ['Passkey'], assurance: 'phr', client: { browser: 'Firefox', os: 'Linux', device: 'Desktop' }, clients: [{ name: 'keys', displayName: 'The keys' }] });
+  });
+
+  test('puts wanted claims into the ID token, and no others', async () => {
+    await house.client('wants', { idTokenClaims: ['email'], idTokenSignedResponseAlg: 'RS256' });
+    const rp = await RelyingParty.of(house, 'wants');
+    const account = (await house.account('wants@example.test')).metadata.name;
+    rp.config[oidc.clockTolerance] = 5;
+    const config = await oidc.discovery(new URL(house.baseURL), 'wants', { id_token_signed_response_alg: 'RS256' }, oidc.ClientSecretPost('secret-of-wants'), { execute: [oidc.allowInsecureRequests] });
+    await expect(rp.signIn(new Browser(house), { account })).rejects.toThrow();
+    await expect(new RelyingParty(house, config).signIn(new Browser(house), { account })).rejects.toThrow();
+    await house.client('wants-post', { idTokenClaims: ['email'], idTokenSignedResponseAlg: 'RS256', tokenEndpointAuthMethod: 'client_secret_post' });
+    const post = await oidc.discovery(new URL(house.baseURL), 'wants-post', { id_token_signed_response_alg: 'RS256' }, oidc.ClientSecretPost('secret-of-wants-post'), { execute: [oidc.allowInsecureRequests] });
+    const tokens = await new RelyingParty(house, post).signIn(new Browser(house), { account });
+    expect(tokens.claims()).toMatchObject({ email: 'wants@example.test', sub: account });
+    expect(tokens.claims()).not.toHaveProperty('name');
+  });
+
+  test('gives pairwise subjects, one per sector and always the same', async () => {
+    await house.client('pair', { subjectType: 'pairwise' });
+    const rp = await RelyingParty.of(house, 'pair');
+    const account = (await house.account()).metadata.name;
+    const one = await rp.signIn(new Browser(house), { account });
+    const two = await rp.signIn(new Browser(house), { account });
+    expect(one.claims()!.sub).toMatch(/^[\w-]{43}$/);
+    expect(two.claims()!.sub).toBe(one.claims()!.sub);
+    expect(await oidc.fetchUserInfo(rp.config, one.access_token, one.claims()!.sub)).toMatchObject({ sub: one.claims()!.sub });
+  });
+});

@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { open } from 'lmdb';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { Unavailable } from '../../storage/storage.js';
+import { bytes, everything, increment, made, put, remove, text } from './drive.js';
+import { compile, type Program, type Running } from './program.js';
+
+let program: Program;
+let directory: string;
+const running: Running[] = [];
+
+beforeAll(async () => { program = await compile('test/storage/embedded-writer.ts'); });
+afterAll(() => program.remove());
+beforeEach(async () => { directory = await mkdtemp(join(tmpdir(), 'vestibule-faults-')); });
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+  await rm(directory, { recursive: true });
+});
+
+/** Starts a process that writes until it is killed. */
+async function startWriter(round: number, writers: number, before?: readonly string[]): Promise<Running> {
+  const writer = program.start([directory, String(round), String(writers)], before);
+  running.push(writer);
+  expect((await writer.lines.next()).value).toBe('open');
+  return writer;
+}
+
+/** Reads acknowledged keys with their revisions, at least so many. */
+async function acknowledged(writer: Running, count: number): Promise<Map<string, number>> {
+  const keys = new Map<string, number>();
+  while (keys.size < count) {
+    const line = (await writer.lines.next()).value;
+    if (line === undefined) break;
+    const [key, revision] = line.split(' ');
+    keys.set(key!, Number(revision));
+  }
+  return keys;
+}
+
+describe('a process is killed', () => {
+  test('no acknowledged write is lost by kill -9, and the next process opens at once', async () => {
+    const all = new Map<string, number>();
+    for (const [round, count] of [50, 400, 1000].entries()) {
+      const writer = await startWriter(round, 16);
+      for (const [key, revision] of await acknowledged(writer, count)) all.set(key, revision);
+      writer.child.kill('SIGKILL');
+      for (const [key, revision] of await acknowledged(writer, Infinity)) all.set(key, revision);
+      await writer.ended;
+      const storage = await openEmbedded({ directory });
+      for (const [key, revision] of all) expect([key, (await storage.get(key)).entry?.revision]).toEqual([key, revision]);
+      const { entries } = await storage.list(everything);
+      expect(entries.length).toBeGreaterThanOrEqual(all.size);
+      expect(entries.length).toBeLessThanOrEqual(all.size + 16 * (round + 1));
+      await storage.close();
+    }
+  });
+
+  test('a failed fsync is never acknowledged and ends the process', async () => {
+    const traced = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=40+'];
+    const writer = await startWriter(0, 1, traced);
+    const keys = await acknowledged(writer, Infinity);
+    const { code, complaints } = await writer.ended;
+    expect(code).not.toBe(0);
+    expect(complaints).toContain('could not be written');
+    const storage = await openEmbedded({ directory });
+    for (const key of keys.keys()) expect((await storage.get(key)).entry).toBeDefined();
+    await storage.close();
+  });
+});
+
+describe('the directory', () => {
+  test('is refused to a second process, with the directory and the holder in one sentence', async () => {
+    const writer = await startWriter(0, 1);
+    await expect(openEmbedded({ directory })).rejects.toThrow(`${directory} is in use by process ${writer.child.pid}: one process`);
+  });
+
+  test('is refused to the same process twice, and free again after close', async () => {
+    const storage = await openEmbedded({ directory });
+    await expect(openEmbedded({ directory })).rejects.toThrow(`in use by process ${process.pid}`);
+    await storage.close();
+    await (await openEmbedded({ directory })).close();
+    expect(await readdir(directory)).not.toContain('lock');
+  });
+
+  test('is taken over from a dead process, also when its pid lives again as another', async () => {
+    const storage = await openEmbedded({ directory });
+    const lock = JSON.parse(readFileSync(join(directory, 'lock'), 'utf8')) as object;
+    await storage.close();
+    for (const change of [{ pid: 4_000_000, id: 'a' }, { started: '1', id: 'b' }]) {
+      writeFileSync(join(directory, 'lock'), JSON.stringify({ ...lock, ...change }));
+      await (await openEmbedded({ directory })).close();
+    }
+  });
+
+  test('of several that open at once over a dead lock exactly one succeeds', async () => {
+    writeFileSync(join(directory, 'lock'), JSON.stringify({ id: 'dead', pid: 4_000_000, started: '1', place: 'elsewhere' }));
+    const results = await Promise.allSettled(Array.from({ length: 4 }, () => openEmbedded({ directory })));
+    const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    expect(opened).toHaveLength(1);
+    await opened[0]!.close();
+  });
+
+  test('of a newer format is refused', async () => {
+    const storage = await openEmbedded({ directory });
+    await storage.close();
+    const root = open({ path: join(directory, 'store.mdb'), noSubdir: true, encoding: 'binary', maxDbs: 8 });
+    await root.openDB({ name: 'system', encoding: 'binary' }).put('format', bytes('2'));
+    await root.close();
+    await expect(openEmbedded({ directory })).rejects.toThrow(/format 2, written by a newer release/);
+    expect(existsSync(join(directory, 'lock'))).toBe(false);
+  });
+
+  test('restored above a base goes on above it', async () => {
+    let storage = await openEmbedded({ directory });
+    await put(storage, { 'meta/base': '1000000000', a: '1' });
+    await storage.close();
+    storage = await openEmbedded({ directory });
+    expect(await put(storage, { a: '2' })).toBe(1_000_000_001);
+    await storage.close();
+    storage = await openEmbedded({ directory });
+    expect(await put(storage, { a: '3' })).toBe(1_000_000_002);
+    await storage.close();
+  });
+});
+
+const mounts = ((): boolean => {
+  try {
+    const probe = execFileSync('mktemp', ['-d']).toString().trim();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe], { stdio: 'ignore' });
+    execFileSync('umount', [probe]);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe('the disk is full', () => {
+  const run = mounts ? test : test.skip;
+  run(`writes are refused, reads go on, it recovers with space${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`, async () => {
+    const disk = join(directory, 'disk');
+    execFileSync('mkdir', [disk]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]);
+    const silenced = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    try {
+      await fillAndRecover(disk);
+    } finally {
+      silenced.mockRestore();
+      execFileSync('umount', ['-l', disk]);
+    }
+  }, 20_000);
+
+  async function fillAndRecover(disk: string): Promise<void> {
+    let storage = await openEmbedded({ directory: join(disk, 'store') });
+    const ballast = join(disk, 'ballast');
+    writeFileSync(ballast, Buffer.alloc(2 << 20));
+    let written = 0;
+    const fill = async (): Promise<void> => { for (;; written++) made(await storage.commit([], [{ put: `k${written}`, value: Buffer.alloc(50_000, written) }])); };
+    await expect(fill()).rejects.toMatchObject({ name: 'Unavailable', full: true });
+    const refused = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => storage.commit([], [{ put: `more${i}`, value: Buffer.alloc(500_000) }])));
+    expect(refused.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable && result.reason.full)).toBe(true);
+    expect((await storage.list(everything)).entries).toHaveLength(written);
+    execFileSync('rm', [ballast]);
+    await increment(storage, 'counter');
+    await storage.compact((await storage.get('counter')).revision);
+    await remove(storage, 'k0', 'k1');
+    await storage.close();
+    storage = await openEmbedded({ directory: join(disk, 'store') });
+    expect(await text(storage, 'counter')).toBe('1');
+    const { entries } = await storage.list({ start: 'k', end: 'l' });
+    expect(entries).toHaveLength(written - 2);
+    for (const { key, value } of entries) expect(value.equals(Buffer.alloc(50_000, Number(key.slice(1))))).toBe(true);
+    await storage.close();
+  }
+});

@@ -1,0 +1,17 @@
+import { writeSync } from 'node:fs';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+
+const [directory, round, writers] = process.argv.slice(2) as [string, string, string];
+const storage = await openEmbedded({ directory });
+writeSync(1, 'open\n');
+
+/** Each key is told on standard output only when its commit was answered. */
+async function write(writer: number): Promise<void> {
+  for (let i = 0; ; i++) {
+    const key = `round${round}/${writer}/${i}`;
+    const result = await storage.commit([{ key, is: 'absent' }], [{ put: key, value: Buffer.alloc(200 + (i % 7) * 900, i) }]);
+    if (result.committed) writeSync(1, `${key} ${result.revision}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: Number(writers) }, (_, i) => write(i)));

@@ -1,0 +1,101 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A real etcd of one member on a free loopback port, with its data in a temporary folder. */
+export interface EtcdServer {
+  readonly endpoint: string;
+  readonly version: string;
+  /** The process now running. */
+  readonly pid: number;
+  /** Ends it and removes its data. */
+  stop(): Promise<void>;
+  /** SIGKILL; its data stays for restart. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port with the same data, killing it first when it still runs. */
+  restart(): Promise<void>;
+}
+
+/** Starts etcd (from the path, or VESTIBULE_TEST_ETCD) with further flags; `scheme` https needs the certificate flags among them. */
+export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http'): Promise<EtcdServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'vestibule-etcd-'));
+  const [client, peer, metrics] = await freePorts(3);
+  const endpoint = `${scheme}://127.0.0.1:${client}`;
+  const peerUrl = `http://127.0.0.1:${peer}`;
+  const metricsUrl = `http://127.0.0.1:${metrics}`;
+  const all = [
+    '--name=test', `--data-dir=${directory}`, `--listen-client-urls=${endpoint}`, `--advertise-client-urls=${endpoint}`,
+    `--listen-peer-urls=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`, `--initial-cluster=test=${peerUrl}`,
+    `--listen-metrics-urls=${metricsUrl}`, '--log-level=error', '--logger=zap', ...flags,
+  ];
+  let child = await launch(all, metricsUrl);
+  const kill = (): Promise<void> => end(child, 'SIGKILL');
+  return {
+    endpoint,
+    version: await versionOf(),
+    get pid() { return child.pid!; },
+    kill,
+    async stop() {
+      await kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+    async restart() {
+      await kill();
+      child = await launch(all, metricsUrl);
+    },
+  };
+}
+
+const binary = process.env['VESTIBULE_TEST_ETCD'] ?? 'etcd';
+
+async function launch(flags: readonly string[], metricsUrl: string): Promise<ChildProcess> {
+  const child = spawn(binary, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let complaints = '';
+  child.stderr!.on('data', (text: Buffer) => { complaints = (complaints + text.toString()).slice(-4000); });
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => { reject(new Error(`etcd ended (${code ?? signal}): ${complaints}`)); });
+  });
+  failed.catch(() => undefined);
+  while (!await Promise.race([healthy(metricsUrl), failed])) await Promise.race([pause(20), failed]);
+  return child;
+}
+
+function healthy(metricsUrl: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request(`${metricsUrl}/health`, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.on('error', () => { resolve(false); });
+    asked.end();
+  });
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((resolve) => { child.once('exit', resolve); });
+  child.kill(signal);
+  await exited;
+}
+
+async function versionOf(): Promise<string> {
+  const child = spawn(binary, ['--version'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let text = '';
+  for await (const chunk of child.stdout) text += String(chunk);
+  return /etcd Version: (\S+)/.exec(text)?.[1] ?? 'unknown';
+}
+
+/** Ports nobody listens on now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, () => new Promise<ReturnType<typeof createServer>>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => { resolve(server); });
+  })));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => { server.close(resolve); })));
+  return ports;
+}

@@ -1,0 +1,211 @@
+/** What this service uses of oidc-provider 9; the published types are a package of their own and lag behind. */
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http';
+  import { EventEmitter } from 'node:events';
+
+  /** What the library hands to an adapter and takes back; unknown fields survive. */
+  export interface AdapterPayload {
+    [field: string]: unknown;
+    jti?: string;
+    uid?: string;
+    kind?: string;
+    iat?: number;
+    exp?: number;
+    accountId?: string;
+    clientId?: string;
+    grantId?: string;
+    userCode?: string;
+    consumed?: unknown;
+    loginTs?: number;
+    acr?: string;
+    amr?: string[];
+    cid?: string;
+    result?: InteractionResults;
+    authorizations?: Record<string, ClientAuthorization>;
+  }
+
+  /** What a session keeps for one client. */
+  export interface ClientAuthorization { sid?: string; grantId?: string; persistsLogout?: boolean }
+
+  export interface Adapter {
+    upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void>;
+    find(id: string): Promise<AdapterPayload | undefined>;
+    findByUserCode(userCode: string): Promise<AdapterPayload | undefined>;
+    findByUid(uid: string): Promise<AdapterPayload | undefined>;
+    consume(id: string): Promise<void>;
+    destroy(id: string): Promise<void>;
+    revokeByGrantId(grantId: string): Promise<void>;
+  }
+
+  export interface InteractionResults {
+    login?: { accountId: string; acr?: string; amr?: string[]; ts?: number; remember?: boolean };
+    consent?: { grantId?: string };
+    error?: string;
+    error_description?: string;
+  }
+
+  export interface Account { accountId: string; claims(use: 'id_token' | 'userinfo', scope: string): Promise<Record<string, unknown> & { sub: string }> }
+
+  export interface Client {
+    readonly clientId: string;
+    readonly clientName?: string;
+    readonly clientSecret?: string;
+    readonly clientAuthMethod: string;
+    readonly applicationType: 'web' | 'native';
+    readonly subjectType: 'public' | 'pairwise';
+    readonly sectorIdentifier?: string;
+    readonly redirectUris: string[];
+    readonly postLogoutRedirectUris: string[];
+    readonly backchannelLogoutUri?: string;
+    compareClientSecret(actual: string): boolean | Promise<boolean>;
+    backchannelLogout(sub: string, sid: string): Promise<void>;
+  }
+
+  export interface Grant {
+    readonly jti: string;
+    readonly accountId?: string;
+    readonly clientId?: string;
+    readonly exp?: number;
+    getOIDCScope(): string;
+    getOIDCScopeFiltered(filter: Set<string>): string;
+    addOIDCScope(scope: string): void;
+    rejectOIDCScope(scope: string): void;
+    addResourceScope(resource: string, scope: string): void;
+    save(): Promise<string>;
+  }
+
+  export interface Session {
+    readonly jti: string;
+    readonly uid: string;
+    readonly accountId?: string;
+    readonly loginTs?: number;
+    readonly acr?: string;
+    readonly amr?: string[];
+    readonly authorizations?: Record<string, ClientAuthorization>;
+    state?: { secret: string; clientId?: string; postLogoutRedirectUri?: string };
+    grantIdFor(clientId: string): string | undefined;
+  }
+
+  export interface Interaction {
+    readonly uid: string;
+    readonly cid: string;
+    readonly exp: number;
+    readonly iat?: number;
+    readonly returnTo: string;
+    readonly grantId?: string;
+    readonly params: Record<string, unknown> & { client_id: string; scope?: string };
+    readonly prompt: { name: 'login' | 'consent'; reasons: string[]; details: Record<string, unknown> };
+    readonly session?: { accountId: string; uid: string };
+    readonly result?: InteractionResults;
+  }
+
+  export interface Token {
+    readonly kind: string;
+    readonly jti: string;
+    readonly iat?: number;
+    readonly exp?: number;
+    readonly accountId?: string;
+    readonly clientId: string;
+    readonly grantId?: string;
+    readonly aud?: string;
+    readonly scope?: string;
+    readonly jkt?: string;
+    readonly iiat?: number;
+    readonly isExpired: boolean;
+    readonly remainingTTL: number;
+    isSenderConstrained(): boolean;
+    ttlPercentagePassed(): number;
+  }
+
+  interface Model<T> { new (properties?: Record<string, unknown>): T; readonly name: string; find(id: string, options?: { ignoreExpiration?: boolean }): Promise<T | undefined> }
+
+  export interface OIDCContext {
+    readonly route: string;
+    readonly provider: Provider;
+    readonly issuer: string;
+    readonly client?: Client;
+    readonly account?: Account;
+    readonly session?: Session;
+    readonly grant?: Grant;
+    readonly params?: Record<string, unknown>;
+    readonly result?: InteractionResults;
+    readonly requestParamOIDCScopes: Set<string>;
+    readonly entities: { Client?: Client; Interaction?: Interaction; RotatedRefreshToken?: Token; RefreshToken?: Token; AccessToken?: Token; DeviceCode?: { clientId: string } };
+    urlFor(name: string, options?: { query?: Record<string, string> }): string;
+  }
+
+  /** A Koa context, as far as it is used. */
+  export interface KoaContext {
+    readonly req: IncomingMessage;
+    readonly res: ServerResponse;
+    readonly method: string;
+    readonly path: string;
+    readonly originalUrl: string;
+    readonly headers: IncomingMessage['headers'];
+    readonly response: { get(field: string): string; is(...types: string[]): string | false };
+    readonly oidc?: OIDCContext;
+    status: number;
+    type: string;
+    body: unknown;
+    get(field: string): string;
+    set(field: string, value: string): void;
+    remove(field: string): void;
+    redirect(url: string): void;
+    accepts(...types: string[]): string | false;
+  }
+
+  /** Inside the library's routes `oidc` is always there. */
+  export type ProviderContext = KoaContext & { readonly oidc: OIDCContext };
+
+  export interface ClientMetadata { [field: string]: unknown; client_id: string }
+
+  export interface Configuration { [setting: string]: unknown }
+
+  export class Provider extends EventEmitter {
+    constructor(issuer: string, configuration: Configuration);
+    proxy: boolean;
+    silent: boolean;
+    readonly issuer: string;
+    readonly Client: { find(id: string): Promise<Client | undefined>; prototype: Client };
+    readonly Grant: Model<Grant>;
+    readonly Session: Model<Session> & { findByUid(uid: string): Promise<Session | undefined> };
+    readonly Interaction: Model<Interaction>;
+    readonly AccessToken: Model<Token>;
+    readonly RefreshToken: Model<Token>;
+    use(middleware: (ctx: KoaContext, next: () => Promise<void>) => Promise<void>): this;
+    callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+    interactionDetails(req: IncomingMessage, res: ServerResponse): Promise<Interaction>;
+    interactionResult(req: IncomingMessage, res: ServerResponse, result: InteractionResults, options?: { mergeWithLastSubmission?: boolean }): Promise<string>;
+    static readonly ctx: ProviderContext | undefined;
+  }
+
+  export namespace errors {
+    class OIDCProviderError extends Error {
+      constructor(status: number, message: string);
+      error: string;
+      error_description?: string;
+      error_detail?: string;
+      status: number;
+      statusCode: number;
+      expose: boolean;
+      allow_redirect: boolean;
+    }
+    class InvalidGrant extends OIDCProviderError { constructor(detail?: string) }
+    class InvalidRequest extends OIDCProviderError { constructor(description: string, code?: number) }
+    class InvalidRequestUri extends OIDCProviderError { constructor(description?: string) }
+    class InvalidClientAuth extends OIDCProviderError { constructor(detail?: string) }
+    class InvalidTarget extends OIDCProviderError { constructor(description?: string) }
+    class SessionNotFound extends InvalidRequest {}
+  }
+
+  export namespace interactionPolicy {
+    class Check {
+      constructor(reason: string, description: string, error: string, check: (ctx: ProviderContext) => boolean | Promise<boolean>, details?: (ctx: ProviderContext) => Record<string, unknown> | Promise<Record<string, unknown>>);
+    }
+    interface Checks { add(check: Check, index?: number): void }
+    interface Prompt { name: string; checks: Checks }
+    function base(): Prompt[] & { get(name: string): Prompt };
+  }
+
+  export default Provider;
+}

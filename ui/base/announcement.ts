@@ -1,0 +1,5 @@
+/** Says something in the page's one status region, which exists from the start. */
+export function announce(words: string): void {
+  const region = document.querySelector('[role=status]');
+  if (region) region.textContent = words;
+}

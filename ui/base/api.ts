@@ -1,0 +1,48 @@
+import type { Status, StatusDetails } from '../api.gen.js';
+import { setClock } from './clock.js';
+
+/** Where the API stands; pages call their own origin only. */
+export const root = '/api/v1alpha1/';
+
+/** A call that did not succeed: `code` is the HTTP status, or 0 when no answer came. */
+export class Failure extends Error {
+  readonly code: number;
+  readonly status: Status | undefined;
+  /** What an operator finds the request by. */
+  readonly auditID: string | undefined;
+
+  constructor(code: number, status?: Status, auditID?: string) {
+    super(status?.message ?? `HTTP ${code}`);
+    this.code = code;
+    this.status = status;
+    this.auditID = auditID;
+  }
+
+  get details(): StatusDetails { return this.status?.details ?? {}; }
+
+  /** Whether the first field at fault is this one. */
+  names(field: string): boolean { return this.details.causes?.some((cause) => cause.field?.startsWith(field)) ?? false; }
+}
+
+const noAnswer = (): never => { throw new Failure(0); };
+
+/** Sends a request to the API with this browser's cookies; a path is relative to `root`. Network errors are a Failure with code 0. */
+export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const answer = await fetch(root + path, {
+    method, signal: signal ?? null, credentials: 'same-origin', cache: 'no-store',
+    headers: { Accept: 'application/json', ...(body ? { 'Content-Type': type } : {}) },
+    body: body ? JSON.stringify(body) : null,
+  }).catch(noAnswer);
+  setClock(answer.headers.get('Date'));
+  return answer;
+}
+
+/** Calls the API and gives the object it answers; every refusal is a Failure. */
+export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await send(method, path, body);
+  const object: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok && object) return object as T;
+  const status = object as Status | undefined;
+  throw new Failure(answer.ok ? 0 : answer.status, status?.kind === 'Status' ? status : undefined, answer.headers.get('Audit-ID') ?? undefined);
+}

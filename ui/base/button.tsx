@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { MessageID } from '../messages/catalog.js';
+import { announce } from './announcement.js';
+import { say } from './message.js';
+
+/** True once `busy` has lasted 400 ms: only then is progress told. */
+function useSlow(busy: boolean): boolean {
+  const [slow, set] = useState(false);
+  useEffect(() => {
+    set(false);
+    if (!busy) return undefined;
+    const timer = setTimeout(() => set(true), 400);
+    return () => clearTimeout(timer);
+  }, [busy]);
+  return slow && busy;
+}
+
+interface Props {
+  /** `main` for the one thing to do, `plain` for a way out, nothing for the rest. */
+  look?: 'main' | 'plain';
+  submit?: boolean;
+  busy?: boolean;
+  progress?: MessageID;
+  /** Off, but still focusable. */
+  off?: boolean;
+  describedBy?: string;
+  id?: string;
+  press?: () => void;
+  children: ComponentChildren;
+}
+
+/** A button that shows at once that it was pressed and keeps the focus while it is off or at work. */
+export function Button({ look, submit, busy = false, progress = 'working', off, describedBy, id, press, children }: Props) {
+  const slow = useSlow(busy);
+  useEffect(() => { if (slow) announce(say(progress)); }, [slow]);
+  return (
+    <button id={id} type={submit ? 'submit' : 'button'} class={`button ${look ?? ''}`} data-busy={busy || undefined}
+      aria-disabled={off || busy || undefined} aria-describedby={describedBy}
+      onClick={(event) => { if (off || busy) event.preventDefault(); else press?.(); }}>
+      {slow ? say(progress) : children}
+    </button>
+  );
+}

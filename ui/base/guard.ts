@@ -1,0 +1,21 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/** How long a button that agrees or deletes is deaf after it became visible, in milliseconds. */
+export const deaf = 500;
+
+/**
+ * Gives a question to ask before acting: has what is shown been in view long enough for this click to be meant for it?
+ * The time starts anew when `shown` changes, when the tab comes into view and when its window gets the focus.
+ */
+export function useGuard(shown: unknown): () => boolean {
+  const since = useRef(0);
+  useEffect(() => { since.current = performance.now(); }, [shown]);
+  useEffect(() => {
+    const heard = new AbortController();
+    const again = (): void => { since.current = performance.now(); };
+    addEventListener('focus', again, heard);
+    document.addEventListener('visibilitychange', again, heard);
+    return () => heard.abort();
+  }, []);
+  return () => performance.now() - since.current >= deaf;
+}

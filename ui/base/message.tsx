@@ -1,0 +1,55 @@
+import type { ComponentChild } from 'preact';
+import type { MessageID } from '../messages/catalog.js';
+import { tag, text } from './language.js';
+
+/** What a message is given: text and numbers, or for the page an element of its own. */
+export type Values = Readonly<Record<string, ComponentChild>>;
+
+const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\})+))?\}/g;
+
+/** At most so many characters of a text that somebody else wrote. */
+export function cap(words: string, most = 120): string {
+  const letters = [...words];
+  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : words;
+}
+
+function plural(forms: string, count: number): string {
+  const form = (name: string): string | undefined => new RegExp(` ${name} \\{([^{}]*)\\}`).exec(forms)?.[1];
+  const chosen = form(new Intl.PluralRules(tag()).select(count)) ?? form('other') ?? '';
+  return chosen.replace('#', new Intl.NumberFormat(tag()).format(count));
+}
+
+function pieces(id: MessageID, values: Values, put: (value: ComponentChild) => ComponentChild): ComponentChild[] {
+  const words = text(id);
+  const all: ComponentChild[] = [];
+  let last = 0;
+  for (const { 0: whole, 1: name = '', 2: forms, index } of words.matchAll(pattern)) {
+    all.push(words.slice(last, index), forms ? plural(forms, Number(values[name])) : put(values[name]));
+    last = index + whole.length;
+  }
+  return [...all, words.slice(last)];
+}
+
+/** A message as plain text, for titles, announcements and attributes. */
+export const say = (id: MessageID, values: Values = {}): string =>
+  pieces(id, values, (value) => cap(String(value))).join('');
+
+/** A message for the page: each value stands in an element of its own, so that it cannot change the sentence around it. */
+export const tell = (id: MessageID, values: Values = {}): ComponentChild =>
+  pieces(id, values, (value) => (typeof value === 'string' ? <bdi>{cap(value)}</bdi> : value));
+
+/** An address or a code, which stays left-to-right in every language. */
+export const Latin = ({ of, strong }: { of: string; strong?: boolean }) =>
+  <bdi dir="ltr" class={strong ? 'strong' : undefined}>{cap(of, 320)}</bdi>;
+
+/** A time of day. */
+export const clockTime = (timestamp: string): string =>
+  new Intl.DateTimeFormat(tag(), { timeStyle: 'short' }).format(new Date(timestamp));
+
+/** How long from now, such as "in 2 minutes"; rounded up, at least a second. */
+export function inTime(milliseconds: number): string {
+  const seconds = Math.max(1, Math.ceil(milliseconds / 1000));
+  const format = new Intl.RelativeTimeFormat(tag());
+  if (seconds < 100) return format.format(seconds, 'second');
+  return seconds < 5400 ? format.format(Math.ceil(seconds / 60), 'minute') : format.format(Math.ceil(seconds / 3600), 'hour');
+}

@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact';
+import { inUse, languages, prefer, speak } from './language.js';
+import { Latin, say } from './message.js';
+
+function LanguageMenu({ changed }: { changed: () => void }) {
+  const choose = async (wanted: string): Promise<void> => { prefer(wanted); await speak([wanted]); changed(); };
+  return (
+    <select aria-label={say('language.menu')} value={inUse()} onChange={(event) => void choose(event.currentTarget.value)}>
+      {['en', ...languages.keys()].map((one) =>
+        <option value={one}>{new Intl.DisplayNames(one, { type: 'language' }).of(one)}</option>)}
+    </select>
+  );
+}
+
+interface Props {
+  alert?: ComponentChildren;
+  /** The alert repeats what stands next to a field: heard, not seen. */
+  quiet?: boolean | undefined;
+  footer?: ComponentChildren;
+  /** Called when another language was chosen. */
+  changed: () => void;
+  wide?: boolean;
+  children: ComponentChildren;
+}
+
+/** The frame of every page: our own host above, one card, the two live regions, and a footer. */
+export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
+  return (
+    <>
+      <header class="top"><span class="mark" /><Latin of={location.host} /></header>
+      <main>
+        <div class={`card ${wide ? 'wide' : ''}`}>
+          <div role="alert" class={quiet ? 'quiet' : ''}>{alert && <div class="notice bad">{alert}</div>}</div>
+          {children}
+        </div>
+        <p role="status" class="quiet" />
+      </main>
+      <footer class="bottom">
+        {footer}
+        {languages.size > 0 && <LanguageMenu changed={changed} />}
+      </footer>
+    </>
+  );
+}
+
+/** Puts a page where the shell's skeleton was. */
+export const place = (): HTMLElement => {
+  const app = document.getElementById('app')!;
+  app.textContent = '';
+  return app;
+};

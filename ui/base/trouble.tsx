@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import type { MessageID } from '../messages/catalog.js';
+import type { Failure } from './api.js';
+import { inTime, say, tell } from './message.js';
+import { View } from './view.js';
+
+const waiting = (failure: Failure): string => inTime((failure.details.retryAfterSeconds ?? 1) * 1000);
+
+/** What to say when an action failed for a reason that lies in no field; pages choose their text by code, never by message. */
+export function excuse(failure: Failure): string {
+  if (failure.code === 0) return say('offline');
+  if (failure.code === 429) return say('waiting', { when: waiting(failure) });
+  return failure.code === 503 ? say('down', { when: waiting(failure) }) : say('failed');
+}
+
+/** What an operator finds the request by, small. */
+export const Reference = ({ failure }: { failure: Failure | undefined }) =>
+  (failure?.auditID ? <p class="fine">{tell('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p> : null);
+
+interface Props { title: MessageID; what: MessageID; values?: Record<string, string>; failure?: Failure | undefined; children?: ComponentChildren }
+
+/** An error page: one sentence of what happened, one of what to do, and the reference. */
+export function Trouble({ title, what, values = {}, failure, children }: Props) {
+  return (
+    <View title={title} values={values} phase="error" error>
+      <p class="lead">{tell(what, values)}</p>
+      {children}
+      <Reference failure={failure} />
+    </View>
+  );
+}
+
+/** The error page for a first call that failed and says nothing about what was asked for. */
+export function OutOfOrder({ failure, children }: { failure: Failure; children?: ComponentChildren }) {
+  const [title, what] = ({ 0: ['unreachable.title', 'unreachable.what'], 403: ['forbidden.title', 'forbidden.what'], 429: ['busy.title', 'busy.what'], 503: ['down.title', 'down.what'] } as const)[failure.code]
+    ?? ['fault.title', 'fault.what'] as const;
+  return <Trouble title={title} what={what} values={{ host: location.host, when: waiting(failure) }} failure={failure}>{children}</Trouble>;
+}

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { MessageID } from '../messages/catalog.js';
+import { say, tell } from './message.js';
+
+interface Props {
+  title: MessageID;
+  values?: Record<string, string>;
+  /** What `main` carries as data-phase once the view is ready for input. */
+  phase: string;
+  /** Milliseconds after which it is ready. */
+  after?: number;
+  /** The view is an error, or there is one in it. */
+  error?: boolean;
+  /** A word for the eye above the heading. */
+  above?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Someone who types right away means the first field. */
+function typeAhead(event: KeyboardEvent): void {
+  const types = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (types) document.querySelector<HTMLElement>('main input:not([type=checkbox])')?.focus();
+}
+
+/** One view of a page: its heading gets the focus when the view appears, and the document its title. */
+export function View({ title, values = {}, phase, after = 0, error = false, above, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const words = say(title, values);
+  useLayoutEffect(() => { document.title = error ? say('error', { title: words }) : words; }, [words, error]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, []);
+  useEffect(() => {
+    const timer = setTimeout(() => { document.querySelector('main')!.dataset.phase = phase; }, after);
+    return () => clearTimeout(timer);
+  }, [phase]);
+  return (
+    <>
+      {above}
+      <h1 tabIndex={-1} ref={heading} onKeyDown={typeAhead}>{tell(title, values)}</h1>
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+import type { Status, StatusDetails } from '../api.gen.js';
+
+/** What the fake API says: an object, a refusal, nothing at all, or a wait before one of these. */
+export type Answer = object | Refusal | 'offline' | 'never';
+
+const reasons: Readonly<Record<number, string>> = {
+  403: 'Forbidden', 404: 'NotFound', 409: 'Conflict', 410: 'Expired', 422: 'Invalid', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable',
+};
+
+/** An error of the API (specification 7). */
+export class Refusal {
+  readonly status: Status;
+  constructor(code: number, details: StatusDetails = {}, message = 'for developers only; never shown') {
+    this.status = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', reason: reasons[code] ?? 'InternalError', code, message, details };
+  }
+}
+
+/** A field that is wrong. */
+export const wrong = (field: string, more: StatusDetails = {}): Refusal =>
+  new Refusal(422, { causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value', field }], ...more });

@@ -1,0 +1,59 @@
+import { token } from '../signin/token.js';
+import { render } from 'preact';
+import '../style/style.css';
+import { languages, teach } from '../base/language.js';
+import { place } from '../base/page.js';
+import { Mailbox } from '../mailbox/mailbox.js';
+import { SignIn } from '../signin/sign-in.js';
+import { FakeAPI } from './fake-api.js';
+import { hostileScenes, laterScenes, mailboxScenes } from './later-scenes.js';
+import { accented, english, mirrored } from './pseudo.js';
+import { signinScenes } from './signin-scenes.js';
+
+declare global { var gallery: { api: FakeAPI } | undefined }
+
+const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes };
+const query = new URLSearchParams(location.search);
+
+/** Waits until the view is ready for input. */
+const phase = (): Promise<void> => new Promise((resolve) => {
+  const seen = new MutationObserver(() => {
+    if (!document.querySelector('main')?.dataset.phase) return;
+    seen.disconnect();
+    resolve();
+  });
+  seen.observe(document, { subtree: true, childList: true, attributes: true });
+});
+
+/** Shows a scene; settles when its state is reached. */
+async function show(name: string): Promise<void> {
+  const scene = scenes[name]!();
+  const api = new FakeAPI(scene.script);
+  api.install();
+  globalThis.gallery = { api };
+  const ready = phase();
+  render(scene.page === 'mailbox' ? <Mailbox /> : <SignIn name={query.get('tabs') ?? name} token={token ?? scene.token} />, place());
+  if (scene.script.GET !== 'never') await ready;
+  await api.settled();
+  if (!query.has('still')) scene.then?.(document);
+  await api.settled();
+  document.documentElement.dataset.scene = name;
+}
+
+function Index() {
+  return (
+    <main><div class="card wide">
+      <h1>Gallery</h1>
+      <p class="lead">Every view in every state. In another language: ?lang=en-XA (long), ?lang=ar-XB (right to left).</p>
+      <ul>{Object.keys(scenes).map((name) => <li key={name}><a href={`/gallery/${name}`}>{name}</a></li>)}</ul>
+    </div></main>
+  );
+}
+
+teach(english);
+languages.set('en-XA', async () => accented).set('ar-XB', async () => mirrored);
+const lang = query.get('lang');
+if (lang) Object.defineProperty(navigator, 'languages', { value: [lang] });
+const name = location.pathname.split('/')[2] ?? '';
+if (name in scenes) void show(name);
+else render(name ? <main><h1>{name}</h1></main> : <Index />, place());

@@ -1,0 +1,26 @@
+import type { Catalog } from '../messages/catalog.js';
+import base from '../messages/base.json';
+import mailbox from '../messages/mailbox.json';
+import proof from '../messages/proof.json';
+import setup from '../messages/setup.json';
+import signin from '../messages/signin.json';
+
+/** English in full; a key that a catalog lacks does not compile. */
+export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...mailbox };
+
+/** Changes the words of a message, but neither its arguments nor the names of plural forms. */
+const words = (text: string, change: (word: string) => string): string =>
+  text.replace(/(\{\w+(?:\}|, plural,)|\b(?:zero|one|two|few|many|other) \{(?!\w+\})|\})|([A-Za-z]+)/g, (_, kept: string | undefined, word: string) => kept ?? change(word));
+
+const each = (change: (text: string) => string): Catalog =>
+  Object.fromEntries(Object.entries(english).map(([id, text]) => [id, change(text)])) as Catalog;
+
+const accents: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ö', u: 'ü', y: 'ý', c: 'ç', n: 'ñ', s: 'š', A: 'Å', E: 'É', I: 'Î', O: 'Ø', U: 'Û', S: 'Š' };
+
+/** Accented and a third longer, to find what is cut off or not translated. */
+export const accented: Catalog = { ...each((text) => words(text, (word) => [...word].map((letter) => accents[letter] ?? letter).join('') + 'õ'.repeat(Math.ceil(word.length / 3)))), dir: 'ltr' };
+
+const letters = 'ابجدهوزحطيكلمنسعفصقرشتثخذض';
+
+/** Arabic letters in place of Latin ones, read from right to left. */
+export const mirrored: Catalog = { ...each((text) => words(text, (word) => [...word.toLowerCase()].map((letter) => letters[letter.charCodeAt(0) - 97] ?? letter).join(''))), dir: 'rtl' };

@@ -1,0 +1,63 @@
+import { Refusal, wrong } from './answer.js';
+import { challenge, client, inSeconds, interaction, signedIn } from './interaction.js';
+import type { Scene } from './scene.js';
+
+const token = 'A'.repeat(43);
+const sent = () => interaction({ emailChallenge: challenge() });
+const resendable = () => interaction({ emailChallenge: challenge({ resendAfterTimestamp: inSeconds(-1) }) });
+
+/** The press of a button that submits the first form. */
+const submit = (page: Document): void => page.querySelector('form')?.requestSubmit();
+
+const fill = (id: string, text: string) => (page: Document): void => {
+  const field = page.getElementById(id) as HTMLInputElement;
+  field.value = text;
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+};
+
+/** Every state of the way from the address to a proof. */
+export const signinScenes: Record<string, () => Scene> = {
+  'first-visit': () => ({ script: { GET: interaction(), 'POST emailchallenge': sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }) } }),
+  'email-hinted': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': sent() } }),
+  'email-empty': () => ({ script: { GET: interaction() }, then: submit }),
+  'email-invalid': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example' }), 'POST emailchallenge': wrong('spec.email') }, then: submit }),
+  'email-busy': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': 'never' }, then: submit }),
+  'email-offline': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': ['offline', sent()] }, then: submit }),
+  'email-waiting': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': new Refusal(429, { retryAfterSeconds: 540 }) }, then: submit }),
+  'email-not-offered': () => ({ script: { GET: interaction({ methods: ['Passkey'] }) } }),
+  'ends-soon': () => ({ script: { GET: interaction({ expirationTimestamp: inSeconds(272) }) } }),
+  'code-sent': () => ({ script: { GET: sent(), 'POST login': signedIn(), 'POST emailchallenge': sent(), discovery: { resources: [{ name: 'mockmessages' }] } } }),
+  'code-only': () => ({ script: { GET: interaction({ methods: ['EmailCode'], emailChallenge: challenge() }), 'POST login': signedIn() } }),
+  'link-only': () => ({ script: { GET: interaction({ methods: ['EmailLink'], emailChallenge: challenge() }) } }),
+  'code-resendable': () => ({ script: { GET: resendable(), 'POST emailchallenge': [new Refusal(429, { retryAfterSeconds: 480 }), sent()] } }),
+  'code-wrong': () => ({ script: { GET: sent(), 'POST login': [wrong('spec.code', { triesLeft: 3 }), signedIn()] }, then: fill('code', '123456') }),
+  'code-no-tries': () => ({ script: { GET: resendable(), 'POST login': wrong('spec.code', { triesLeft: 0 }), 'POST emailchallenge': sent() }, then: fill('code', '123456') }),
+  'code-expired': () => ({
+    script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5), resendAfterTimestamp: inSeconds(-500) }) }), 'POST login': new Refusal(410) },
+    then: fill('code', '123456'),
+  }),
+  'code-replaced': () => ({ script: { GET: sent(), 'POST login': new Refusal(410) }, then: fill('code', '123456') }),
+  'code-resting': () => ({ script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) }, then: fill('code', '123456') }),
+  'code-down': () => ({ script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) }, then: fill('code', '123456') }),
+  'code-fault': () => ({ script: { GET: sent(), 'POST login': new Refusal(500) }, then: fill('code', '123456') }),
+  'code-new-account': () => ({ script: { GET: sent(), 'POST login': signedIn(['displayName']), 'PATCH account': {} } }),
+  'link-opened': () => ({ token, script: { GET: sent(), 'POST login': signedIn() } }),
+  'link-elsewhere': () => ({ token, script: { GET: new Refusal(404) } }),
+  'link-foreign': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(403) }, then: press }),
+  'link-expired': () => ({
+    token, script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5) }) }), 'POST login': new Refusal(410), 'POST emailchallenge': sent() }, then: press,
+  }),
+  'link-used': () => ({ token, script: { GET: interaction(), 'POST login': new Refusal(410) }, then: press }),
+  'link-replaced': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(410) }, then: press }),
+  'refused': () => ({
+    script: {
+      GET: sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }),
+      'POST login': new Refusal(403, { policyDecision: 'pd-7hq2m4' }, 'interactions.id.vestibule.org "k5qw" is forbidden: Only members of the Lantern project may sign in to Lantern Notes.'),
+    },
+    then: fill('code', '123456'),
+  }),
+  'no-home-page': () => ({ script: { GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }) } }),
+  'logo': () => ({ script: { GET: interaction({ client: { ...client, logoURI: 'https://elsewhere.test/logo.png' } }) } }),
+};
+
+function press(page: Document): void { page.querySelector<HTMLElement>('.button.main')?.click(); }

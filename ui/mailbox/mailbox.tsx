@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { MockMessage, MockMessageList } from '../api.gen.js';
+import { announce } from '../base/announcement.js';
+import { call, Failure } from '../base/api.js';
+import { Button } from '../base/button.js';
+import { deaf, useGuard } from '../base/guard.js';
+import { speak } from '../base/language.js';
+import { say } from '../base/message.js';
+import { Page } from '../base/page.js';
+import { excuse, OutOfOrder, Trouble } from '../base/trouble.js';
+import { View } from '../base/view.js';
+import { watch } from '../base/watch.js';
+import { MessageRow } from './message-row.js';
+
+const newestFirst = (messages: readonly MockMessage[]): MockMessage[] =>
+  [...messages].sort((a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion));
+
+function Messages({ list, busy, empty }: { list: MockMessageList; busy: boolean; empty: () => void }) {
+  const ready = useGuard(list.items.length > 0);
+  return (
+    <View title="mailbox.title" phase="mailbox" after={deaf}>
+      <p class="notice warn">{say('mailbox.mocked')}</p>
+      {list.items.length === 0 && <p class="lead">{say('mailbox.none')}</p>}
+      <ul class="mails" aria-label={say('mailbox.list')}>
+        {newestFirst(list.items).map((message) => <MessageRow key={message.metadata.name} message={message} />)}
+      </ul>
+      <Button off={list.items.length === 0} busy={busy} progress="mailbox.emptying" press={() => { if (ready()) empty(); }}>{say('mailbox.empty')}</Button>
+    </View>
+  );
+}
+
+/** The mails that were not sent, newest first, kept up to date by a watch. */
+export function Mailbox() {
+  const [list, setList] = useState<MockMessageList>();
+  const [failure, setFailure] = useState<Failure>();
+  const [busy, setBusy] = useState(false);
+  const [, render] = useState(0);
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try { await work(); setFailure(undefined); } catch (thrown) { if (thrown instanceof Failure) setFailure(thrown); else throw thrown; }
+  };
+  const read = async (): Promise<string | undefined> => {
+    let version: string | undefined;
+    await attempt(async () => {
+      const next = await call<MockMessageList>('GET', 'mockmessages');
+      version = next.metadata.resourceVersion;
+      setList(next);
+    });
+    return version;
+  };
+  const empty = async (): Promise<void> => {
+    setBusy(true);
+    await attempt(async () => { await call('DELETE', 'mockmessages'); announce(say('mailbox.emptied')); });
+    await read();
+    setBusy(false);
+  };
+  useEffect(() => { void speak().then(read); }, []);
+  const version = list?.metadata.resourceVersion;
+  useEffect(() => (version === undefined ? undefined : watch('mockmessages', version, read)), [version === undefined]);
+  return (
+    <Page wide alert={list && failure && excuse(failure)} changed={() => render((count) => count + 1)}>
+      {list ? <Messages list={list} busy={busy} empty={() => void empty()} />
+        : failure?.code === 404 ? <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />
+          : failure ? <OutOfOrder failure={failure}><Button look="main" press={() => void read()}>{say('retry')}</Button></OutOfOrder> : null}
+    </Page>
+  );
+}

@@ -1,0 +1,23 @@
+import type { MockMessage } from '../api.gen.js';
+import { Link } from '../base/link.js';
+import { cap, clockTime, Latin, say, tell } from '../base/message.js';
+
+/** One mail that was not sent: its code and link in front, its text below. */
+export function MessageRow({ message: { status } }: { message: MockMessage }) {
+  return (
+    <li class="mail">
+      <h2><bdi>{cap(status.subject)}</bdi></h2>
+      <p class="hint">{tell('mailbox.to', { address: <Latin of={status.to} /> })} · <time dateTime={status.sentTimestamp}>{clockTime(status.sentTimestamp)}</time></p>
+      {(status.code || status.link) && (
+        <p class="found">
+          {status.code && <span class="digits"><span class="quiet">{say('mailbox.code')} </span><Latin of={status.code} /></span>}
+          {status.link && <Link to={status.link} look="button">{say('mailbox.link')}</Link>}
+        </p>
+      )}
+      <details>
+        <summary>{say('mailbox.text')}</summary>
+        <pre dir="auto" tabIndex={0}>{cap(status.text, 10_000)}</pre>
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,11 @@
+import type base from './base.json';
+import type mailbox from './mailbox.json';
+import type proof from './proof.json';
+import type setup from './setup.json';
+import type signin from './signin.json';
+
+/** Every message there is; a catalog that lacks one does not compile. */
+export type MessageID = keyof (typeof base & typeof signin & typeof proof & typeof setup & typeof mailbox);
+
+/** A language in full: one flat file, message id to text. */
+export type Catalog = Readonly<Record<MessageID, string>>;

@@ -1,0 +1,65 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ConsentScope } from '../api.gen.js';
+import { announce } from '../base/announcement.js';
+import { Button } from '../base/button.js';
+import { deaf, useGuard } from '../base/guard.js';
+import { Latin, say, tell } from '../base/message.js';
+import { View } from '../base/view.js';
+import type { Flow } from './flow.js';
+import { Head } from './head.js';
+import { ScopeRow } from './scope-row.js';
+
+/** Where in the list of scopes sent a 422 points. */
+const faulty = (flow: Flow, sent: readonly string[]): string | undefined => {
+  const field = flow.problem?.failure.details.causes?.map((cause) => /^spec\.scopes\[(\d+)\]/.exec(cause.field ?? '')?.[1]).find(Boolean);
+  return field === undefined ? undefined : sent[Number(field)];
+};
+
+/** Says so when the scopes change while they are being read. */
+function useNews(scopes: readonly ConsentScope[]): string {
+  const shown = JSON.stringify(scopes);
+  const before = useRef(shown);
+  useEffect(() => {
+    if (before.current !== shown) announce(say('consent.changed'));
+    before.current = shown;
+  }, [shown]);
+  return shown;
+}
+
+function Terms({ client }: { client: string }) {
+  const page = <a href="/account" target="_blank" rel="noopener noreferrer">{say('consent.account')}<span class="quiet"> ({say('newtab')})</span></a>;
+  return <p class="fine">{tell('consent.oncancel', { client })} {tell('consent.withdraw', { account: page })}</p>;
+}
+
+/** What the Client would get, scope by scope; only what is required is chosen beforehand. */
+export function ConsentView({ flow }: { flow: Flow }) {
+  const { phase, client, consent, account } = flow.interaction!.status;
+  const scopes = consent!.scopes;
+  const [chosen, setChosen] = useState<Record<string, boolean>>({});
+  const sent = useRef<string[]>([]);
+  const ready = useGuard(useNews(scopes));
+  const fault = faulty(flow, sent.current);
+  useEffect(() => { if (fault) document.getElementById(`scope-${fault}`)?.focus(); }, [flow.problem]);
+  const takes = (scope: ConsentScope): boolean => scope.allowed && (scope.required || Boolean(chosen[scope.name]));
+  const allow = (): void => {
+    sent.current = scopes.filter(takes).map(({ name }) => name);
+    void flow.act('consent', { spec: { scopes: sent.current } });
+  };
+  const name = client.displayName;
+  return (
+    <View title="consent.title" values={{ client: name }} phase={phase} after={deaf} error={Boolean(flow.problem)} above={<Head client={client} />}>
+      <p class="lead">{account ? tell('consent.as', { email: <Latin of={account.email} strong />, client: name }) : say('consent.what')}</p>
+      <div class="scopes">
+        {scopes.map((scope) => (
+          <ScopeRow key={scope.name} scope={scope} chosen={takes(scope)} error={fault === scope.name ? say('consent.invalid') : undefined}
+            choose={(on) => setChosen({ ...chosen, [scope.name]: on })} />
+        ))}
+      </div>
+      <div class="pair even">
+        <Button busy={flow.busy === 'consent'} progress="consent.allowing" press={() => { if (ready()) allow(); }}>{say('consent.allow')}</Button>
+        <Button busy={flow.busy === 'cancel'} press={() => { if (ready()) void flow.act('cancel'); }}>{say('consent.cancel')}</Button>
+      </div>
+      <Terms client={name} />
+    </View>
+  );
+}

@@ -1,0 +1,46 @@
+import type { ComponentType } from 'preact';
+import { Failure } from '../base/api.js';
+import { Button } from '../base/button.js';
+import { say, tell } from '../base/message.js';
+import { OutOfOrder } from '../base/trouble.js';
+import { EmailView } from './email-view.js';
+import type { Flow } from './flow.js';
+import { agreeing, proving, usePart, type Part } from './part.js';
+
+/** What the page shows, by what is known of the sign-in. */
+export type ViewName = 'loading' | 'unread' | 'impasse' | 'leaving' | 'end' | 'link' | 'code' | 'email' | 'setup' | 'refused' | 'consent';
+
+/** The view that goes with a flow as it stands. */
+export function viewOf({ interaction, impasse, ending, token, elsewhere }: Flow): ViewName {
+  if (impasse) return impasse.kind === 'outoforder' ? 'unread' : 'impasse';
+  if (!interaction) return 'loading';
+  if (ending) return ending === 'leaving' ? ending : 'end';
+  const { phase, refusal, emailChallenge } = interaction.status;
+  if (phase === 'ConsentRequired') return refusal ? 'refused' : 'consent';
+  if (phase !== 'LoginRequired') return 'setup';
+  if (token) return 'link';
+  return emailChallenge && !elsewhere ? 'code' : 'email';
+}
+
+/** The first call did not come through, so nothing is known; needs nothing more to be fetched. */
+function Unread({ flow }: { flow: Flow }) {
+  return <OutOfOrder failure={flow.impasse!.failure!}><Button look="main" press={() => void flow.start()}>{say('retry')}</Button></OutOfOrder>;
+}
+
+/** On the way back to the Client: nothing is left to do here, so nothing is ready for input. */
+function Leaving({ flow }: { flow: Flow }) {
+  return <p class="lead center" aria-busy="true">{tell('leaving.title', { client: flow.interaction!.status.client.displayName })}</p>;
+}
+
+type OneView = ComponentType<{ flow: Flow }>;
+const bundled: Partial<Record<ViewName, OneView>> = { email: EmailView, leaving: Leaving, unread: Unread };
+
+/** Shows the view of that name, once it is here. */
+export function Current({ flow, name }: { flow: Flow; name: ViewName }) {
+  const part: Part<Partial<Record<ViewName, OneView>>> | undefined =
+    bundled[name] || name === 'loading' ? undefined : name === 'setup' || name === 'consent' ? agreeing : proving;
+  const { here, missing } = usePart(part);
+  if (missing) return <OutOfOrder failure={new Failure(0)}><Button look="main" press={() => location.reload()}>{say('retry')}</Button></OutOfOrder>;
+  const One = bundled[name] ?? here?.[name];
+  return One ? <One flow={flow} /> : <p class="lead center" aria-busy="true">{say('loading')}</p>;
+}

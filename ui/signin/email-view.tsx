@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../base/button.js';
+import { Field } from '../base/field.js';
+import { say, tell } from '../base/message.js';
+import { View } from '../base/view.js';
+import type { Flow } from './flow.js';
+import { Head } from './head.js';
+
+function EmailForm({ flow }: { flow: Flow }) {
+  const { spec, status } = flow.interaction!;
+  const [email, setEmail] = useState(status.emailChallenge?.email ?? spec.loginHint ?? '');
+  const [empty, setEmpty] = useState(false);
+  const error = empty ? say('email.empty') : flow.problem?.quiet ? flow.problem.words : undefined;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setEmpty(!email.trim());
+    if (email.trim()) void flow.act('emailchallenge', { spec: { email: email.trim() } });
+  };
+  return (
+    <form method="post" noValidate onSubmit={submit}>
+      <Field id="email" name="username" label={say('email.label')} type="email" autoComplete="username webauthn" inputMode="email"
+        autoCapitalize="none" spellcheck={false} dir="ltr" value={email} error={error} onText={setEmail} />
+      <Button look="main" submit busy={flow.busy === 'emailchallenge'} progress="email.sending">{say('email.go')}</Button>
+      <p class="fine">{say('email.note')}</p>
+    </form>
+  );
+}
+
+/** The first view: who signs in. */
+export function EmailView({ flow }: { flow: Flow }) {
+  const { phase, client, methods } = flow.interaction!.status;
+  const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');
+  return (
+    <View title="email.title" values={{ client: client.displayName }} phase={phase} error={Boolean(flow.problem)} above={<Head client={client} />}>
+      {byEmail ? <EmailForm flow={flow} /> : <p class="lead">{tell('email.none')}</p>}
+    </View>
+  );
+}

@@ -1,0 +1,15 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { APIResourceList } from '../api.gen.js';
+import { call } from '../base/api.js';
+import { Link } from '../base/link.js';
+import { say } from '../base/message.js';
+
+/** Leads to the mock mailbox where discovery lists one; asked once the page is usable. */
+export function MailboxLink() {
+  const [mocked, setMocked] = useState(false);
+  useEffect(() => {
+    const listed = ({ resources }: APIResourceList): void => setMocked(resources.some(({ name }) => name === 'mockmessages'));
+    call<APIResourceList>('GET', '').then(listed, () => undefined);
+  }, []);
+  return mocked ? <p class="notice"><Link to="/mailbox" tab>{say('code.mailbox')}</Link></p> : null;
+}

@@ -1,0 +1,29 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** A piece of this page that is fetched when it is likely to be needed. */
+export class Part<T> {
+  readonly #fetch: () => Promise<T>;
+  #coming: Promise<T> | undefined;
+  here: T | undefined;
+
+  constructor(fetch: () => Promise<T>) { this.#fetch = fetch; }
+
+  /** Fetches it once; rejects where that fails. */
+  get(): Promise<T> {
+    return (this.#coming ??= this.#fetch().then((part) => (this.here = part)));
+  }
+}
+
+/** Code, link, errors and ends: fetched while the address is typed. */
+export const proving = new Part(() => import('./proving.js'));
+
+/** Setup and consent: fetched after that. */
+export const agreeing = new Part(() => import('./agreeing.js'));
+
+/** A part where it is wanted, once it is here; `missing` when it could not be fetched. */
+export function usePart<T>(part: Part<T> | undefined): { here: T | undefined; missing: boolean } {
+  const [missing, setMissing] = useState(false);
+  const [, render] = useState(part?.here);
+  useEffect(() => { part?.get().then(render, () => setMissing(true)); }, [part]);
+  return { here: part?.here, missing };
+}

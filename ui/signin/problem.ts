@@ -1,0 +1,44 @@
+import type { Interaction } from '../api.gen.js';
+import type { Failure } from '../base/api.js';
+import { until } from '../base/clock.js';
+import { say } from '../base/message.js';
+import { excuse } from '../base/trouble.js';
+
+/** What a page can ask of an interaction. */
+export type Action = 'emailchallenge' | 'login' | 'account' | 'consent' | 'cancel';
+
+/** An action that failed without ending the view it was asked in. */
+export interface Problem {
+  action: Action;
+  failure: Failure;
+  /** What it means, for the alert. */
+  words: string;
+  /** It is about a field, where it is seen; the alert is only heard. */
+  quiet: boolean;
+}
+
+/** Why a code is no longer taken, told by what the interaction looks like now. */
+function whyOver({ status: { emailChallenge } }: Interaction): string {
+  if (!emailChallenge || emailChallenge.triesLeft === 0) return say('code.spent');
+  return until(emailChallenge.expirationTimestamp) > 0 ? say('code.replaced') : say('code.expired');
+}
+
+function wrongCode({ details: { triesLeft } }: Failure): string {
+  if (triesLeft === undefined) return say('code.shape');
+  return triesLeft ? say('code.wrong', { tries: triesLeft }) : say('code.none');
+}
+
+const inField: Partial<Record<Action, (failure: Failure) => string>> = {
+  emailchallenge: () => say('email.invalid'),
+  login: wrongCode,
+  account: () => say('setup.invalid'),
+  consent: () => say('consent.invalid'),
+};
+
+/** Puts a failed action into words. */
+export function problemOf(action: Action, failure: Failure, interaction: Interaction): Problem {
+  const told = failure.code === 422 ? inField[action]?.(failure) : undefined;
+  if (told) return { action, failure, words: told, quiet: action !== 'consent' };
+  if (failure.code === 410 && action === 'login') return { action, failure, words: whyOver(interaction), quiet: true };
+  return { action, failure, words: excuse(failure), quiet: false };
+}

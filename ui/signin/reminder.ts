@@ -1,0 +1,17 @@
+import type { InteractionAccount } from '../api.gen.js';
+
+const stored = 'vestibule.setup';
+const month = 30 * 24 * 3_600_000;
+
+/** Notes that setup was offered, so that it is not for 30 days in this browser. */
+export function setupOffered(): void {
+  try { localStorage.setItem(stored, String(Date.now())); } catch { /* storage is off: it is offered again */ }
+}
+
+function offeredLately(): boolean {
+  try { return Date.now() - Number(localStorage.getItem(stored)) < month; } catch { return false; }
+}
+
+/** Whether setup is to be offered: there is something to ask for, and it was not put off lately. */
+export const setupDue = (account: InteractionAccount | undefined): boolean =>
+  Boolean(account?.setup.missing.includes('displayName')) && !offeredLately();

@@ -1,0 +1,42 @@
+/**
+ * Holds the weight of the pages, in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with ui/sizes.json and fails
+ * where something grew by more than 5 %; with `--update` it writes the file. Run it after the build.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const here = import.meta.dirname;
+const built = join(here, '..', 'dist', 'ui');
+const list = join(here, 'sizes.json');
+
+/** What may never be passed: a page with its script and style sheet, and all its later chunks together. */
+const most = { signin: 20_000, 'signin (later)': 10_000, mailbox: 20_000 };
+
+const weight = async (file) => gzipSync(await readFile(join(built, file)), { level: 9 }).length;
+const sum = async (files) => (await Promise.all(files.map(weight))).reduce((all, one) => all + one, 0);
+
+async function measure() {
+  const manifest = JSON.parse(await readFile(join(built, 'manifest.json'), 'utf8'));
+  const style = manifest['style.css'].file;
+  const sizes = {};
+  for (const [shell, { name, file, isEntry, dynamicImports = [] }] of Object.entries(manifest)) {
+    if (!isEntry) continue;
+    sizes[name] = await sum([shell, file, style]);
+    if (dynamicImports.length) sizes[`${name} (later)`] = await sum(dynamicImports.map((one) => manifest[one].file));
+  }
+  return Object.fromEntries(Object.entries(sizes).sort());
+}
+
+const sizes = await measure();
+if (process.argv.includes('--update')) await writeFile(list, `${JSON.stringify(sizes, null, 2)}\n`);
+const known = JSON.parse(await readFile(list, 'utf8'));
+const faults = Object.entries(sizes).flatMap(([name, now]) => [
+  ...(now > most[name] ? [`${name} weighs ${now} bytes, the limit is ${most[name]}`] : []),
+  ...(now > (known[name] ?? 0) * 1.05 ? [`${name} grew from ${known[name] ?? 0} to ${now} bytes; if that is meant: node ui/sizes.mjs --update`] : []),
+]);
+console.log(Object.entries(sizes).map(([name, now]) => `${name}: ${now}`).join('\n'));
+if (faults.length) {
+  console.error(faults.join('\n'));
+  process.exitCode = 1;
+}

@@ -1,0 +1,33 @@
+import { defineConfig, type Plugin } from 'vite';
+
+/** Chunks of a page have no style sheet of their own and nothing to preload, so a dynamic import is just that. */
+const plainImports: Plugin = {
+  name: 'plain-imports',
+  enforce: 'pre',
+  load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load();' : undefined),
+};
+
+/**
+ * Builds one entry, named by the mode, into a bundle of its own: a page then loads one script and one style sheet.
+ * The style sheet is the same for every entry, so its name is too. `build.mjs` runs this once an entry.
+ */
+export default defineConfig(({ mode }) => ({
+  root: import.meta.dirname,
+  base: '/',
+  publicDir: false,
+  clearScreen: false,
+  logLevel: 'warn',
+  plugins: [plainImports],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: mode === 'gallery' ? '../dist/ui-gallery' : '../dist/ui',
+    emptyOutDir: false,
+    manifest: `manifest-${mode}.json`,
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: false,
+    reportCompressedSize: false,
+    rolldownOptions: { input: `${import.meta.dirname}/${mode}.html` },
+  },
+}));
