@@ -36,7 +36,8 @@ const ClientSpec = z.object({
   firstParty: z.boolean().default(false).describe('Run by the same people: consent is not asked.'),
   secretHashes: z.array(z.string().regex(/^sha256:[0-9a-f]{64}$/)).max(2).optional().describe('SHA-256 of secrets made elsewhere.'),
 });
-type Spec = z.infer<typeof ClientSpec>;
+export type ClientSpec = z.infer<typeof ClientSpec>;
+type Spec = ClientSpec;
 
 /** A relying party. Its name is the `client_id`. */
 export const Client = defineKind({

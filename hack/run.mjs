@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = join(import.meta.dirname, '..');
+const data = join(root, process.env.DATA ?? 'data');
+const port = process.env.PORT ?? '8080';
+const notesPort = process.env.NOTES_PORT ?? '8090';
+const given = process.argv.slice(2);
+const etcd = given.some((one) => one.startsWith('--etcd-servers'));
+const manifests = join(data, 'manifests');
+mkdirSync(manifests, { recursive: true });
+
+/** The sample's Client; its secret is made here and only its hash reaches the service. */
+const secret = randomBytes(32).toString('base64url');
+const hash = createHash('sha256').update(secret).digest('hex');
+writeFileSync(join(manifests, 'notes.yaml'), `apiVersion: id.vestibule.org/v1alpha1
+kind: Client
+metadata: { name: notes }
+spec:
+  displayName: Notes
+  homepageURI: http://localhost:${notesPort}/
+  initiateLoginURI: http://localhost:${notesPort}/login
+  redirectURIs: ["http://localhost:${notesPort}/callback"]
+  postLogoutRedirectURIs: ["http://localhost:${notesPort}/"]
+  backchannelLogoutURI: http://localhost:${notesPort}/backchannel-logout
+  secretHashes: ["sha256:${hash}"]
+  scopes:
+    - { name: openid, required: true }
+    - { name: email, required: true }
+    - { name: profile }
+    - { name: offline_access }
+`);
+
+const keys = join(data, 'keys.json');
+const children = [];
+const start = (command, args, environment, onLine) => {
+  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] });
+  createInterface({ input: child.stdout }).on('line', onLine);
+  child.on('exit', (code) => { if (!stopping) { console.error(`${args[0]} stopped (${code})`); stop(1) } });
+  children.push(child);
+  return child;
+};
+let stopping = false;
+function stop(code) {
+  if (stopping) return;
+  stopping = true;
+  process.exitCode = code;
+  for (const child of children) child.kill('SIGTERM');
+}
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stop(0));
+
+if (etcd && !existsSync(keys)) await new Promise((resolve) => { spawn('bin/vestibule', ['keys', 'new', keys], { cwd: root, stdio: 'inherit' }).on('exit', resolve) });
+const store = etcd ? ['--keys-file', keys, '--allow-mock-mail'] : ['--data-dir', data];
+start(process.execPath, ['bin/vestibule', 'serve', '--mock-mail', '--port', port, '--manifests', manifests, '--log-level', process.env.LOG_LEVEL ?? 'warn', ...store, ...given], {}, (line) => {
+  const base = /^ready (\S+)/.exec(line)?.[1];
+  if (!base) return console.log(line);
+  start(process.execPath, ['deploy/examples/apps/notes/server.mjs'], { ISSUER: base, CLIENT_ID: 'notes', CLIENT_SECRET: secret, PORT: notesPort }, (note) => {
+    if (!note.startsWith('notes ')) return console.log(note);
+    console.log(`
+  Vestibule   ${base}
+  Sample app  ${note.slice(6)}    open this and sign in with any address
+  Mailbox     ${base}/mailbox    the code is here: mail is mocked
+
+  Stop with Ctrl-C.`);
+  });
+});

@@ -1,0 +1,39 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { openapi } from '../../apiserver/openapi.js';
+import { actions, kinds } from '../../kinds/index.js';
+import { Registry } from '../../registry/registry.js';
+import type { Answer } from './tab.js';
+
+interface Operation { responses: Record<string, { content?: Record<string, { schema: object }> }> }
+type Document = { paths: Record<string, Record<string, Operation>>; components: unknown };
+
+const document = openapi(new Registry(kinds, actions), 'test') as Document;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(formats as unknown as (to: Ajv2020) => void)(ajv);
+ajv.addSchema({ $id: 'api', components: document.components }, 'api');
+
+const validators = new Map<string, ValidateFunction>();
+const patterns = Object.keys(document.paths).map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll('{name}', '[^/]+')}$`) })).sort((a, b) => b.path.length - a.path.length);
+
+function validatorOf(path: string, method: string, code: number, schema: object): ValidateFunction {
+  const key = `${method} ${path} ${code}`;
+  let validator = validators.get(key);
+  if (!validator) validators.set(key, (validator = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object)));
+  return validator;
+}
+
+/** Holds one answer of the API against the served OpenAPI document; throws where they differ. */
+export function conforms(method: string, target: string, { code, body, headers }: Answer): void {
+  const path = target.split('?')[0]!;
+  const known = patterns.find(({ pattern }) => pattern.test(path));
+  if (!known || method === 'HEAD' || headers['transfer-encoding'] === 'chunked' && /watch=/.test(target)) return;
+  const operation = document.paths[known.path]![method.toLowerCase()];
+  if (!operation) return;
+  const response = operation.responses[code];
+  if (!response) throw new Error(`${method} ${known.path} answered ${code}, which the OpenAPI document does not list`);
+  const schema = response.content?.['application/json']?.schema;
+  if (!schema || body === undefined) return;
+  const validate = validatorOf(known.path, method, code, schema);
+  if (!validate(body)) throw new Error(`${method} ${known.path} answered ${code} with a body that is not the document's: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body).slice(0, 600)}`);
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { readConfig } from '../../config.js';
+import type { ClientSpec } from '../../kinds/client.js';
+import { Client } from '../../kinds/client.js';
+import { Keys, newKeys } from '../../registry/keys.js';
+import { createLog } from '../../registry/observe.js';
+import { startService, type Service } from '../../service.js';
+import type { Storage } from '../../storage/storage.js';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { openEtcd } from '../../storage/etcd/etcd.js';
+import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { Tab } from './tab.js';
+
+const root = join(import.meta.dirname, '../..');
+
+/** One service under test, or several replicas of it on one store. */
+export interface TestService extends Service {
+  readonly keys: Keys;
+  /** The storage as the test sees it. */
+  readonly storage: Storage;
+  /** Every line logged so far. */
+  readonly logs: string[];
+  /** A new browser. */
+  tab(): Tab;
+  /** Another replica on the same store and keys. */
+  replica(): Promise<TestService>;
+}
+
+/** What may differ from a service on the embedded store with mock mail. */
+export interface TestOptions {
+  /** Flags of `vestibule serve`. */
+  readonly flags?: readonly string[];
+  readonly store?: 'embedded' | 'etcd';
+  readonly keys?: Keys;
+  /** An open storage; it is closed with the service. */
+  readonly storage?: Storage;
+  /** Folder of the embedded store, to open again after a stop. */
+  readonly directory?: string;
+  readonly mail?: 'mock' | string;
+}
+
+let etcd: EtcdServer | undefined;
+const started: { stop(): Promise<void> }[] = [];
+const folders: string[] = [];
+
+/** A service on a free port; `stopAll` ends it. */
+export async function startTest(options: TestOptions = {}): Promise<TestService> {
+  const keys = options.keys ?? new Keys(newKeys());
+  const directory = options.directory ?? temporary();
+  const prefix = `/t${Math.random().toString(36).slice(2)}/`;
+  if (options.store === 'etcd') etcd ??= await startEtcd();
+  const open = (): Promise<Storage> => (options.store === 'etcd' ? openEtcd({ servers: [etcd!.endpoint], prefix }) : openEmbedded({ directory: join(directory, 'store') }));
+  return assemble(options, keys, directory, options.storage ?? (await open()), open);
+}
+
+async function assemble(options: TestOptions, keys: Keys, directory: string, storage: Storage, open: () => Promise<Storage>, base?: string): Promise<TestService> {
+  const logs: string[] = [];
+  const sink = new Writable({ write(chunk, _encoding, done) { logs.push(String(chunk)); done() } });
+  const mail = options.mail && options.mail !== 'mock' ? ['--smtp-url', options.mail, '--email-from', 'sign-in@vestibule.test'] : ['--mock-mail'];
+  const flags = ['--port', '0', '--data-dir', directory, ...mail, ...(base ? ['--base-url', base] : []), ...(options.flags ?? [])];
+  const service = await startService(readConfig(flags, {}), createLog('debug', sink), root, { storage, keys });
+  started.push(service);
+  return {
+    ...service, keys, storage, logs,
+    tab: () => new Tab(service.url, service.baseURL),
+    replica: async () => assemble(options, keys, directory, options.store === 'etcd' ? await open() : shared(storage), open, service.baseURL),
+  };
+}
+
+/** The same storage for a second replica in this process: only the first closes it. */
+const shared = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => {} : Reflect.get(target, name).bind(target)) });
+
+/** Ends every service this file started, newest first, and the etcd behind them. */
+export async function stopAll(): Promise<void> {
+  for (const service of started.splice(0).reverse()) await service.stop();
+  await etcd?.stop();
+  etcd = undefined;
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** A folder that goes with `stopAll`. */
+export function temporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vestibule-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Creates a Client as an operator's manifest would. */
+export async function createClient(service: TestService, name: string, spec: Partial<ClientSpec> = {}): Promise<void> {
+  await service.store.change(service.store.systemCall(), (tx) => tx.create(Client, {
+    metadata: { name }, status: { secrets: [] }, internal: { secrets: [] },
+    spec: { displayName: `${name} app`, type: 'Public', redirectURIs: ['http://localhost:7777/callback'], scopes: [{ name: 'openid', required: true }, { name: 'email', required: true }, { name: 'profile', required: false }, { name: 'offline_access', required: false }], ...spec } as ClientSpec,
+  }));
+}
