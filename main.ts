@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError, readConfig } from './config.js';
 import { writeKeys } from './keysfile.js';
 import { createLog } from './registry/observe.js';
-import { release, startService } from './service.js';
+import { release } from './release.js';
+import { startService } from './service.js';
 
 /** The root of the installation: above dist/ when built. */
 const here = dirname(fileURLToPath(import.meta.url));

@@ -22,11 +22,10 @@ import type { Log } from './registry/observe.js';
 import { Outbox } from './registry/outbox.js';
 import { Registry } from './registry/registry.js';
 import { Store } from './registry/store.js';
+import { release } from './release.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
 
-/** The release, as package.json says it. */
-export const release = '0.1.0';
 
 /** A running service. */
 export interface Service {

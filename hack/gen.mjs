@@ -1,0 +1,36 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openapi } from '../dist/apiserver/openapi.js';
+import { actions, kinds } from '../dist/kinds/index.js';
+import { Registry } from '../dist/registry/registry.js';
+import { release } from '../dist/release.js';
+import { settings } from '../dist/settings.js';
+import { kindsReference, settingsReference } from './generate/reference.mjs';
+import { pageTypes } from './generate/types.mjs';
+
+const root = join(import.meta.dirname, '..');
+const registry = new Registry(kinds, actions);
+const document = openapi(registry, release);
+
+/** Every derived file and its text. */
+const files = {
+  'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+  'docs/reference/kinds.md': kindsReference(document, registry),
+  'docs/reference/configuration.md': settingsReference(settings),
+  ...(process.env.PAGES && { 'ui/api.gen.ts': pageTypes(document) }),
+};
+
+const check = process.argv.includes('--check');
+let stale = 0;
+for (const [file, text] of Object.entries(files)) {
+  const path = join(root, file);
+  let held;
+  try { held = readFileSync(path, 'utf8') } catch { held = undefined }
+  if (held === text) continue;
+  stale += 1;
+  if (check) { console.error(`${file} is stale: run hack/gen`); continue }
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  console.error(`wrote ${file}`);
+}
+process.exit(check && stale > 0 ? 1 : 0);
