@@ -32,6 +32,7 @@ export class Exchange {
   readonly #checks = new Map<string, Check>();
   readonly #parts: Part[] = [];
   readonly #makers = new Map<string, () => Promise<Part>>();
+  readonly #afterwards = new Map<string, () => void>();
 
   constructor(store: Store, origin: Origin = {}) {
     this.#store = store;
@@ -78,6 +79,9 @@ export class Exchange {
   /** A Part made only when the commit is, and made anew when it lost; a later one under the same id takes its place. */
   defer(id: string, make: () => Promise<Part>): void { this.#makers.set(id, make) }
 
+  /** Starts something once the commit is made; a later one under the same id takes its place. */
+  afterCommit(id: string, start: () => void): void { this.#afterwards.set(id, start) }
+
   /** Commits what was gathered, if anything was; throws {@link LostRace}. */
   async commit(): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -85,7 +89,7 @@ export class Exchange {
       const parts = [own, ...this.#parts, ...await this.#made()];
       if (parts.every((part) => part.writes.length === 0)) return this.#clear();
       const outcome = await reach(this.#store.commit(parts));
-      if (outcome.committed) return this.#clear();
+      if (outcome.committed) return this.#committed();
       const fixed = new Set([own, ...this.#parts].flatMap((part) => part.checks.map((check) => check.key)));
       const lost = [...outcome.winners.keys()].filter((key) => fixed.has(key));
       if (lost.length > 0) throw new LostRace(lost);
@@ -99,8 +103,14 @@ export class Exchange {
     return parts;
   }
 
+  #committed(): void {
+    const started = [...this.#afterwards.values()];
+    this.#clear();
+    for (const start of started) start();
+  }
+
   #clear(): void {
-    for (const map of [this.#staged, this.#checks, this.#reads, this.#makers]) map.clear();
+    for (const map of [this.#staged, this.#checks, this.#reads, this.#makers, this.#afterwards]) map.clear();
     this.#parts.length = 0;
     this.uses.length = 0;
   }

@@ -7,6 +7,7 @@ import { clientName } from './clients.js';
 import { phishingResistant } from './assurance.js';
 import type { Exchange } from './exchange.js';
 import type { Foundation, SessionObject } from './foundation.js';
+import { endBeyondCap } from './sessioncap.js';
 import { deviceOf } from '../kinds/useragent.js';
 
 /** The name of the Session object of one library session: the same on every replica, and it tells no id. */
@@ -24,6 +25,7 @@ export async function projectSession(on: Foundation, exchange: Exchange, name: s
   const method = exchange.memo.get(loginMemo) as Method | undefined;
   return on.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
+    if (!old) exchange.afterCommit('session cap', () => on.afterwards(() => endBeyondCap(on, payload.accountId!)));
     return { ...(old ?? { metadata: { name, labels: {} }, spec: {} }), ...projected(on, payload, libraryKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
   });
 }

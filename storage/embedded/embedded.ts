@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { admitKey } from '../admission.js';
 import { Unavailable, type Storage } from '../storage.js';
 import { Committer } from './committer.js';
@@ -28,10 +28,21 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
   const unlock = await takeLock(options.directory);
   try {
     const ledger = new Ledger(openTables(options.directory));
+    syncDirectory(options.directory);
     return assemble(ledger, options, unlock);
   } catch (error) {
     unlock();
     throw error;
+  }
+}
+
+/** Makes the names of files just created as durable as their contents. */
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }
 
@@ -68,15 +79,15 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
 }
 
 function sweepEvery(ledger: Ledger, storage: Storage, interval: number, grace: number): () => Promise<void> {
-  let stopped = false;
+  const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    while (!stopped && await sweepOnce(ledger, storage, Date.now() - grace) > 0) { /* the next hundred */ }
+    while (!stopping.signal.aborted && await sweepOnce(ledger, storage, Date.now() - grace) > 0) { /* the next hundred */ }
   };
   const timer = setInterval(() => { running = running.then(sweep).catch(passUnavailable); }, interval);
   timer.unref();
   return async () => {
-    stopped = true;
+    stopping.abort();
     clearInterval(timer);
     await running;
   };

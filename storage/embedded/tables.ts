@@ -30,8 +30,8 @@ export function openTables(directory: string): Tables {
   });
   const table = <K extends string | number>(name: string) => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
   const tables: Tables = {
-    directory, root, current: root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions), log: table<number>('log'), gone: table<string>('gone'),
-    expiry: table<string>('expiry'), system: table<string>('system'),
+    directory, root, current: root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions),
+    log: table<number>('log'), gone: table<string>('gone'), expiry: table<string>('expiry'), system: table<string>('system'),
   };
   admitFormat(tables);
   return tables;

@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { admitKey } from '../admission.js';
-import { Compacted, Unavailable, type Batch, type Revision, type Storage } from '../storage.js';
+import { Compacted, type Revision, type Storage } from '../storage.js';
 import { Cluster, patience, type ClusterOptions } from './cluster.js';
 import { Committer } from './committer.js';
 import { Failure, passes, unavailable } from './failure.js';

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { equal } from 'node:assert/strict';
 import type { House } from './house.js';
 
 /** A cookie as a browser keeps it. */
@@ -48,7 +48,7 @@ export class Browser {
   async go(target: string | URL): Promise<Answer> {
     let answer = await this.request(target);
     for (let hops = 0; answer.location && hops < 10; hops += 1) {
-      expect(answer.status).toBe(303);
+      equal(answer.status, 303, 'every redirect is 303');
       if (answer.location.pathname === '/cb') return answer;
       answer = await this.request(answer.location);
     }

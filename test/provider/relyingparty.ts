@@ -14,9 +14,9 @@ export class RelyingParty {
     this.redirectURI = `${house.baseURL}/cb`;
   }
 
-  static async of(house: House, name: string, options: { public?: boolean; auth?: oidc.ClientAuth } = {}): Promise<RelyingParty> {
+  static async of(house: House, name: string, options: { public?: boolean; auth?: oidc.ClientAuth; metadata?: Partial<oidc.ClientMetadata> } = {}): Promise<RelyingParty> {
     const auth = options.auth ?? (options.public ? oidc.None() : oidc.ClientSecretBasic(secretOf(name)));
-    const config = await oidc.discovery(new URL(house.baseURL), name, undefined, auth, { execute: [oidc.allowInsecureRequests] });
+    const config = await oidc.discovery(new URL(house.baseURL), name, options.metadata, auth, { execute: [oidc.allowInsecureRequests] });
     return new RelyingParty(house, config);
   }
 

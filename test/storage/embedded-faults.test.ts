@@ -1,13 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { open } from 'lmdb';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { Unavailable } from '../../storage/storage.js';
-import { bytes, everything, increment, made, put, remove, text } from './drive.js';
+import { bytes, everything, put } from './drive.js';
 import { compile, type Program, type Running } from './program.js';
 
 let program: Program;
@@ -63,7 +62,8 @@ describe('a process is killed', () => {
     }
   });
 
-  test('a failed fsync is never acknowledged and ends the process', async () => {
+  const traceable = spawnSync('strace', ['-V']).status === 0;
+  (traceable ? test : test.skip)(`a failed fsync is never acknowledged and ends the process${traceable ? '' : ' (skipped: strace not found)'}`, async () => {
     const traced = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=40+'];
     const writer = await startWriter(0, 1, traced);
     const keys = await acknowledged(writer, Infinity);
@@ -148,35 +148,15 @@ describe('the disk is full', () => {
     const disk = join(directory, 'disk');
     execFileSync('mkdir', [disk]);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]);
-    const silenced = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const filler = await compile('test/storage/embedded-filler.ts');
     try {
-      await fillAndRecover(disk);
+      const filling = filler.start([disk]);
+      running.push(filling);
+      const said = (await filling.lines.next()).value;
+      expect({ said, ...await filling.ended }).toMatchObject({ said: 'recovered', code: 0 });
     } finally {
-      silenced.mockRestore();
       execFileSync('umount', ['-l', disk]);
+      await filler.remove();
     }
-  }, 20_000);
-
-  async function fillAndRecover(disk: string): Promise<void> {
-    let storage = await openEmbedded({ directory: join(disk, 'store') });
-    const ballast = join(disk, 'ballast');
-    writeFileSync(ballast, Buffer.alloc(2 << 20));
-    let written = 0;
-    const fill = async (): Promise<void> => { for (;; written++) made(await storage.commit([], [{ put: `k${written}`, value: Buffer.alloc(50_000, written) }])); };
-    await expect(fill()).rejects.toMatchObject({ name: 'Unavailable', full: true });
-    const refused = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => storage.commit([], [{ put: `more${i}`, value: Buffer.alloc(500_000) }])));
-    expect(refused.every((result) => result.status === 'rejected' && result.reason instanceof Unavailable && result.reason.full)).toBe(true);
-    expect((await storage.list(everything)).entries).toHaveLength(written);
-    execFileSync('rm', [ballast]);
-    await increment(storage, 'counter');
-    await storage.compact((await storage.get('counter')).revision);
-    await remove(storage, 'k0', 'k1');
-    await storage.close();
-    storage = await openEmbedded({ directory: join(disk, 'store') });
-    expect(await text(storage, 'counter')).toBe('1');
-    const { entries } = await storage.list({ start: 'k', end: 'l' });
-    expect(entries).toHaveLength(written - 2);
-    for (const { key, value } of entries) expect(value.equals(Buffer.alloc(50_000, Number(key.slice(1))))).toBe(true);
-    await storage.close();
-  }
+  });
 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A real etcd of one member on a free loopback port, with its data in a temporary folder. */
+/** A real etcd on a free loopback port, with its data in a temporary folder. */
 export interface EtcdServer {
   readonly endpoint: string;
   readonly version: string;
@@ -20,16 +20,31 @@ export interface EtcdServer {
   restart(): Promise<void>;
 }
 
-/** Starts etcd (from the path, or VESTIBULE_TEST_ETCD) with further flags; `scheme` https needs the certificate flags among them. */
+/** Starts one etcd (from the path, or VESTIBULE_TEST_ETCD) with further flags; `scheme` https needs the certificate flags among them. */
 export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http'): Promise<EtcdServer> {
+  const [server] = await startMembers(1, flags, scheme);
+  return server!;
+}
+
+/** Starts a cluster of three. */
+export const startEtcdCluster = (flags: readonly string[] = []): Promise<EtcdServer[]> => startMembers(3, flags, 'http');
+
+async function startMembers(count: number, flags: readonly string[], scheme: string): Promise<EtcdServer[]> {
+  const ports = await freePorts(3 * count);
+  const peers = ports.slice(0, count).map((port) => `http://127.0.0.1:${port}`);
+  const cluster = peers.map((url, i) => `m${i}=${url}`).join();
+  return Promise.all(peers.map((peerUrl, i) => startMember({
+    name: `m${i}`, cluster, peerUrl, endpoint: `${scheme}://127.0.0.1:${ports[count + i]}`, metricsUrl: `http://127.0.0.1:${ports[2 * count + i]}`,
+  }, flags)));
+}
+
+interface Place { readonly name: string; readonly cluster: string; readonly peerUrl: string; readonly endpoint: string; readonly metricsUrl: string }
+
+async function startMember({ name, cluster, peerUrl, endpoint, metricsUrl }: Place, flags: readonly string[]): Promise<EtcdServer> {
   const directory = await mkdtemp(join(tmpdir(), 'vestibule-etcd-'));
-  const [client, peer, metrics] = await freePorts(3);
-  const endpoint = `${scheme}://127.0.0.1:${client}`;
-  const peerUrl = `http://127.0.0.1:${peer}`;
-  const metricsUrl = `http://127.0.0.1:${metrics}`;
   const all = [
-    '--name=test', `--data-dir=${directory}`, `--listen-client-urls=${endpoint}`, `--advertise-client-urls=${endpoint}`,
-    `--listen-peer-urls=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`, `--initial-cluster=test=${peerUrl}`,
+    `--name=${name}`, `--data-dir=${directory}`, `--listen-client-urls=${endpoint}`, `--advertise-client-urls=${endpoint}`,
+    `--listen-peer-urls=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`, `--initial-cluster=${cluster}`,
     `--listen-metrics-urls=${metricsUrl}`, '--log-level=error', '--logger=zap', ...flags,
   ];
   let child = await launch(all, metricsUrl);

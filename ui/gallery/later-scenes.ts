@@ -12,7 +12,7 @@ const asking = (scopes = [openid, profile, scope(), health, groups]): Scene => (
 export const laterScenes: Record<string, () => Scene> = {
   'setup-name': () => ({ script: { GET: signedIn(['displayName']), 'PATCH account': {} } }),
   'setup-both': () => ({ script: { GET: signedIn(['displayName', 'passkey']), 'PATCH account': new Refusal(422, { causes: [{ reason: 'FieldValueInvalid', message: 'x', field: 'spec.displayName' }] }) } }),
-  'setup-passkey': () => ({ script: { GET: signedIn(['passkey']) } }),
+  'setup-nothing': () => ({ script: { GET: interaction({ phase: 'Authenticated', account: account(['passkey']) }) } }),
   'consent': () => asking(),
   'consent-one': () => asking([openid]),
   'consent-many': () => asking(many()),

@@ -44,7 +44,7 @@ export class Gallery {
   async show(page: Page, scene: string): Promise<Page> {
     await page.goto('about:blank');
     await page.goto(`${this.#origin}/gallery/${scene}`);
-    await page.locator(`html[data-scene]`).waitFor({ state: 'attached' });
+    await page.locator('html[data-scene]').waitFor({ state: 'attached', timeout: 10_000 });
     return page;
   }
 

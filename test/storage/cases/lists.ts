@@ -50,9 +50,9 @@ export function listCases(open: OpenStore): void {
     for (let i = 0; i < 5000; i += 100) {
       made(await storage.commit([], Array.from({ length: 100 }, (_, j) => ({ put: numbered(i + j), value: bytes('old') }))));
     }
-    let writing = true;
+    const writing = new AbortController();
     const writer = (async () => {
-      for (let i = 4999; writing; i = (i + 4999) % 5000) {
+      for (let i = 4999; !writing.signal.aborted; i = (i + 4999) % 5000) {
         made(await storage.commit([], [i % 7 === 0 ? { delete: numbered(i) } : { put: numbered(i), value: bytes('new') }]));
       }
     })();
@@ -62,7 +62,7 @@ export function listCases(open: OpenStore): void {
     const latest = await storage.list(everything);
     expect(latest.entries.every((entry) => entry.revision <= latest.revision)).toBe(true);
     const paged = await inPages(storage, latest.revision);
-    writing = false;
+    writing.abort();
     await writer;
     expect(paged).toEqual(latest.entries);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Compacted, type Check, type Entry, type Revision, type Storage, type Write } from '../../../storage/storage.js';
 import { bytes, everything } from '../drive.js';
 import type { OpenStore } from '../store.js';

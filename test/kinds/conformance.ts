@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { AnyKind, KindObject } from '../../registry/kind.js';
+import { signIn } from '../support/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import type { Tab } from '../support/tab.js';
+
+/** What a kind's conformance is checked with. */
+export interface Samples {
+  /** A valid object; `internal` and `status` as the service would make them. */
+  readonly valid: (owner: { name: string; uid: string }) => { name: string; spec: any; status?: any; internal?: any };
+  /** Specs that are refused with 422, and the field each is refused at. */
+  readonly invalid?: readonly { spec: any; field: string }[];
+  /** A merge patch of spec that changes something, and one that removes an optional field. */
+  readonly patch?: any;
+}
+
+/** The checks every kind passes: discovery, documents, versions, status, internal, selectors. */
+export function conforms(kind: AnyKind, samples: Samples): void {
+  describe(kind.kind, () => {
+    let service: TestService;
+    let operator: Tab;
+    let object: KindObject;
+    const at = (): string => `${kind.resource}/${object.metadata.name}`;
+    beforeAll(async () => {
+      service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '50'] });
+      await createClient(service, 'app');
+      operator = (await signIn(service, 'op@example.test')).tab;
+      const account = (await operator.get('accounts/~').is(200)).body;
+      const { name, ...rest } = samples.valid({ name: account.metadata.name, uid: account.metadata.uid });
+      object = await service.store.change(service.store.systemCall(), (tx) => tx.create(kind, { metadata: { name, labels: { sample: 'yes' } }, ...rest } as never));
+    });
+    afterAll(stopAll);
+
+    test('stands in discovery and in the OpenAPI document with its verbs', async () => {
+      const { body } = await operator.get('/api/v1alpha1').is(200);
+      const found = body.resources.find((one: any) => one.name === kind.resource);
+      expect(found).toMatchObject({ kind: kind.kind, namespaced: false, verbs: [...kind.verbs].sort() });
+      const { body: document } = await operator.get('/api/openapi/v3').is(200);
+      expect(document.components.schemas[kind.kind]['x-kubernetes-group-version-kind']).toEqual([{ group: 'id.vestibule.org', version: 'v1alpha1', kind: kind.kind }]);
+      const item = document.paths[`/api/v1alpha1/${kind.resource}/{name}`] ?? {};
+      for (const [verb, method] of [['get', 'get'], ['patch', 'patch'], ['update', 'put'], ['delete', 'delete']] as const) expect(item[method] !== undefined).toBe(kind.verbs.includes(verb));
+    });
+
+    test('answers a GET and a list alike, internal never on the wire', async () => {
+      if (kind.bound) return;
+      const { body, bytes } = await operator.get(at()).is(200);
+      expect(body).toMatchObject({ apiVersion: 'id.vestibule.org/v1alpha1', kind: kind.kind, metadata: { name: object.metadata.name, uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion } });
+      expect(bytes.toString()).not.toContain('"internal"');
+      const { body: list } = await operator.get(`${kind.resource}?labelSelector=sample%3Dyes`).is(200);
+      expect(list).toMatchObject({ kind: `${kind.kind}List`, items: [body] });
+      expect((await operator.get(`${kind.resource}?labelSelector=sample!%3Dyes&fieldSelector=metadata.name%3D${object.metadata.name}`).is(200)).body.items).toEqual([]);
+    });
+
+    test('does not take an unlisted method', async () => {
+      for (const [verb, method] of [['patch', 'PATCH'], ['update', 'PUT'], ['delete', 'DELETE']] as const) {
+        if (kind.verbs.includes(verb)) continue;
+        const { headers } = await operator.send(method, at()).fails(405, 'MethodNotAllowed');
+        expect(headers.allow).toContain('GET');
+      }
+    });
+
+    const writable = kind.verbs.includes('patch');
+    if (writable) test('moves its version on a change alone, and never takes a status', async () => {
+      const before = (await operator.get(at()).is(200)).body;
+      const same = await operator.patch(at(), { metadata: { labels: { sample: 'yes' } }, status: { lies: true } }).is(200);
+      expect(same.body.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+      const { body: after } = await operator.patch(at(), { spec: samples.patch }).is(200);
+      expect(Number(after.metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion));
+      expect(after.metadata.generation).toBe(before.metadata.generation + 1);
+      await operator.patch(at(), { metadata: { resourceVersion: before.metadata.resourceVersion }, spec: samples.patch }).fails(409, 'Conflict');
+      const { body: labelled } = await operator.patch(at(), { metadata: { labels: { sample: null } } }).is(200);
+      expect(labelled.metadata.labels).toBeUndefined();
+      expect(labelled.metadata.generation).toBe(after.metadata.generation);
+    });
+
+    if (writable) test('names each invalid field', async () => {
+      await operator.patch(at(), { spec: { bogus: 1 } }).fails(422, 'Invalid', 'spec.bogus');
+      for (const { spec, field } of samples.invalid ?? []) await operator.patch(at(), { spec }).fails(422, 'Invalid', field);
+      await operator.patch(at(), { kind: null }).fails(400, 'BadRequest');
+      await operator.patch(at(), { spec: null }).fails(422, 'Invalid', 'spec');
+    });
+  });
+}

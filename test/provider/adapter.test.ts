@@ -1,0 +1,12 @@
+import { openEtcd } from '../../storage/etcd/etcd.js';
+import { startEtcd } from '../storage/etcd-server.js';
+import { adapterCases } from './adapter.js';
+import { openStorage } from './house.js';
+
+adapterCases('embedded', openStorage);
+
+adapterCases('etcd', async () => {
+  const server = await startEtcd();
+  const storage = await openEtcd({ servers: [server.endpoint], prefix: '/adapter/' });
+  return { storage, close: async () => { await storage.close(); await server.stop() } };
+});

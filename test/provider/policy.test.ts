@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import * as oidc from 'openid-client';
+import { Account } from '../../kinds/account.js';
+import { Interaction } from '../../kinds/interaction/interaction.js';
+import type { Question } from '../../registry/decision.js';
+import { Browser } from './browser.js';
+import { House } from './house.js';
+import { RelyingParty } from './relyingparty.js';
+
+let house: House;
+let rule: (question: Question) => boolean = () => true;
+beforeAll(async () => {
+  house = await House.open({ authorize: async (question) => ({ allowed: rule(question), reasons: rule(question) ? [] : [{ rule: 'r', message: 'Not on <Sundays>.' }], name: 'd-1' }) });
+});
+beforeEach(() => { rule = () => true });
+afterAll(async () => {
+  expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
+  await house.close();
+});
+
+const nameIn = (path: string): string => /interactions\/([a-z2-7]{32})/.exec(path)![1]!;
+async function signedIn(name: string): Promise<{ rp: RelyingParty; browser: Browser; account: string; tokens: Awaited<ReturnType<RelyingParty['signIn']>> }> {
+  await house.client(name);
+  const rp = await RelyingParty.of(house, name);
+  const account = (await house.account()).metadata.name;
+  const browser = new Browser(house);
+  return { rp, browser, account, tokens: await rp.signIn(browser, { account }) };
+}
+
+describe('a live session that policy', () => {
+  test('refuses ends in ConsentRequired with the rule’s words, and only a decline leads on', async () => {
+    const { rp, browser } = await signedIn('sundays');
+    rule = (question) => question.action !== 'signIn';
+    const silent = await browser.go((await rp.begin({ prompt: 'none' })).url);
+    expect(silent.location!.searchParams.get('error')).toBe('access_denied');
+    const shown = await browser.go((await rp.begin()).url);
+    const record = (await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!;
+    expect(record.status).toMatchObject({ phase: 'ConsentRequired', refusal: { message: 'Not on <Sundays>.', policyDecision: 'd-1' } });
+    const back = await browser.authorize((await rp.begin()).url, { cancel: true });
+    expect(back.location!.searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('wants stronger is asked to sign in again, and a passkey settles it', async () => {
+    const { rp, browser, account } = await signedIn('strong');
+    rule = ({ action, facts }) => action !== 'signIn' || facts?.assurance === 'phr';
+    const silent = await browser.go((await rp.begin({ prompt: 'none' })).url);
+    expect(silent.location!.searchParams.get('error')).toBe('login_required');
+    const tokens = await rp.signIn(browser, { account, method: 'Passkey' });
+    expect(tokens.claims()).toMatchObject({ acr: 'phr' });
+    expect((await browser.go((await rp.begin()).url)).location!.searchParams.get('code')).toBeTruthy();
+  });
+
+  test('belongs to an account that is gone asks for a new sign-in instead of failing', async () => {
+    const { rp, browser, account } = await signedIn('gone');
+    await house.store.change(house.store.systemCall(), (tx) => tx.update(Account, account, ({ status }) => { status.disabledTimestamp = '2026-01-01T00:00:00Z' }));
+    const silent = await browser.go((await rp.begin({ prompt: 'none' })).url);
+    expect(silent.location!.searchParams.get('error')).toBe('login_required');
+    const shown = await browser.go((await rp.begin()).url);
+    expect((await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase).toBe('LoginRequired');
+    expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
+  });
+});
+
+describe('a scope that policy refuses', () => {
+  test('is not released any more, agreed or not', async () => {
+    const { rp, account, tokens } = await signedIn('released');
+    rule = (question) => question.action !== 'share' || question.facts?.scope !== 'email';
+    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toEqual({ sub: account, name: 'Ada <Lovelace>', given_name: 'Ada' });
+  });
+
+  test('stays out of a new copy, without a question where it is optional', async () => {
+    const { rp, account } = await signedIn('copied');
+    rule = (question) => question.action !== 'share' || question.facts?.scope !== 'email';
+    const other = new Browser(house);
+    const begun = await rp.begin();
+    const { returnTo } = await other.act(nameIn((await other.go(begun.url)).url.pathname), { account });
+    const tokens = await rp.redeem((await other.go(returnTo)).location!, begun);
+    expect(tokens.scope).toBe('openid profile');
+  });
+
+  test('asks again where the Client requires it', async () => {
+    await house.client('requiring', { scopes: [{ name: 'openid', required: true }, { name: 'email', required: true }] });
+    const rp = await RelyingParty.of(house, 'requiring');
+    const account = (await house.account()).metadata.name;
+    await rp.signIn(new Browser(house), { account }, { scope: 'openid email' });
+    rule = (question) => question.action !== 'share' || question.facts?.scope !== 'email';
+    const other = new Browser(house);
+    const { returnTo } = await other.act(nameIn((await other.go((await rp.begin({ scope: 'openid email' })).url)).url.pathname), { account });
+    const shown = await other.go(returnTo);
+    expect((await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase).toBe('ConsentRequired');
+  });
+});
+
+describe('a Client made anew under an old name', () => {
+  test('starts without consent', async () => {
+    const { Client } = await import('../../kinds/client.js');
+    const { rp, browser } = await signedIn('reborn');
+    await house.store.change(house.store.systemCall(), async (tx) => { await tx.delete(Client, 'reborn') });
+    await house.client('reborn');
+    const shown = await browser.go((await rp.begin()).url);
+    expect((await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase).toBe('ConsentRequired');
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as oidc from 'openid-client';
+import { builtInScopes } from '../../kinds/scopes.js';
+import { Browser } from './browser.js';
+import { House } from './house.js';
+import { RelyingParty } from './relyingparty.js';
+
+let house: House;
+let scopes = builtInScopes;
+beforeAll(async () => { house = await House.open({ deps: { scopes: () => scopes } }) });
+afterAll(async () => {
+  expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
+  await house.close();
+});
+
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> => fetch(house.address + path, { redirect: 'manual', headers });
+
+describe('discovery', () => {
+  test('says what is on, at both addresses, cached for five minutes', async () => {
+    for (const path of ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']) {
+      const answer = await get(path);
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+      expect(await answer.json()).toMatchObject({
+        issuer: house.baseURL, authorization_endpoint: `${house.baseURL}/oauth2/auth`, token_endpoint: `${house.baseURL}/oauth2/token`,
+        end_session_endpoint: `${house.baseURL}/oauth2/logout`, device_authorization_endpoint: `${house.baseURL}/oauth2/device/auth`,
+        response_types_supported: ['code', 'none'], response_modes_supported: ['query', 'form_post'], code_challenge_methods_supported: ['S256'],
+        grant_types_supported: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+        id_token_signing_alg_values_supported: ['ES256', 'RS256'], subject_types_supported: ['public', 'pairwise'],
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+        acr_values_supported: ['phr', 'urn:vestibule:acr:email'], backchannel_logout_supported: true, request_uri_parameter_supported: false, claims_parameter_supported: false,
+      });
+    }
+  });
+
+  test('holds no symmetric or missing algorithm anywhere, and no registration', async () => {
+    const text = await (await get('/.well-known/openid-configuration')).text();
+    const document = JSON.parse(text) as Record<string, unknown>;
+    expect(text).not.toContain('"HS');
+    for (const [name, values] of Object.entries(document)) if (name.includes('_alg_')) expect(values).not.toContain('none');
+    expect(document).not.toHaveProperty('registration_endpoint');
+    const { keys } = await (await get('/oauth2/jwks')).json() as { keys: { alg: string; d?: string }[] };
+    expect(keys.map(({ alg }) => alg)).toEqual(['ES256', 'RS256']);
+    for (const key of keys) expect(key.d).toBeUndefined();
+  });
+
+  test('comes from the configured base URL, whatever Host and forwarded headers say', async () => {
+    const spoofed = { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'https', forwarded: 'host=evil.test', 'x-forwarded-for': '1.2.3.4' };
+    expect(await (await get('/.well-known/openid-configuration', spoofed)).text()).not.toContain('evil.test');
+  });
+
+  test('follows a reload, while the old instance finishes what it has', async () => {
+    const books = { ...builtInScopes[1]!, name: 'books', claims: [{ name: 'books', title: 'Books' }], values: () => ({ books: ['one'], undeclared: 'x' }) };
+    scopes = [...builtInScopes, books];
+    const before = await (await get('/.well-known/openid-configuration')).json() as { scopes_supported: string[] };
+    expect(before.scopes_supported).not.toContain('books');
+    house.identity.reload();
+    const after = await (await get('/.well-known/openid-configuration')).json() as { scopes_supported: string[] };
+    expect(after.scopes_supported).toContain('books');
+    await house.client('reader', { scopes: [{ name: 'openid', required: true }, { name: 'books', required: false }, { name: 'unknown', required: false }] });
+    const rp = await RelyingParty.of(house, 'reader');
+    const account = (await house.account()).metadata.name;
+    const tokens = await rp.signIn(new Browser(house), { account }, { scope: 'openid books' });
+    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toEqual({ sub: account, books: ['one'] });
+  });
+});
+
+describe('authorization', () => {
+  const base = (name: string): Record<string, string> => ({ client_id: name, response_type: 'code', scope: 'openid', redirect_uri: `${house.baseURL}/cb`, code_challenge: 'x'.repeat(43), code_challenge_method: 'S256', state: 'kept' });
+  const ask = (fields: Record<string, string>): Promise<Response> => get(`/oauth2/auth?${new URLSearchParams(fields)}`, { accept: 'text/html' });
+  beforeAll(async () => { await house.client('plain') });
+
+  test('without PKCE, or with plain, is an error at the Client, issuer beside it (K1, K3)', async () => {
+    const { code_challenge: _, code_challenge_method: __, ...none } = base('plain');
+    for (const fields of [none, { ...base('plain'), code_challenge_method: 'plain' }]) {
+      const answer = await ask(fields);
+      expect(answer.status).toBe(303);
+      const back = new URL(answer.headers.get('location')!);
+      expect(Object.fromEntries(back.searchParams)).toMatchObject({ error: 'invalid_request', iss: house.baseURL, state: 'kept' });
+    }
+  });
+
+  test('with any other redirect URI is a page that leads nowhere (K2)', async () => {
+    for (const uri of [`${house.baseURL}/cb/more`, `${house.baseURL}/cb?x=1`, `${house.baseURL}/CB`, 'https://evil.test/cb', `${house.baseURL}/cb#x`]) {
+      const answer = await ask({ ...base('plain'), redirect_uri: uri });
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      expect(await answer.text()).not.toContain('evil.test');
+    }
+  });
+
+  test('of an unknown Client is a page in our own words', async () => {
+    const answer = await ask({ ...base('<script>alert(1)</script>') });
+    const text = await answer.text();
+    expect(answer.status).toBe(400);
+    expect(text).toContain('<title>Error: This service is not known here</title>');
+    expect(text).not.toContain('alert');
+    expect(text).not.toContain('oidc-provider');
+    expect(text).not.toMatch(/<script|style=|onfocus|https:\/\/fonts/);
+  });
+
+  test('other response types, grants and registration are refused (K5)', async () => {
+    for (const type of ['token', 'id_token', 'code id_token', 'none']) {
+      const answer = await ask({ ...base('plain'), response_type: type, nonce: 'n' });
+      expect(await answer.text() + answer.headers.get('location')).toMatch(/unsupported_response_type|not supported|invalid_request|cannot be answered/);
+      expect(String(answer.headers.get('location'))).not.toMatch(/access_token=|id_token=|code=/);
+    }
+    const grant = await fetch(`${house.address}/oauth2/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'password', username: 'a', password: 'b' }), headers: { authorization: `Basic ${btoa('plain:secret-of-plain')}` } });
+    expect([grant.status, ((await grant.json()) as { error: string }).error]).toEqual([400, 'unsupported_grant_type']);
+    expect((await fetch(`${house.address}/oauth2/reg`, { method: 'POST' })).status).toBe(404);
+  });
+
+  test('prompt=none shows nothing (K6)', async () => {
+    const answer = await ask({ ...base('plain'), prompt: 'none' });
+    expect(new URL(answer.headers.get('location')!).searchParams.get('error')).toBe('login_required');
+    const rp = await RelyingParty.of(house, 'plain');
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account: (await house.account()).metadata.name, scopes: ['openid'] }, { scope: 'openid' });
+    const more = await browser.go((await rp.begin({ scope: 'openid email', prompt: 'none' })).url);
+    expect(more.location!.searchParams.get('error')).toBe('consent_required');
+    const same = await browser.go((await rp.begin({ scope: 'openid', prompt: 'none' })).url);
+    expect(same.location!.searchParams.get('code')).toBeTruthy();
+  });
+
+  test('max_age is held, and auth_time true (K6)', async () => {
+    const rp = await RelyingParty.of(house, 'plain');
+    const browser = new Browser(house);
+    const account = (await house.account()).metadata.name;
+    const first = await rp.signIn(browser, { account }, { scope: 'openid' });
+    expect(Math.abs(Number(first.claims()!.auth_time) - Date.now() / 1000)).toBeLessThan(5);
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    const silent = await browser.go((await rp.begin({ scope: 'openid', max_age: '1', prompt: 'none' })).url);
+    expect(silent.location!.searchParams.get('error')).toBe('login_required');
+    const again = await rp.signIn(browser, { account, method: 'Passkey' }, { scope: 'openid', max_age: '1' });
+    expect(Number(again.claims()!.auth_time)).toBeGreaterThan(Number(first.claims()!.auth_time));
+    expect(again.claims()).toMatchObject({ acr: 'phr' });
+  });
+
+  test('a form post leads to the same request as a GET', async () => {
+    const body = new URLSearchParams({ ...base('plain'), state: 'a&b=c' });
+    const answer = await fetch(`${house.address}/oauth2/auth`, { method: 'POST', body, redirect: 'manual' });
+    expect(answer.status).toBe(303);
+    const to = new URL(answer.headers.get('location')!, house.baseURL);
+    expect([to.pathname, to.searchParams.get('state')]).toEqual(['/oauth2/auth', 'a&b=c']);
+    for (const long of ['x'.repeat(9_000)]) expect((await fetch(`${house.address}/oauth2/auth`, { method: 'POST', body: new URLSearchParams({ ...base('plain'), long }), redirect: 'manual' })).status).toBe(400);
+    expect((await fetch(`${house.address}/oauth2/auth`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' }, redirect: 'manual' })).status).toBe(400);
+  });
+
+  test('form_post carries the code in a page whose policy lets it through', async () => {
+    const rp = await RelyingParty.of(house, 'plain');
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account: (await house.account()).metadata.name }, { scope: 'openid' });
+    const shown = await browser.go((await rp.begin({ scope: 'openid', response_mode: 'form_post' })).url);
+    expect(shown.text).toMatch(/name="code" value="[^"]+"/);
+    expect(shown.headers.get('content-security-policy')).toContain(`form-action 'self' ${house.baseURL}`);
+    const fragment = await ask({ ...base('plain'), response_mode: 'fragment' });
+    expect(fragment.headers.get('location') ?? '').not.toContain('code=');
+  });
+});
+
+describe('headers', () => {
+  test('of every answer: no-store, nosniff, same-origin referrer, and our policy', async () => {
+    for (const path of ['/oauth2/auth', '/oauth2/logout/success', '/oauth2/device', '/oauth2/userinfo', '/oauth2/nothing']) {
+      const { headers } = await get(path, { accept: 'text/html' });
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    }
+  });
+
+  test('let scripts of a Client’s own origin talk to the token endpoint, and of no other', async () => {
+    await house.client('spa', { type: 'Public', redirectURIs: ['https://spa.example.test/cb'] });
+    const post = (origin: string): Promise<Response> => fetch(`${house.address}/oauth2/token`, { method: 'POST', headers: { origin }, body: new URLSearchParams({ client_id: 'spa', grant_type: 'refresh_token', refresh_token: 'x' }) });
+    expect((await post('https://spa.example.test')).headers.get('access-control-allow-origin')).toBe('https://spa.example.test');
+    expect((await post('https://evil.test')).headers.get('access-control-allow-origin')).toBeNull();
+    expect((await get('/oauth2/auth', { origin: 'https://evil.test' })).headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('an absolute-form target is 400', async () => {
+    const { request } = await import('node:http');
+    const status = await new Promise((done) => request({ port: new URL(house.address).port, host: 'localhost', path: 'http://evil.test/oauth2/auth' }, (response) => { response.resume(); done(response.statusCode) }).end());
+    expect([200, 400]).toContain(status);
+  });
+});
+
+describe('a changed Client', () => {
+  test('counts at once, and a deleted one is unknown', async () => {
+    const { Client } = await import('../../kinds/client.js');
+    await house.client('changing');
+    const cb = encodeURIComponent(`${house.baseURL}/other`);
+    const ask = () => get(`/oauth2/auth?client_id=changing&response_type=code&scope=openid&redirect_uri=${cb}&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`, { accept: 'text/html' });
+    expect((await ask()).status).toBe(400);
+    await house.store.change(house.store.systemCall(), (tx) => tx.update(Client, 'changing', ({ spec }) => { spec.redirectURIs = [`${house.baseURL}/other`] }));
+    expect((await ask()).status).toBe(303);
+    await house.store.change(house.store.systemCall(), async (tx) => { await tx.delete(Client, 'changing') });
+    expect((await ask()).status).toBe(400);
+  });
+});

@@ -1,0 +1,16 @@
+import { races } from './races.js';
+import { openEtcd } from '../../storage/etcd/etcd.js';
+import { startEtcd } from '../storage/etcd-server.js';
+import { openStorage } from './house.js';
+
+races('embedded', async () => {
+  const kept = await openStorage();
+  return { storages: [kept.storage, kept.storage], close: () => kept.close() };
+});
+
+races('etcd', async () => {
+  const server = await startEtcd();
+  const connect = () => openEtcd({ servers: [server.endpoint], prefix: '/races/' });
+  const storages: [Awaited<ReturnType<typeof connect>>, Awaited<ReturnType<typeof connect>>] = [await connect(), await connect()];
+  return { storages, close: async () => { for (const storage of storages) await storage.close(); await server.stop() } };
+});

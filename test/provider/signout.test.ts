@@ -1,0 +1,223 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as jose from 'jose';
+import * as oidc from 'openid-client';
+import { Session } from '../../kinds/session.js';
+import { Browser } from './browser.js';
+import { House, until } from './house.js';
+import { outcome, RelyingParty } from './relyingparty.js';
+
+let house: House;
+beforeAll(async () => { house = await House.open() });
+afterAll(async () => {
+  expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
+  await house.close();
+});
+
+/** A Client's endpoint that is told of sign-outs; answers each call with the next status. */
+class Listener {
+  readonly tokens: string[] = [];
+  readonly statuses: number[] = [];
+  readonly #server: Server;
+  uri = '';
+  constructor() {
+    this.#server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => { body += String(chunk) });
+      request.on('end', () => {
+        this.tokens.push(new URLSearchParams(body).get('logout_token')!);
+        response.writeHead(this.statuses.shift() ?? 200).end();
+      });
+    });
+  }
+  async open(): Promise<this> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+    this.uri = `http://localhost:${(this.#server.address() as AddressInfo).port}/logout`;
+    return this;
+  }
+  close(): void { this.#server.closeAllConnections(); this.#server.close() }
+}
+
+const xsrfIn = (text: string): string => /name="xsrf" value="([^"]+)"/.exec(text)![1]!;
+
+describe('signing out on our page', () => {
+  test('asks first, then ends the session, its tokens and its cookie, and leads back to the Client', async () => {
+    const after = `${house.baseURL}/cb?signed-out`;
+    await house.client('leaving', { postLogoutRedirectURIs: [after] });
+    const rp = await RelyingParty.of(house, 'leaving');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    const tokens = await rp.signIn(browser, { account });
+    const url = oidc.buildEndSessionUrl(rp.config, { id_token_hint: tokens.id_token!, post_logout_redirect_uri: after, state: 'kept' });
+    const asked = await browser.go(url);
+    expect(asked.text).toContain('Sign out?');
+    expect(asked.text).not.toContain('<script');
+    expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
+    expect(asked.headers.get('content-security-policy')).toContain(`form-action 'self' ${house.baseURL}`);
+    const done = await browser.post('/oauth2/logout/confirm', { xsrf: xsrfIn(asked.text), logout: 'yes' });
+    expect([done.status, done.location!.href]).toEqual([303, `${after}=&state=kept`]);
+    expect(browser.cookieFor('/')).toBeUndefined();
+    expect(await house.sessions(account)).toEqual([]);
+    await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
+  });
+
+  test('does nothing when the person stays, and nothing by a GET', async () => {
+    await house.client('staying');
+    const rp = await RelyingParty.of(house, 'staying');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account });
+    const asked = await browser.go('/oauth2/logout');
+    expect((await browser.request('/oauth2/logout/confirm')).status).toBe(404);
+    expect((await browser.post('/oauth2/logout/confirm', { xsrf: 'guessed', logout: 'yes' })).status).toBe(400);
+    await browser.go('/oauth2/logout');
+    expect(asked.status).toBe(200);
+    const again = await browser.go('/oauth2/logout');
+    await browser.post('/oauth2/logout/confirm', { xsrf: xsrfIn(again.text) });
+    expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
+  });
+
+  test('an altered or unsigned hint, or that of another Client, signs nobody out (K4)', async () => {
+    await house.client('hinting');
+    await house.client('other-party');
+    const rp = await RelyingParty.of(house, 'hinting');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    const { id_token: token } = await rp.signIn(browser, { account });
+    const [head, body, signature] = token!.split('.') as [string, string, string];
+    const altered = `${head}.${Buffer.from(JSON.stringify({ ...jose.decodeJwt(token!), sub: 'x' })).toString('base64url')}.${signature}`;
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${body}.`;
+    for (const hint of [altered, unsigned]) expect((await browser.go(`/oauth2/logout?id_token_hint=${hint}`)).status).toBe(400);
+    expect((await browser.go(`/oauth2/logout?id_token_hint=${token}&client_id=other-party`)).status).toBe(400);
+    expect((await browser.go(`/oauth2/logout?id_token_hint=${token}&post_logout_redirect_uri=https://evil.test`)).status).toBe(400);
+    expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
+  });
+});
+
+describe('telling Clients', () => {
+  test('each Client with an address is told by a fresh signed token, whichever way the session ends', async () => {
+    const listener = await new Listener().open();
+    await house.client('told', { backchannelLogoutURI: listener.uri });
+    await house.client('untold');
+    const [told, untold] = [await RelyingParty.of(house, 'told'), await RelyingParty.of(house, 'untold')];
+    for (const how of ['page', 'api']) {
+      const account = (await house.account()).metadata.name;
+      const browser = new Browser(house);
+      const tokens = await told.signIn(browser, { account });
+      await untold.signIn(browser, {});
+      const [session] = await house.sessions(account);
+      if (how === 'api') await house.endSession(session!.metadata.name);
+      else await browser.post('/oauth2/logout/confirm', { xsrf: xsrfIn((await browser.go('/oauth2/logout')).text), logout: 'yes' });
+      await until(async () => listener.tokens.length > 0, 'the logout token');
+      const jwks = jose.createRemoteJWKSet(new URL(`${house.address}/oauth2/jwks`));
+      const { payload, protectedHeader } = await jose.jwtVerify(listener.tokens.pop()!, jwks, { issuer: house.baseURL, audience: 'told', typ: 'logout+jwt' });
+      expect(payload).toMatchObject({ sub: account, sid: tokens.claims()!.sid, events: { 'http://schemas.openid.net/event/backchannel-logout': {} }, jti: expect.any(String) });
+      expect(payload.exp! - payload.iat!).toBeLessThanOrEqual(120);
+      expect(payload).not.toHaveProperty('nonce');
+      expect(protectedHeader.alg).toBe('ES256');
+      await until(async () => (await house.sessions(account)).length === 0, 'the end of the session');
+      expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
+      expect(listener.tokens).toEqual([]);
+    }
+    listener.close();
+  });
+
+  test('a Client that is down stays Retrying while the session is over already', async () => {
+    const listener = await new Listener().open();
+    listener.statuses.push(500);
+    await house.client('down', { backchannelLogoutURI: listener.uri });
+    await house.client('silent');
+    const [down, silent] = [await RelyingParty.of(house, 'down'), await RelyingParty.of(house, 'silent')];
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    await down.signIn(browser, { account });
+    await silent.signIn(browser, {});
+    const [session] = await house.sessions(account);
+    await house.endSession(session!.metadata.name);
+    expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
+    const ending = (await house.sessions(account))[0]!;
+    expect(ending.metadata.deletionTimestamp).toBeTruthy();
+    expect(ending.status.signOut!.clients).toEqual(expect.arrayContaining([{ name: 'down', state: 'Retrying' }, { name: 'silent', state: 'Unsupported' }]));
+    await until(async () => listener.tokens.length === 1, 'the first try');
+    const first = listener.tokens[0]!;
+    await until(async () => listener.tokens.length === 2, 'the second try');
+    expect(jose.decodeJwt(listener.tokens[1]!).jti).not.toBe(jose.decodeJwt(first).jti);
+    await until(async () => (await house.sessions(account)).length === 0, 'the end');
+    listener.close();
+  }, 20_000);
+
+  test('ending one of two browsers leaves the other signed in', async () => {
+    await house.client('both');
+    const rp = await RelyingParty.of(house, 'both');
+    const account = (await house.account()).metadata.name;
+    const [here, there] = [new Browser(house), new Browser(house)];
+    const one = await rp.signIn(here, { account });
+    const two = await rp.signIn(there, { account });
+    const caller = await house.who(here.cookieFor('/'));
+    await house.endSession((caller as { session: string }).session);
+    await expect(oidc.fetchUserInfo(rp.config, one.access_token, account)).rejects.toThrow();
+    expect(await oidc.fetchUserInfo(rp.config, two.access_token, account)).toMatchObject({ sub: account });
+    expect(await house.who(there.cookieFor('/'))).toMatchObject({ account });
+    expect((await outcome(oidc.refreshTokenGrant(rp.config, one.access_token))).error).toBe('invalid_grant');
+  });
+});
+
+describe('a session', () => {
+  test('has a new id at each sign-in, and the old one is dead at once (L1)', async () => {
+    await house.client('renewing');
+    const rp = await RelyingParty.of(house, 'renewing');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account });
+    const before = browser.cookieFor('/')!;
+    await rp.signIn(browser, { account }, { prompt: 'login' });
+    const after = browser.cookieFor('/')!;
+    expect(after).not.toBe(before);
+    expect(await house.who(before)).toBeUndefined();
+    expect(await house.who(after)).toMatchObject({ type: 'Account', account, session: expect.stringContaining(`${account}-`), methods: ['EmailCode'] });
+    expect((await house.sessions(account)).length).toBe(1);
+  });
+
+  test('is not written again when nothing but its end moved a little', async () => {
+    await house.client('quiet');
+    const rp = await RelyingParty.of(house, 'quiet');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account });
+    await rp.signIn(browser, {});
+    const [before] = await house.sessions(account);
+    await rp.signIn(browser, {});
+    const [after] = await house.sessions(account);
+    expect(after!.metadata.resourceVersion).toBe(before!.metadata.resourceVersion);
+  });
+
+  test('never shows its cookie’s value, its uid or a grant in the object', async () => {
+    await house.client('hiding');
+    const rp = await RelyingParty.of(house, 'hiding');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account });
+    const stored = (await house.store.stored(Session, (await house.sessions(account))[0]!.metadata.name))!;
+    const value = browser.jar.get('vestibule-session /')!.value;
+    expect(stored.wire().toString()).not.toContain(value);
+    expect(JSON.stringify(stored.object)).not.toContain(value);
+    expect(stored.object.status).not.toHaveProperty('uid');
+  });
+
+  test('beyond fifty of an account ends the least recently used', async () => {
+    await house.client('many');
+    const rp = await RelyingParty.of(house, 'many');
+    const account = (await house.account()).metadata.name;
+    const first = new Browser(house);
+    await rp.signIn(first, { account }, { scope: 'openid' });
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    for (let i = 0; i < 49; i += 1) await rp.signIn(new Browser(house), { account }, { scope: 'openid' });
+    await house.identity.settled();
+    expect(await house.who(first.cookieFor('/'))).toMatchObject({ account });
+    await rp.signIn(new Browser(house), { account }, { scope: 'openid' });
+    await house.identity.settled();
+    expect(await house.sessions(account)).toHaveLength(50);
+    expect(await house.who(first.cookieFor('/'))).toBeUndefined();
+  });
+});
