@@ -1,6 +1,7 @@
 /** Tests run from the TypeScript sources, as ES modules (NODE_OPTIONS=--experimental-vm-modules, set by hack/test). */
 export default {
   testEnvironment: 'node',
+  testEnvironmentOptions: { globalsCleanup: 'off' },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } }] },

@@ -100,7 +100,7 @@ export class House {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const baseURL = options.baseURL ?? address;
-    const settings: Settings = { baseURL, emailFrom: 'no-reply@example.test', operators: [], mockMail: true };
+    const settings: Settings = { baseURL, limitFactor: 1, emailFrom: 'no-reply@example.test', operators: [], mockMail: true };
     const log = createLog('silent');
     const kinds = [Interaction, Session, Account, Grant, Client];
     const hub = new Hub(storage, kinds, log);
@@ -119,7 +119,7 @@ export class House {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const path = request.url!.split('?')[0]!;
-    if (path.startsWith('/oauth2/') || path.startsWith('/.well-known/')) return this.identity.handle(request, response, 'network-of-tests');
+    if (path.startsWith('/oauth2/') || path.startsWith('/.well-known/') || !path.startsWith('/')) return void this.identity.handle(request, response, 'network-of-tests', 'audit-id-of-tests');
     const act = /^\/api\/v1alpha1\/interactions\/([a-z2-7]+)\/(\w+)$/.exec(path);
     if (act) return void this.#act(act[1]!, act[2]!, request, response).catch((error: Error) => response.writeHead(500).end(error.stack));
     response.writeHead(200, { 'Content-Type': 'text/plain' }).end(path);
