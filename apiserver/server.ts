@@ -120,11 +120,13 @@ export class Server {
     if (this.#stopping || req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
   }
 
+  /** Message syntax: whatever is unclear is refused and the connection closed (`security.md` 1.1). */
   #refuseOddMessage(req: Req): void {
-    if (!req.url!.startsWith('/')) throw badRequest('the request target must be a path');
+    const refuse = (message: string): never => { throw new StatusError('BadRequest', message, undefined, { Connection: 'close' }) };
+    if (!req.url!.startsWith('/')) refuse('the request target must be a path');
     if (req.rawHeaders.length > 400) throw new StatusError('RequestHeaderFieldsTooLarge', 'there are more than 200 header fields', undefined, { Connection: 'close' });
-    if (req.headers.host === undefined && req.httpVersion === '1.1' || rawValues(req, 'host').length > 1) throw badRequest('one Host header is needed');
-    if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') throw badRequest('only HTTP/1.1 is served');
+    if ((req.headers.host === undefined && req.httpVersion === '1.1') || rawValues(req, 'host').length > 1) refuse('one Host header is needed');
+    if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
   }
 
   async #admit(req: Req, ask: ResourceAsk | OtherAsk): Promise<Admitted> {
