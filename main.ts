@@ -4,7 +4,6 @@ import { ConfigError, readConfig } from './config.js';
 import { writeKeys } from './keysfile.js';
 import { createLog } from './registry/observe.js';
 import { release } from './release.js';
-import { startService } from './service.js';
 
 /** The root of the installation: above dist/ when built. */
 const here = dirname(fileURLToPath(import.meta.url));
@@ -28,6 +27,7 @@ export async function main(args: readonly string[]): Promise<void> {
 async function serve(args: readonly string[]): Promise<void> {
   const config = readConfig(args, process.env);
   const log = createLog(config.logLevel);
+  const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
   process.stdout.write(`ready ${service.baseURL} ${service.url}\n`);
   let stopping = false;

@@ -136,8 +136,9 @@ export class Lister {
     if (query.get('resourceVersionMatch')) throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: 'Forbidden: not with continue' }]);
     if (!['', '0', undefined].includes(query.get('resourceVersion'))) throw badRequest('specifying resource version is not allowed when using continue');
     try {
-      const token = JSON.parse(this.#keys.open(bindingOf(admitted), Buffer.from(text, 'base64url')).toString()) as Token;
-      if (token.q === fingerprint(query)) return token;
+      const sealed = Buffer.from(text, 'base64url');
+      const token = JSON.parse(this.#keys.open(bindingOf(admitted), sealed).toString()) as Token;
+      if (token.q === fingerprint(query) && sealed.toString('base64url') === text) return token;
     } catch { /* told below, whatever was wrong with it */ }
     throw badRequest('continue key is not valid');
   }

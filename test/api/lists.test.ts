@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { allowed, methodOf } from '../../apiserver/request.js';
+import { actions, kinds } from '../../kinds/index.js';
+import { Grant } from '../../kinds/grant.js';
+import { begin, mailTo, signIn } from '../support/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { Stream } from '../support/stream.js';
+import type { Tab } from '../support/tab.js';
+
+describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %s', (store) => {
+  let service: TestService;
+  let operator: Tab;
+  let person: Tab;
+  beforeAll(async () => {
+    service = await startTest({ store, flags: ['--limit-factor', '10000', '--operators', 'op@example.test'] });
+    await createClient(service, 'app');
+    operator = (await signIn(service, 'op@example.test')).tab;
+    person = (await signIn(service, 'person@example.test')).tab;
+    for (let i = 0; i < 40; i += 1) await createClient(service, `c${String(i).padStart(2, '0')}`);
+  });
+  afterAll(stopAll);
+
+  test('G1 any spelling but the canonical one leads nowhere', async () => {
+    for (const path of ['clients/%2e%2e', `clients/${'a'.repeat(254)}`, 'clients/APP', '//api/v1alpha1/clients', '/api/v1alpha1//clients', '/api/v1alpha1/clients/', '/API/v1alpha1/clients', '/api/v1alpha1/Clients', '/api/v1alpha1/./clients', '/api/v1alpha1/clients/%61pp', '/api/v1alpha1/clients\\app', '/api/v2/clients', '/api/v1alpha1/constructor', '/api/v1alpha1/clients/app/constructor', '/api/v1alpha1/clients/app/status', '/apis/x/y'])
+      await operator.get(path).fails(404, 'NotFound');
+    for (const path of ['/api/v1alpha1/clients/%', '/api/v1alpha1/clients/%zz']) await operator.get(path).fails(400, 'BadRequest');
+  });
+
+  test('G2 an owner whose name begins another’s touches its own range alone', async () => {
+    const account = (await person.get('accounts/~').is(200)).body.metadata.name;
+    const grant = (owner: string, name: string) => service.store.change(service.store.systemCall(), (tx) => tx.create(Grant, { metadata: { name }, spec: { scopes: ['openid'] }, status: { account: owner, client: { name: 'app', displayName: 'x' }, grantedTimestamp: '2026-01-01T00:00:00Z', disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: 0 } }));
+    await grant(`${account}b`, `${account}b-app`);
+    await grant(account.slice(0, -1), `${account.slice(0, -1)}-app`);
+    const { body } = await person.get('grants').is(200);
+    expect(body.items.map((one: any) => one.metadata.name)).toEqual([`${account}-app`]);
+    await person.get(`grants/${account}b-app`).fails(404, 'NotFound');
+    expect((await operator.get(`grants?fieldSelector=status.account%3D${account}`).is(200)).body.items).toHaveLength(1);
+  });
+
+  test('G3 unlisted methods are 405 with Allow; TRACE echoes nothing; HEAD is decided as GET', async () => {
+    for (const kind of kinds) for (const item of [false, true]) {
+      const path = item ? `${kind.resource}/app` : kind.resource;
+      const listed = allowed(kind, item);
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'OPTIONS', 'SEARCH']) {
+        if (listed.includes(method)) continue;
+        const { headers, message } = await operator.send(method, path, { headers: { 'x-secret-echo': 'echo' } }).fails(405, 'MethodNotAllowed');
+        expect(headers.allow).toBe(listed.join(', '));
+        expect(message).not.toContain('echo');
+      }
+      expect((await operator.send('HEAD', path)).code).toBe((await operator.get(path)).code);
+    }
+    for (const action of actions) for (const method of ['PUT', 'DELETE']) expect((await operator.send(method, `${action.of.resource}/app/${action.subresource}`)).headers.allow).toContain(methodOf(action));
+    expect((await operator.send('HEAD', 'clients/app')).bytes).toHaveLength(0);
+  });
+
+  test('G4 limits and tokens: odd ones are 400, somebody else’s too', async () => {
+    for (const query of ['limit=-1', 'limit=abc', 'limit=1&limit=2', 'limit=1e3', 'limit=4294967296', 'continue=xxxx', 'labelSelector=%3D%3D', 'fieldSelector=spec.x%3D1', 'resourceVersion=x', 'watch=maybe']) expect([query, (await operator.get(`clients?${query}`)).code]).toEqual([query, query === 'watch=maybe' ? 200 : 400]);
+    const { body: first } = await operator.get('clients?limit=7').is(200);
+    expect(first.items).toHaveLength(7);
+    const token = encodeURIComponent(first.metadata.continue);
+    await operator.get(`grants?limit=7&continue=${token}`).fails(400, 'BadRequest');
+    await operator.get(`clients?limit=7&labelSelector=a&continue=${token}`).fails(400, 'BadRequest');
+    await operator.get(`clients?limit=7&continue=${token}x`).fails(400, 'BadRequest');
+    const second = (await signIn(service, 'op@example.test')).tab;
+    expect((await second.get(`clients?limit=7&continue=${token}`).is(200)).body.items).toHaveLength(7);
+    expect((await operator.get('clients?limit=1000000').is(200)).body.items).toHaveLength(41);
+  });
+
+  test('pages read one revision, in order, and say how many follow', async () => {
+    const names: string[] = [];
+    let token: string | undefined;
+    let version: string | undefined;
+    do {
+      const { body } = await operator.get(`clients?limit=${1 + Math.floor(Math.random() * 12)}${token ? `&continue=${encodeURIComponent(token)}` : ''}`).is(200);
+      version ??= body.metadata.resourceVersion;
+      expect(body.metadata.resourceVersion).toBe(version);
+      names.push(...body.items.map((one: any) => one.metadata.name));
+      token = body.metadata.continue;
+      expect(body.metadata.remainingItemCount).toBe(token ? 41 - names.length : undefined);
+      await createClient(service, `later-${names.length}-${Math.random().toString(36).slice(2)}`);
+    } while (token);
+    expect(names).toEqual([...names].sort());
+    expect(names).toHaveLength(41);
+    for (const one of (await operator.get('clients').is(200)).body.items) if (one.metadata.name.startsWith('later-')) await operator.delete(`clients/${one.metadata.name}`).is(200);
+  });
+
+  test('the resourceVersion table', async () => {
+    const { body: now } = await operator.get('clients').is(200);
+    const version = now.metadata.resourceVersion;
+    const code = async (query: string) => (await operator.get(`clients?${query}`)).code;
+    expect(await code(`resourceVersion=${version}`)).toBe(200);
+    expect(await code('resourceVersion=0')).toBe(200);
+    expect(await code(`resourceVersion=${version}&resourceVersionMatch=Exact`)).toBe(200);
+    expect(await code('resourceVersion=0&resourceVersionMatch=Exact')).toBe(422);
+    expect(await code('resourceVersionMatch=NotOlderThan')).toBe(422);
+    expect(await code(`resourceVersion=${version}&resourceVersionMatch=Other`)).toBe(422);
+    await operator.get(`clients?resourceVersion=${Number(version) + 1_000_000}`).fails(504, 'Timeout');
+  });
+
+  test('a watch begins with what there is, then tells each change once; bookmarks and selectors work', async () => {
+    const own = new Stream(operator, 'clients?watch=true&labelSelector=w%3Dyes&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan');
+    await own.until(({ events }) => events.some(({ type }) => type === 'BOOKMARK'));
+    expect(own.events[0]!.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
+    await operator.patch('clients/c00', { metadata: { labels: { w: 'yes' } } }).is(200);
+    await operator.patch('clients/c00', { spec: { displayName: 'changed' } }).is(200);
+    await operator.patch('clients/c00', { metadata: { labels: { w: 'no' } } }).is(200);
+    await operator.patch('clients/c00', { spec: { displayName: 'unseen' } }).is(200);
+    await operator.patch('clients/c00', { metadata: { labels: { w: 'yes' } } }).is(200);
+    await operator.delete('clients/c00').is(200);
+    await own.until(({ events }) => events.length >= 6);
+    expect(own.events.slice(1).map(({ type, object }) => [type, object.spec?.displayName])).toEqual([['ADDED', 'c00 app'], ['MODIFIED', 'changed'], ['DELETED', 'changed'], ['ADDED', 'unseen'], ['DELETED', 'unseen']]);
+    const versions = own.events.map(({ object }) => Number(object.metadata.resourceVersion));
+    expect(versions).toEqual([...versions].sort((a, b) => a - b));
+    own.close();
+    await createClient(service, 'c00');
+  });
+
+  test('a watch resumes from a version without gap or repetition', async () => {
+    const { body } = await operator.get('clients').is(200);
+    for (let i = 0; i < 10; i += 1) await operator.patch('clients/c01', { spec: { displayName: `n${i}` } }).is(200);
+    const resumed = await new Stream(operator, `clients?watch=true&resourceVersion=${body.metadata.resourceVersion}`).until(({ events }) => events.length >= 10);
+    expect(resumed.events.map(({ object }) => object.spec.displayName)).toEqual(Array.from({ length: 10 }, (_, i) => `n${i}`));
+    resumed.close();
+  });
+
+  test('an interaction’s watch moves on by itself, ends with nothing of another’s, and stands on either replica', async () => {
+    const replica = await service.replica();
+    const { tab, I, name } = await begin(service);
+    const elsewhere = replica.tab();
+    elsewhere.cookies = tab.cookies;
+    const stream = await new Stream(elsewhere, `${I}?watch=true`).until(({ events }) => events.length === 1);
+    await begin(service);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: `watch${store}@example.test` } }).is(200);
+    const mail = await mailTo(service, `watch${store}@example.test`);
+    await tab.post(`${I}/login`, { spec: { method: 'EmailLink', token: mail.token } }).is(200);
+    await stream.until(({ events }) => events.at(-1)!.object.status.phase === 'Authenticated');
+    expect(new Set(stream.events.map(({ object }) => object.metadata.name))).toEqual(new Set([name]));
+    expect(JSON.stringify(stream.events)).not.toContain('returnTo');
+    await service.tab().get(`${I}?watch=true`).fails(404, 'NotFound');
+    stream.close();
+  });
+
+  test('a person’s watch ends within 5 s of their sign-out and never shows another’s', async () => {
+    const leaving = (await signIn(service, `leaving${store}@example.test`)).tab;
+    const stream = await new Stream(leaving, 'sessions?watch=true').until(({ events }) => events.length === 1);
+    await signIn(service, 'somebody@example.test');
+    await leaving.delete('sessions/~').is(200);
+    await stream.until(({ ended }) => ended, 6_000);
+    expect(new Set(stream.events.map(({ object }) => object.status.account)).size).toBe(1);
+  });
+
+  test('the 21st watch of a session is 429; one that ended frees its place', async () => {
+    const many = Array.from({ length: 20 }, () => new Stream(person, 'grants?watch=true'));
+    await Promise.all(many.map((one) => one.until(({ code }) => code === 200)));
+    await person.get('grants?watch=true').fails(429, 'TooManyRequests');
+    many[0]!.close();
+    let again: Stream;
+    do { again = await new Stream(person, 'grants?watch=true').until(({ code }) => code !== 0) } while (again.code !== 200);
+    for (const one of [...many, again]) one.close();
+  });
+
+  test('J4 50 patches of distinct labels all stand; 50 with one version, one wins', async () => {
+    const labels = await Promise.all(Array.from({ length: 50 }, (_, i) => operator.patch('clients/c02', { metadata: { labels: { [`l${i}`]: 'x' } } }).is(200)));
+    const versions = labels.map(({ body }) => Number(body.metadata.resourceVersion));
+    expect(new Set(versions).size).toBe(50);
+    const { body } = await operator.get('clients/c02').is(200);
+    expect(Object.keys(body.metadata.labels)).toHaveLength(50);
+    const raced = await Promise.all(Array.from({ length: 50 }, (_, i) => operator.patch('clients/c02', { metadata: { resourceVersion: body.metadata.resourceVersion }, spec: { displayName: `race ${i}` } })));
+    expect(raced.filter(({ code }) => code === 200)).toHaveLength(1);
+    expect(raced.filter(({ code }) => code === 409)).toHaveLength(49);
+  });
+
+  test('L4 another’s session does not exist, and no cookie’s value stands anywhere', async () => {
+    const { body } = await operator.get('sessions/~').is(200);
+    await person.get(`sessions/${body.metadata.name}`).fails(404, 'NotFound');
+    await person.delete(`sessions/${body.metadata.name}`).fails(404, 'NotFound');
+    const value = operator.cookie('vestibule-session')!;
+    expect(JSON.stringify((await operator.get('sessions').is(200)).body)).not.toContain(value);
+    expect(service.logs.join('')).not.toContain(value);
+  });
+});
