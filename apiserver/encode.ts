@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { AnyKind, Call, KindObject } from '../registry/kind.js';
 import { apiVersion } from '../registry/kind.js';
 import { internalError, StatusError } from '../registry/status.js';
@@ -9,6 +8,15 @@ const fixed = [
   'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin',
   'Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'",
 ];
+
+const told = { second: 0, text: '' };
+
+/** The Date header by the clock that judges lifetimes here, made once a second: pages count their waits by it. */
+function date(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== told.second) Object.assign(told, { second, text: new Date(second * 1000).toUTCString() });
+  return told.text;
+}
 
 /** Headers every answer of the API carries (`api.md` 2, `security.md` 1.7); HSTS is there where the base URL is https. */
 export class Encoder {
@@ -21,7 +29,7 @@ export class Encoder {
   /** Bytes already encoded, in one write. */
   send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = ['Cache-Control', 'no-store', 'Content-Type', 'application/json']): void {
     const pending = res.getHeaderNames().flatMap((name) => { const value = res.getHeader(name)!; return Array.isArray(value) ? value.flatMap((one) => [name, one]) : [name, String(value)] });
-    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, ...pending, ...more, 'Content-Length', String(body.length)]);
+    res.writeHead(code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...pending, ...more, 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 

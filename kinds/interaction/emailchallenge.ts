@@ -69,7 +69,7 @@ function challenge({ internal, status, metadata }: InteractionObject, address: s
   };
   status.emailChallenge = {
     email: address, sentTimestamp: toTimestamp(call.now), expirationTimestamp: toTimestamp(call.now + life),
-    resendAfterTimestamp: toTimestamp(call.now + resendAfter + 999), triesLeft: tries,
+    resendAfterTimestamp: toTimestamp(Math.ceil((call.now + resendAfter) / 1000) * 1000), triesLeft: tries,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Status, StatusDetails } from '../api.gen.js';
 import { setClock } from './clock.js';
 
 /** Where the API stands; pages call their own origin only. */
-export const root = '/api/v1alpha1/';
+export const root = '/api/v1alpha1';
 
 /** A call that did not succeed: `code` is the HTTP status, or 0 when no answer came. */
 export class Failure extends Error {
@@ -26,10 +26,10 @@ export class Failure extends Error {
 
 const noAnswer = (): never => { throw new Failure(0); };
 
-/** Sends a request to the API with this browser's cookies; a path is relative to `root`. Network errors are a Failure with code 0. */
+/** Sends a request to the API with this browser's cookies; a path is below `root`, '' is `root` itself. Network errors are a Failure with code 0. */
 export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  const answer = await fetch(root + path, {
+  const answer = await fetch(path ? `${root}/${path}` : root, {
     method, signal: signal ?? null, credentials: 'same-origin', cache: 'no-store',
     headers: { Accept: 'application/json', ...(body ? { 'Content-Type': type } : {}) },
     body: body ? JSON.stringify(body) : null,
