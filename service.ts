@@ -11,7 +11,8 @@ import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
 import { authorize } from './kinds/policy/rules.js';
 import { builtInScopes } from './kinds/scopes.js';
-import { mailWorker } from './mail/worker.js';
+import type { Transport } from './mail/message.js';
+import { mailWorker, type Mailbox } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
 import { Hub } from './registry/hub.js';
@@ -54,11 +55,12 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const limits = new NetworkLimits(storage, config.limitFactor);
   await hub.start();
   provider = await createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
-  outbox.register(await mailFor(config, store, log));
+  const mail = await mailFor(config, store);
+  outbox.register(mailWorker(config.emailFrom, mail, log));
   if (config.manifests) await applyManifests(config.manifests, store);
   server = new Server({
     store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight,
-    ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network),
+    ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
     ...(config.trustedProxies.length > 0 && { trustedProxies: blockList(config.trustedProxies) }),
     checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }],
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, secure: baseURL.startsWith('https:') }),
@@ -74,6 +76,8 @@ export async function startService(config: Config, log: Log, folder: string, giv
       await server.stop({ delay: config.shutdownDelay * 1000 });
       await stopCompactor();
       await outbox.stop();
+      await provider.settled();
+      if ('transport' in mail) await mail.transport.close();
       await hub.stop();
       await storage.close();
     },
@@ -91,10 +95,10 @@ async function openStorage({ store }: Config, log: Log): Promise<Storage> {
   return openEtcd({ servers: store.servers, prefix: store.prefix, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }), onWarning: (message) => log.warn(message) });
 }
 
-async function mailFor(config: Config, store: Store, log: Log) {
-  if (config.mockMail) return mailWorker(config.emailFrom, { mailbox: (mail, id) => mockMessage(store, mail, id) }, log);
+async function mailFor(config: Config, store: Store): Promise<{ transport: Transport } | { mailbox: Mailbox }> {
+  if (config.mockMail) return { mailbox: (mail, id) => mockMessage(store, mail, id) };
   const { smtpTransport } = await import('./mail/smtp.js');
-  return mailWorker(config.emailFrom, { transport: smtpTransport({ url: config.smtpURL! }) }, log);
+  return { transport: smtpTransport({ url: config.smtpURL! }) };
 }
 
 /** A port that is free at this moment. */

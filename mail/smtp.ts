@@ -13,8 +13,9 @@ export interface SMTPOptions {
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
-/** Answers of the server, or failures before anything was sent, after which it is certain that the mail was not accepted. */
-const before = new Set(['ECONNECTION', 'EDNS', 'ECONNREFUSED', 'EAUTH', 'EENVELOPE', 'ETLS']);
+/** nodemailer's names of failures that come before the mail itself was sent. */
+const before = new Set(['EDNS', 'EAUTH', 'EENVELOPE', 'ETLS', 'ENOAUTH', 'EOAUTH2']);
+const early = /^(Connection timeout|Greeting never received)/;
 
 /** SMTP by nodemailer: TLS wherever it is not loopback, explicit envelope, nothing parsed, nothing read from files or addresses. */
 export function smtpTransport(options: SMTPOptions): Transport {
@@ -32,7 +33,7 @@ export function smtpTransport(options: SMTPOptions): Transport {
       try {
         await mailer.sendMail(messageOf(mail, id));
       } catch (error) {
-        throw judged(error as Error & { code?: string; responseCode?: number });
+        throw judged(error as Error);
       }
     },
     close: async () => mailer.close(),
@@ -46,7 +47,8 @@ const messageOf = (mail: Mail, id: string) => ({
 });
 
 /** An answer of the server, or a failure before it had the mail, is a refusal; anything else may have been accepted. */
-function judged(error: Error & { code?: string; responseCode?: number }): Error {
+function judged(error: Error & { code?: string; responseCode?: number; syscall?: string }): Error {
   if (error.responseCode) return new Refused('the mail server refused it', error.responseCode >= 500 && error.code !== 'EAUTH');
-  return before.has(error.code ?? '') ? new Refused('the mail server cannot be reached', false) : new Error('it is not known whether the mail server took it');
+  const unsent = error.syscall === 'connect' || before.has(error.code ?? '') || early.test(error.message);
+  return unsent ? new Refused('the mail server cannot be reached', false) : new Error('it is not known whether the mail server took it');
 }

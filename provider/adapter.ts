@@ -1,22 +1,20 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { digest } from '../registry/keys.js';
-import { under } from '../storage/storage.js';
 import { findClient } from './clients.js';
 import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { indexesOf } from './indexes.js';
 import { recordEnded } from './interactions.js';
-import { revokeReused } from './reuse.js';
 import { projectSession, sessionName } from './projection.js';
 import { reach } from './reach.js';
 import { grantable, membersPrefix, recordKey, recordKeyOf, uidKey, userCodeKey } from './records.js';
+import { deleteMembers, revokeReused } from './revocation.js';
 import { spendUserCode } from './usercodes.js';
 
 /** How long past its stored end the library still takes an object, in seconds (FAPI 2.0 asks for no less of assertions). */
 export const clockTolerance = 10;
 
 const interactionLife = 3_600_000;
-const pageSize = 50;
 
 /** The library's storage for one model over the store; `provider.md` 7 is its contract. */
 export class StoreAdapter implements Adapter {
@@ -88,15 +86,7 @@ export class StoreAdapter implements Adapter {
   }
 
   /** Removes every object of this model under a Grant, in pages. */
-  async revokeByGrantId(grantId: string): Promise<void> {
-    const prefix = membersPrefix(digest(grantId), this.#model);
-    for (let more = 1; more > 0;) {
-      const page = await reach(this.#on.storage.list(under(prefix), { limit: pageSize }));
-      const writes = page.entries.flatMap(({ key }) => [{ delete: key }, { delete: recordKeyOf(this.#model, key.slice(prefix.length)) }]);
-      if (writes.length > 0) await reach(this.#on.store.commit([{ checks: [], writes }]));
-      more = page.more;
-    }
-  }
+  revokeByGrantId(grantId: string): Promise<void> { return deleteMembers(this.#on, membersPrefix(digest(grantId), this.#model)) }
 
   /** Inside a request its exchange, else one of its own, committed at once. */
   async #within<T>(work: (exchange: Exchange) => Promise<T>): Promise<T> {

@@ -66,10 +66,10 @@ async function callerOf(on: Foundation, session: SessionObject): Promise<Caller 
   return accountCaller(on, account, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods });
 }
 
-/** The command, by an access token whose audience is this API; any other token is not good, and a browser may not send one. */
+/** The command, by an access token whose audience is this API; any other token is not good, and a browser may not send one. The provider's own paths judge theirs. */
 export const bearerAuthenticator = (on: Foundation, current: () => Provider): Authenticator => async ({ request }) => {
   const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (!token) return undefined;
+  if (!token || request.url?.startsWith('/oauth2/')) return undefined;
   if (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined) throw forbidden('a browser may not send a token');
   const provider = current();
   const found = await provider.AccessToken.find(token);

@@ -5,6 +5,7 @@ import { toTimestamp } from '../kinds/text.js';
 import { accountObject } from './accounts.js';
 import { clientObject } from './clients.js';
 import type { AccountObject, Foundation, GrantObject } from './foundation.js';
+import { reach } from './reach.js';
 import { mayShare } from './sharing.js';
 
 /** The account behind a subject for the library, at authorization, token, refresh and userinfo; undefined ends what was asked for. */
@@ -30,15 +31,22 @@ async function claimsFor(on: Foundation, ctx: ProviderContext, account: AccountO
 async function release(on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[]): Promise<Map<Scope, Record<string, unknown>>> {
   const released = new Map<Scope, Record<string, unknown>>();
   const allowed: Scope[] = [];
-  for (const scope of scopes) if ((await mayShare(on, account, client, scope.name, {})).allowed) allowed.push(scope);
+  for (const scope of scopes) {
+    const { allowed: permitted, part } = await mayShare(on, account, client, scope.name, {});
+    if (permitted) allowed.push(scope);
+    if (part) on.afterwards(() => on.store.commit([part]));
+  }
   const foreign = allowed.filter((scope) => !scope.values);
-  const supplied = foreign.length > 0 ? await on.supplier?.({ account, client, scopes: foreign }) ?? {} : {};
+  const supplied = foreign.length > 0 ? await reach(supply(on, account, client, foreign)) : {};
   for (const scope of allowed) {
     const values = scope.values?.(account) ?? supplied[scope.name] ?? {};
     released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
   }
   return released;
 }
+
+const supply = async (on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[]): Promise<Record<string, Record<string, unknown>>> =>
+  await on.supplier?.({ account, client, scopes }) ?? {};
 
 const only = (values: Record<string, unknown>, names: ReadonlySet<string> | undefined): Record<string, unknown> =>
   names ? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name))) : values;

@@ -1,23 +1,26 @@
 import { Provider, type AdapterPayload } from 'oidc-provider';
 import type { Limit } from '../registry/limits.js';
 import { configuration } from './configuration.js';
-import { currentExchange } from './exchange.js';
 import { listen } from './events.js';
+import { currentExchange } from './exchange.js';
 import type { Foundation } from './foundation.js';
+import { noticeRow, noticesOf } from './notices.js';
 import { sessionName } from './projection.js';
 import { secretMatches } from './secrets.js';
 import { settling } from './settle.js';
-import { endingPart, noticeRow, noticesOf } from './signout.js';
+import { endingPart } from './signout.js';
 import { spendTry } from './tries.js';
 import { queueLogouts, type Tell } from './workers.js';
 
-/** A Provider of the library, and how it tells Clients of a sign-out. */
-export interface Made { readonly provider: Provider; readonly tell: Tell }
+/** A Provider of the library, its request handler, and how it tells Clients of a sign-out. */
+export interface Made { readonly provider: Provider; readonly callback: ReturnType<Provider['callback']>; readonly tell: Tell }
 
 const wrongSecrets: Limit = { name: 'client-secret', most: 20, seconds: 900 };
 
-/** Makes one Provider of what is configured now; it keeps no state of its own, so two may run side by side. */
-export function createProvider(on: Foundation): Made {
+/** Makes one Provider of what is configured now, the scopes as they stand; it keeps no state of its own, so two may run side by side. */
+export function createProvider(foundation: Foundation): Made {
+  const scopes = foundation.scopes();
+  const on: Foundation = { ...foundation, scopes: () => scopes };
   const provider = new Provider(on.settings.baseURL, configuration(on));
   provider.proxy = true;
   provider.silent = true;
@@ -25,7 +28,7 @@ export function createProvider(on: Foundation): Made {
   listen(on, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
   provider.use(settling(on, provider));
-  return { provider, tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
+  return { provider, callback: provider.callback(), tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
 }
 
 /** Secrets are compared by their hashes; wrong ones count per Client and network. */
@@ -40,7 +43,7 @@ function compareHashes(on: Foundation, provider: Provider): void {
 function queueNotice(on: Foundation, told: { client: string; account: string; sid: string }): void {
   const uid = Provider.ctx?.oidc.session?.uid;
   const row = noticeRow(on, { ...told, session: uid ? sessionName(told.account, uid) : '' });
-  if ('put' in row) currentExchange()?.put(row.put, row.value, row.expires!);
+  currentExchange()?.put(row.put, row.value, row.expires);
 }
 
 /** The library's own sign-out page ended a session: the projection says so in the same commit. */

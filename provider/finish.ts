@@ -8,8 +8,8 @@ import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { rememberedGrant, saveCopy } from './grants.js';
 import { asOwn } from './normalise.js';
-import { outboxRow } from '../registry/outboxrow.js';
-import { recordKeyOf } from './records.js';
+import { cleanupRow } from './notices.js';
+import { copiesPrefix, recordKeyOf } from './records.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
@@ -60,16 +60,16 @@ async function consentResult(on: Foundation, provider: Provider, interaction: In
   if (!remembered) return { consent: {} };
   const { spec, internal } = remembered;
   const grant = await saveCopy(on, provider, { account, client, scopes: spec.scopes, rejected: internal.rejected, decision: internal.decision });
-  if (held.grantId) retire(on, held.grantId);
+  if (held.grantId) retire(on, held.grantId, remembered.metadata.name);
   return { consent: { grantId: grant.jti } };
 }
 
 /** Ends a library Grant in this exchange's commit; what was issued under it is cleared up after it. */
-function retire(on: Foundation, grantId: string): void {
+function retire(on: Foundation, grantId: string, remembered: string): void {
   const exchange = currentExchange()!;
   const hashed = digest(grantId);
-  const now = Date.now();
   exchange.delete(recordKeyOf('Grant', hashed));
-  const row = outboxRow(on.keys, 'grants', { grants: [hashed] }, { id: hashed, notBefore: now, until: now + 86_400_000 });
+  exchange.delete(copiesPrefix(remembered) + hashed);
+  const row = cleanupRow(on, { grants: [hashed] });
   exchange.put(row.put, row.value, row.expires);
 }

@@ -14,6 +14,7 @@ import type { CookieNames } from './cookies.js';
 import type { Fetch } from './fetch.js';
 import type { Records } from './records.js';
 
+/** The objects this room reads and writes. */
 export type AccountObject = ObjectOf<typeof Account>;
 export type ClientObject = ObjectOf<typeof Client>;
 export type GrantObject = ObjectOf<typeof Grant>;

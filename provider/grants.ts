@@ -76,8 +76,8 @@ const covers = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): bo
 async function copyOf(on: Foundation, ctx: ProviderContext, remembered: GrantObject): Promise<LibraryGrant> {
   const { provider, client, session, account } = ctx.oidc;
   const { scopes } = remembered.spec;
-  const refused = await refusedScopes(on, account!.accountId, client!.clientId, scopes, signedInBy(session!));
-  const required = new Set((await clientObject(on, client!.clientId))?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
+  const refused = await refusedScopes(on, account!.accountId, client!.clientId, scopes, await signedInBy(on, session!));
+  const required = await requiredScopes(on, client!.clientId);
   return saveCopy(on, provider, {
     account: account!.accountId, client: client!.clientId, decision: remembered.internal.decision,
     scopes: scopes.filter((scope) => !refused.has(scope)),
@@ -85,14 +85,19 @@ async function copyOf(on: Foundation, ctx: ProviderContext, remembered: GrantObj
   });
 }
 
+/** The scopes without which a Client's sign-in makes no sense. */
+const requiredScopes = async (on: Foundation, client: string): Promise<ReadonlySet<string>> =>
+  new Set((await clientObject(on, client))?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
+
 /** A first party is agreed to on the spot, in our Grant and its copy alike. */
 async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remembered: GrantObject | undefined): Promise<LibraryGrant> {
   const { provider, client, account, session, requestParamOIDCScopes } = ctx.oidc;
   const pair = { account: account!.accountId, client: client!.clientId };
   const asked = [...new Set([...remembered?.spec.scopes ?? [], ...requestParamOIDCScopes])];
-  const refused = await refusedScopes(on, pair.account, pair.client, asked, signedInBy(session!));
+  const refused = await refusedScopes(on, pair.account, pair.client, asked, await signedInBy(on, session!));
+  const required = await requiredScopes(on, pair.client);
   const scopes = asked.filter((scope) => !refused.has(scope));
-  const rejected = [...refused];
+  const rejected = [...refused].filter((scope) => !required.has(scope));
   const name = grantName(pair.account, pair.client);
   const old = (await reach(on.store.stored(Grant, name)))?.object as GrantObject | undefined;
   const decision = (old?.internal.decision ?? 0) + 1;

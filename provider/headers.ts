@@ -14,8 +14,10 @@ export function secureHeaders(response: ServerResponse, baseURL: string): void {
 
 /** Where a form of ours may end up for one Client: browsers hold the whole chain of redirects to `form-action`. */
 export function formTargets(client: Client | undefined, params: Record<string, unknown>): string[] {
-  const named = [params.redirect_uri, params.post_logout_redirect_uri].filter((uri): uri is string => typeof uri === 'string');
-  const uris = [...client?.redirectUris ?? [], ...client?.postLogoutRedirectUris ?? [], ...(client ? named : [])];
+  if (!client) return [];
+  const { redirect_uri: to, post_logout_redirect_uri: after } = params;
+  const named = [...(typeof to === 'string' && client.redirectUriAllowed(to) ? [to] : []), ...(typeof after === 'string' && client.postLogoutRedirectUriAllowed(after) ? [after] : [])];
+  const uris = [...client.redirectUris, ...client.postLogoutRedirectUris, ...named];
   const sources = uris.map((uri) => {
     const { origin, protocol } = new URL(uri);
     return origin === 'null' ? protocol : origin;

@@ -15,10 +15,12 @@ export function page(on: Foundation, title: string, body: Html, phase = 'provide
 <link rel="stylesheet" href="${on.stylesheet()}">
 </head>
 <body>
-<header class="site"><bdi dir="ltr">${new URL(on.settings.baseURL).host}</bdi></header>
+<header class="top"><span class="mark"></span><bdi dir="ltr">${new URL(on.settings.baseURL).host}</bdi></header>
 <main data-phase="${phase}">
+<div class="card">
 <h1 tabindex="-1">${title.replace(/^Error: /, '')}</h1>
 ${body}
+</div>
 </main>
 </body>
 </html>
@@ -34,7 +36,7 @@ function show(ctx: KoaContext, content: string): void {
 export function renderError(on: Foundation, ctx: KoaContext, out: { error: string }): void {
   const { title, advice } = sentenceFor(out.error, ctx.status);
   const audit = ctx.response.get('Audit-ID');
-  show(ctx, page(on, `Error: ${title}`, html`<p>${advice}</p>${audit && html`<p class="small"><small>${audit}</small></p>`}`, 'error'));
+  show(ctx, page(on, `Error: ${title}`, html`<p>${advice}</p>${audit && html`<p class="hint"><small>${audit}</small></p>`}`, 'error'));
 }
 
 /** Asks before somebody is signed out: a link alone never does it. */
@@ -43,8 +45,10 @@ export function renderLogout(on: Foundation, ctx: ProviderContext): void {
   show(ctx, page(on, 'Sign out?', html`<p>You will be signed out here, and the services you use from this browser are told.</p>
 <form method="post" action="${ctx.oidc.urlFor('end_session_confirm')}">
 <input type="hidden" name="xsrf" value="${secret}">
-<button class="primary" type="submit" name="logout" value="yes">Sign out</button>
-<button type="submit">Stay signed in</button>
+<div class="pair">
+<button class="button main" type="submit" name="logout" value="yes">Sign out</button>
+<button class="button" type="submit">Stay signed in</button>
+</div>
 </form>`));
 }
 
@@ -57,12 +61,14 @@ export function renderSignedOut(on: Foundation, ctx: KoaContext): void {
 export function renderUserCode(on: Foundation, ctx: ProviderContext, error?: Error & { userCode?: string }): void {
   const wrong = error && (error.name === 'AbortedError' ? 'It was not connected.' : 'That code is not right or no longer good. Check it and try again.');
   show(ctx, page(on, wrong ? 'Error: Connect a device' : 'Connect a device', html`<p>Type the code that the device shows. Do so only if you started this yourself.</p>
-${wrong && html`<p role="alert" id="wrong">${wrong}</p>`}
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
+<div class="field">
 <label for="user_code">Code</label>
-<input id="user_code" type="text" name="user_code" autocomplete="off" autocapitalize="characters" spellcheck="false" required${wrong && html` aria-invalid="true" aria-describedby="wrong"`}>
-<button class="primary" type="submit">Continue</button>
+<input class="code" id="user_code" type="text" name="user_code" dir="ltr" autocomplete="off" autocapitalize="characters" spellcheck="false" required${wrong && html` aria-invalid="true" aria-describedby="wrong"`}>
+${wrong && html`<p class="error" role="alert" id="wrong">${wrong}</p>`}
+</div>
+<button class="button main" type="submit">Continue</button>
 </form>`));
 }
 
@@ -70,13 +76,15 @@ ${wrong && html`<p role="alert" id="wrong">${wrong}</p>`}
 export async function renderUserCodeConfirm(on: Foundation, ctx: ProviderContext, userCode: string): Promise<void> {
   const name = await clientName(on, ctx.oidc.client!.clientId);
   show(ctx, page(on, 'Is this your device?', html`<p><bdi>${name}</bdi> wants to be connected. It must show this code:</p>
-<p class="code"><bdi dir="ltr">${userCode}</bdi></p>
+<p class="digits"><bdi dir="ltr">${userCode}</bdi></p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
 <input type="hidden" name="user_code" value="${userCode}">
 <input type="hidden" name="confirm" value="yes">
-<button class="primary" type="submit">It shows this code</button>
-<button type="submit" name="abort" value="yes">It does not</button>
+<div class="pair">
+<button class="button main" type="submit">It shows this code</button>
+<button class="button" type="submit" name="abort" value="yes">It does not</button>
+</div>
 </form>`));
 }
 

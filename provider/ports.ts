@@ -5,7 +5,8 @@ import { clearedSession } from './cookies.js';
 import { finish } from './finish.js';
 import type { Foundation } from './foundation.js';
 import { signJwt } from './keyset.js';
-import { endSessions, revokeGrants } from './signout.js';
+import { revokeGrants } from './revocation.js';
+import { endSessions } from './signout.js';
 
 /** What kinds may ask of the provider in one request; without a request there is nothing to finish and no cookie to clear. */
 export function portsOf(on: Foundation, provider: () => Provider, request?: IncomingMessage, response?: ServerResponse): Ports {

@@ -3,27 +3,21 @@ import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
 import type { Ports, Settings } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
-import type { Limit, NetworkLimits } from '../registry/limits.js';
+import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
 import type { Outbox } from '../registry/outbox.js';
 import type { Store } from '../registry/store.js';
 import { builtInScopes, type Scope } from '../kinds/scopes.js';
 import type { Storage } from '../storage/storage.js';
 import { bearerAuthenticator, interactionAuthenticator, sessionAuthenticator } from './authenticators.js';
-import { routes } from './configuration.js';
 import { cookieNames } from './cookies.js';
 import { createProvider, type Made } from './create.js';
-import { Exchange, inExchange, outsideExchange } from './exchange.js';
+import { outsideExchange } from './exchange.js';
 import { createFetch } from './fetch.js';
 import type { Foundation, Supplier } from './foundation.js';
-import { secureHeaders } from './headers.js';
-import { normalise } from './normalise.js';
-import { page } from './pages.js';
-import { html } from './html.js';
+import { answer } from './answer.js';
 import { portsOf } from './ports.js';
 import { Records } from './records.js';
-import { isRepost, repost } from './repost.js';
-import { sentenceFor } from './sentences.js';
 import { grantsWorker, logoutWorker } from './workers.js';
 
 /** What the provider is made of. */
@@ -48,8 +42,8 @@ export interface ProviderDeps {
 
 /** The OpenID Connect provider as the server sees it. */
 export interface IdentityProvider {
-  /** Answers `/oauth2/*` and the two well-known documents; `network` is the client's, for limits. */
-  handle(request: IncomingMessage, response: ServerResponse, network?: string): void;
+  /** Answers `/oauth2/*` and the two well-known documents; `network` is the client's, for limits, `auditID` is shown on error pages. Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse, network?: string, auditID?: string): Promise<void>;
   /** Interaction cookie, session cookie, the command's access token. */
   readonly authenticators: readonly Authenticator[];
   /** What kinds may ask in one request; without one, in none. */
@@ -62,8 +56,6 @@ export interface IdentityProvider {
   settled(): Promise<void>;
 }
 
-const authorizations: Limit = { name: 'authorization', most: 120, seconds: 60 };
-
 /** Builds the provider; reads the store's epoch once and registers its workers, so before the outbox starts. */
 export async function createIdentityProvider(deps: ProviderDeps): Promise<IdentityProvider> {
   const counts = new Map<string, number>();
@@ -74,7 +66,10 @@ export async function createIdentityProvider(deps: ProviderDeps): Promise<Identi
   deps.outbox.register(grantsWorker(on));
   const current = (): Made['provider'] => made.provider;
   return {
-    handle: (request, response, network) => { void answer(on, current().callback(), request, response, network) },
+    handle: (request, response, network, auditID) => {
+      if (auditID) response.setHeader('Audit-ID', auditID);
+      return answer(on, made, request, response, network);
+    },
     authenticators: [interactionAuthenticator(on), sessionAuthenticator(on), bearerAuthenticator(on, current)],
     ports: (request, response) => portsOf(on, current, request, response),
     reload: () => { made = createProvider(on) },
@@ -97,28 +92,4 @@ async function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<P
       under.add(running);
     },
   };
-}
-
-type Callback = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-async function answer(on: Foundation, callback: Callback, request: IncomingMessage, response: ServerResponse, network: string | undefined): Promise<void> {
-  try {
-    secureHeaders(response, on.settings.baseURL);
-    if (!request.url?.startsWith('/')) return refuse(on, response, 400);
-    normalise(request, on.settings.baseURL, on.cookies);
-    if (isRepost(request)) return await repost(request, response) ? undefined : refuse(on, response, 400);
-    if (network !== undefined && request.url.split('?')[0] === routes.authorization) await on.networkLimits?.spend(authorizations, network, Date.now());
-    const exchange = new Exchange(on.store, { request, ...(network !== undefined && { network }) });
-    await inExchange(exchange, () => callback(request, response));
-  } catch (error) {
-    refuse(on, response, (error as { code?: unknown }).code === 429 ? 429 : 503);
-  }
-}
-
-/** A short page for what never reaches the library. */
-function refuse(on: Foundation, response: ServerResponse, status: number): void {
-  const { title, advice } = sentenceFor(status === 429 ? 'slow_down' : status === 503 ? 'temporarily_unavailable' : 'invalid_request', status);
-  const body = page(on, `Error: ${title}`, html`<p>${advice}</p>`, 'error');
-  if (response.headersSent) return void response.destroy();
-  response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Length': Buffer.byteLength(body), ...(status >= 429 && { 'Retry-After': '60' }) }).end(body);
 }

@@ -4,7 +4,7 @@ import type { Foundation } from './foundation.js';
 import { allowForms, formTargets } from './headers.js';
 import { renderError } from './pages.js';
 import { libraryError, translated } from './reach.js';
-import { revokeReused } from './reuse.js';
+import { revokeReused } from './revocation.js';
 
 const moved = 'something this request relies on was changed meanwhile, try again';
 
@@ -61,7 +61,7 @@ async function finishHeaders(provider: Provider, ctx: KoaContext): Promise<void>
   if (ctx.oidc?.route === 'discovery' && ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   if (ctx.status === 429) ctx.set('Retry-After', '900');
-  if (ctx.oidc && ctx.response.is('html')) await letFormsLead(provider, ctx);
+  if (ctx.oidc && ctx.status < 500 && ctx.response.is('html')) await letFormsLead(provider, ctx);
 }
 
 /** A form of the page may lead on to the Client whose request this is. */

@@ -5,14 +5,14 @@ import type { AccountObject, Foundation } from './foundation.js';
 import { reach } from './reach.js';
 
 /** What policy says to one scope going to one Client; `openid` alone is never asked about. */
-export function mayShare(on: Foundation, account: AccountObject, client: string, scope: string, signedIn: Record<string, unknown>): Promise<Decision> {
+export function mayShare(on: Foundation, account: AccountObject, client: string, scope: string, signedIn: object): Promise<Decision> {
   const { authenticated, methods } = signedIn as { authenticated?: number; methods?: string[] };
   const caller = accountCaller(on, account, { ...(authenticated !== undefined && { authenticated }), ...(methods && { methods }) });
   return reach(on.authorize({ caller, action: 'share', facts: { client, scope, account: account.metadata.name, domain: domainOf(account), ...signedIn } }));
 }
 
 /** Those of the scopes that policy refuses to share now. */
-export async function refusedScopes(on: Foundation, name: string, client: string, scopes: readonly string[], signedIn: Record<string, unknown>): Promise<Set<string>> {
+export async function refusedScopes(on: Foundation, name: string, client: string, scopes: readonly string[], signedIn: object): Promise<Set<string>> {
   const account = await accountObject(on, name);
   const refused = new Set<string>();
   for (const scope of scopes) {

@@ -1,4 +1,5 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
+import { Session as ProjectedSession } from '../kinds/session.js';
 import type { Decision } from '../registry/kind.js';
 import { accountCaller, accountObject, domainOf } from './accounts.js';
 import { claimsOf, phishingResistant } from './assurance.js';
@@ -10,9 +11,14 @@ import { reach } from './reach.js';
 /** What policy says of a live session at a Client: as it is, with a fresh passkey, or not at all. */
 type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refused'; readonly decision: Decision };
 
-/** How the session's own sign-in was done, as policy sees it. */
-export function signedInBy(session: Pick<Session, 'acr' | 'loginTs'>): { methods: string[]; assurance: string; authenticated: number } {
-  return { methods: [session.acr === phishingResistant ? 'Passkey' : 'EmailCode'], assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
+/** How a sign-in was done, as policy sees it. */
+interface SignedIn { readonly methods: readonly string[]; readonly assurance: string; readonly authenticated: number }
+
+/** How the session's own sign-in was done: its projection knows the method, a session just begun only how strong it was. */
+export async function signedInBy(on: Foundation, session: Session): Promise<SignedIn> {
+  const projected = await reach(on.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)));
+  const known = projected?.internal.loginSeconds === session.loginTs ? projected?.status.methods : undefined;
+  return { methods: known ?? [session.acr === phishingResistant ? 'Passkey' : 'EmailCode'], assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
 }
 
 async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict> {
@@ -27,10 +33,10 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
 
 async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = (by: ReturnType<typeof signedInBy>): Promise<Decision> => reach(on.authorize({
+  const ask = (by: SignedIn): Promise<Decision> => reach(on.authorize({
     caller: accountCaller(on, account, { session: name, authenticated: by.authenticated, methods: by.methods }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...by },
   }));
-  const decision = await ask(signedInBy(session));
+  const decision = await ask(await signedInBy(on, session));
   if (decision.allowed) {
     if (decision.part) currentExchange()?.add(decision.part);
     return { is: 'Permitted' };

@@ -1,11 +1,11 @@
-import { limitKey, spendFrom, type Limit } from '../registry/limits.js';
+import { limitKey, raised, spendFrom, type Limit } from '../registry/limits.js';
 import { tooManyRequests } from '../registry/status.js';
 import type { Foundation } from './foundation.js';
 import { reach, translated } from './reach.js';
 
 /** Takes one from a limit that is counted in the store; throws 429 in the library's words. */
 export function spendTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
-  return change(on, limit, subject, (log) => spendFrom(limit, log, Date.now()));
+  return change(on, limit, subject, (log) => spendFrom(raised(limit, on.settings.limitFactor), log, Date.now()));
 }
 
 /** Gives the last one back: it turned out to be a right one. */

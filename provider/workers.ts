@@ -3,10 +3,10 @@ import { Session } from '../kinds/session.js';
 import { objectKey } from '../registry/stored.js';
 import type { Outcome, Worker } from '../registry/outbox.js';
 import type { Foundation, SessionObject } from './foundation.js';
-import { revokeGrant } from './reuse.js';
-import { noticeRow, revokeGrants, type Notice } from './signout.js';
+import { noticeRow, type Cleanup, type Notice, type SignOutStates } from './notices.js';
+import { revokeGrant, revokeGrants } from './revocation.js';
 
-type State = NonNullable<SessionObject['status']['signOut']>['clients'][number]['state'];
+type State = SignOutStates[number]['state'];
 
 const pauses = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
 const hour = 3_600_000;
@@ -52,8 +52,6 @@ async function noteState(on: Foundation, notice: Notice, state: State): Promise<
     if (part.writes.length === 0 || (await on.store.commit([part])).committed) return;
   }
 }
-
-interface Cleanup { readonly grants?: readonly string[]; readonly copies?: readonly string[]; readonly notices?: readonly Notice[] }
 
 /** Clears up after dead Grants: what was issued under them, copies that did not fit into a commit, notices likewise. */
 export function grantsWorker(on: Foundation): Worker {

@@ -57,6 +57,8 @@ declare module 'oidc-provider' {
     readonly redirectUris: string[];
     readonly postLogoutRedirectUris: string[];
     readonly backchannelLogoutUri?: string;
+    redirectUriAllowed(uri: string): boolean;
+    postLogoutRedirectUriAllowed(uri: string): boolean;
     compareClientSecret(actual: string): boolean | Promise<boolean>;
     backchannelLogout(sub: string, sid: string): Promise<void>;
   }

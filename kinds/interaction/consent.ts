@@ -60,7 +60,9 @@ async function remember(tx: Transaction, call: Call, interaction: InteractionObj
   const name = grantName(account.metadata.name, client);
   const summary = { name: client, displayName: interaction.status.client.displayName };
   const decided = { rejected, clientUID: known?.metadata.uid ?? '', decided: call.now };
-  if (await tx.get(Grant, name)) {
+  const before = await tx.get(Grant, name);
+  if (before) {
+    if (before.spec.scopes.some((scope) => !scopes.includes(scope))) tx.add(await call.ports.revokeGrants([name]));
     await tx.update(Grant, name, ({ spec, status, internal }) => {
       spec.scopes = scopes;
       Object.assign(status, { client: summary, grantedTimestamp: toTimestamp(call.now) });

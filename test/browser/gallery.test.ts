@@ -16,6 +16,7 @@ afterAll(() => gallery.close());
 async function everyScene(page: Page, query: string, look: () => Promise<string[]>): Promise<string[]> {
   const all: string[] = [];
   for (const scene of scenes) {
+    if (query.includes('ar-XB') && scene === 'loading') continue;   // no language is known yet
     await gallery.show(page, `${scene}${query}`);
     all.push(...(await look()).map((fault) => `${scene}: ${fault}`));
   }

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { builtInScopes } from '../../kinds/scopes.js';
@@ -176,10 +177,36 @@ describe('headers', () => {
     expect((await get('/oauth2/auth', { origin: 'https://evil.test' })).headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('an absolute-form target is 400', async () => {
-    const { request } = await import('node:http');
-    const status = await new Promise((done) => request({ port: new URL(house.address).port, host: 'localhost', path: 'http://evil.test/oauth2/auth' }, (response) => { response.resume(); done(response.statusCode) }).end());
-    expect([200, 400]).toContain(status);
+  test('an absolute-form target is 400, and a foreign Host changes nothing', async () => {
+    const raw = (path: string, host: string): Promise<{ status: number; text: string }> => new Promise((done) => {
+      request({ port: new URL(house.address).port, host: 'localhost', path, headers: { host } }, async (response) => {
+        let text = '';
+        for await (const chunk of response) text += String(chunk);
+        done({ status: response.statusCode!, text });
+      }).end();
+    });
+    expect((await raw('http://evil.test/oauth2/auth', 'evil.test')).status).toBe(400);
+    const discovery = await raw('/.well-known/openid-configuration', 'evil.test');
+    expect([discovery.status, discovery.text.includes('evil.test')]).toEqual([200, false]);
+  });
+});
+
+describe('floods', () => {
+  test('of what stores something are 429 by client network, as page or as JSON', async () => {
+    const { NetworkLimits } = await import('../../registry/limits.js');
+    const { openStorage } = await import('./house.js');
+    const kept = await openStorage();
+    const small = await House.open({ storage: kept.storage, deps: { networkLimits: new NetworkLimits(kept.storage, 0.05) } });
+    for (const [path, method] of [['/oauth2/auth', 'GET'], ['/oauth2/device/auth', 'POST'], ['/oauth2/par', 'POST'], ['/oauth2/device', 'GET'], ['/oauth2/logout', 'GET']] as const) {
+      const statuses: number[] = [];
+      for (let i = 0; i < 7; i += 1) statuses.push((await fetch(small.address + path, { method, redirect: 'manual' })).status);
+      expect([path, statuses.at(-1), statuses.filter((status) => status === 429)]).toEqual([path, 429, [429]]);
+    }
+    const page = await fetch(`${small.address}/oauth2/auth`, { headers: { accept: 'text/html' } });
+    expect([page.status, await page.text()]).toEqual([429, expect.stringContaining('Too many tries')]);
+    expect(await (await fetch(`${small.address}/oauth2/par`, { method: 'POST' })).json()).toMatchObject({ error: 'slow_down' });
+    await small.close();
+    await kept.close();
   });
 });
 

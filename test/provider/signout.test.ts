@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
+import { Grant, grantName } from '../../kinds/grant.js';
 import { Session } from '../../kinds/session.js';
+import { under } from '../../storage/storage.js';
 import { Browser } from './browser.js';
 import { House, until } from './house.js';
 import { outcome, RelyingParty } from './relyingparty.js';
@@ -161,6 +163,21 @@ describe('telling Clients', () => {
     expect(await house.who(there.cookieFor('/'))).toMatchObject({ account });
     expect((await outcome(oidc.refreshTokenGrant(rp.config, one.access_token))).error).toBe('invalid_grant');
   });
+});
+
+test('withdrawing consent ends the tokens of every browser, more than fit one commit too', async () => {
+  await house.client('widespread');
+  const rp = await RelyingParty.of(house, 'widespread');
+  const account = (await house.account()).metadata.name;
+  const tokens: string[] = [];
+  for (let i = 0; i < 45; i += 1) tokens.push((await rp.signIn(new Browser(house), { account }, { scope: 'openid offline_access', prompt: 'consent' })).refresh_token!);
+  const name = grantName(account, 'widespread');
+  await house.store.change(house.store.systemCall(), async (tx) => {
+    tx.add(await house.identity.ports().revokeGrants([name]));
+    await tx.delete(Grant, name);
+  });
+  await until(async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0, 'the end of all copies');
+  for (const token of tokens) expect((await outcome(oidc.refreshTokenGrant(rp.config, token))).error).toBe('invalid_grant');
 });
 
 describe('a session', () => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 /** How long a button that agrees or deletes is deaf after it became visible, in milliseconds. */
 export const deaf = 500;
@@ -9,7 +9,7 @@ export const deaf = 500;
  */
 export function useGuard(shown: unknown): () => boolean {
   const since = useRef(0);
-  useEffect(() => { since.current = performance.now(); }, [shown]);
+  useLayoutEffect(() => { since.current = performance.now(); }, [shown]);
   useEffect(() => {
     const heard = new AbortController();
     const again = (): void => { since.current = performance.now(); };

@@ -43,8 +43,9 @@ export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
   );
 }
 
-/** Puts a page where the shell's skeleton was. */
+/** Where a page goes, cleared of the shell's skeleton; a page that comes back out of the browser's memory is loaded anew. */
 export const place = (): HTMLElement => {
+  addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
   const app = document.getElementById('app')!;
   app.textContent = '';
   return app;

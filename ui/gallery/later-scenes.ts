@@ -8,6 +8,11 @@ const aborted = () => interaction({ phase: 'Aborted', returnTo: '/gallery/left' 
 const many = () => Array.from({ length: 20 }, (_, index) => scope({ name: `scope-${index}`, title: `Scope number ${index + 1}`, required: index === 0, sensitive: index % 5 === 3, allowed: index % 7 !== 6, ...(index % 7 === 6 ? { reason: 'Not for this service.', preview: [] } : {}) }));
 const asking = (scopes = [openid, profile, scope(), health, groups]): Scene => ({ script: { GET: consent(scopes), 'POST consent': completed(), DELETE: aborted() } });
 
+function allowProfile(page: Document): void {
+  page.getElementById('scope-profile-box')?.click();
+  setTimeout(() => page.querySelector<HTMLElement>('.even .button')?.click());
+}
+
 /** Every state of setup, consent and the ends. */
 export const laterScenes: Record<string, () => Scene> = {
   'setup-name': () => ({ script: { GET: signedIn(['displayName']), 'PATCH account': {} } }),
@@ -18,7 +23,7 @@ export const laterScenes: Record<string, () => Scene> = {
   'consent-many': () => asking(many()),
   'consent-agreed-before': () => asking([openid, { ...profile, granted: true }, scope()]),
   'consent-no-preview': () => asking([openid, { ...health, preview: [], previewUnavailable: true }, scope({ preview: [] })]),
-  'consent-invalid': () => ({ script: { ...asking().script, 'POST consent': new Refusal(422, { causes: [{ reason: 'FieldValueForbidden', message: 'refused', field: 'spec.scopes[1]' }] }) } }),
+  'consent-invalid': () => ({ script: { ...asking().script, 'POST consent': new Refusal(422, { causes: [{ reason: 'FieldValueForbidden', message: 'refused', field: 'spec.scopes[1]' }] }) }, act: allowProfile }),
   'consent-refused': () => ({ script: { GET: consent([openid], { refusal: { message: 'Lantern Notes is closed for maintenance of its contracts until Monday.', policyDecision: 'pd-3kx9v2' } }), DELETE: aborted() } }),
   'consent-down': () => ({ script: { ...asking().script, 'POST consent': new Refusal(503, { retryAfterSeconds: 30 }) } }),
   'done': () => ({ script: { GET: interaction({ phase: 'Authenticated', account: account() }) } }),

@@ -10,7 +10,7 @@ import { hostileScenes, laterScenes, mailboxScenes } from './later-scenes.js';
 import { accented, english, mirrored } from './pseudo.js';
 import { signinScenes } from './signin-scenes.js';
 
-declare global { var gallery: { api: FakeAPI } | undefined }
+declare global { var stage: { api: FakeAPI } | undefined }
 
 const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes };
 const query = new URLSearchParams(location.search);
@@ -30,12 +30,12 @@ async function show(name: string): Promise<void> {
   const scene = scenes[name]!();
   const api = new FakeAPI(scene.script);
   api.install();
-  globalThis.gallery = { api };
+  globalThis.stage = { api };
   const ready = phase();
   render(scene.page === 'mailbox' ? <Mailbox /> : <SignIn name={query.get('tabs') ?? name} token={token ?? scene.token} />, place());
   if (scene.script.GET !== 'never') await ready;
   await api.settled();
-  if (!query.has('still')) scene.then?.(document);
+  if (!query.has('still')) scene.act?.(document);
   await api.settled();
   document.documentElement.dataset.scene = name;
 }

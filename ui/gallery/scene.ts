@@ -6,6 +6,6 @@ export interface Scene {
   script: Script;
   /** The token of an emailed link. */
   token?: string;
-  /** A message that shows the state, done by hand in the gallery: type this code or press this button. */
-  then?: (page: Document) => void;
+  /** What leads to the state once the page is ready: a code typed, a button pressed. */
+  act?: (page: Document) => void;
 }

@@ -4,7 +4,7 @@ import type { Scene } from './scene.js';
 
 const token = 'A'.repeat(43);
 const sent = () => interaction({ emailChallenge: challenge() });
-const resendable = () => interaction({ emailChallenge: challenge({ resendAfterTimestamp: inSeconds(-1) }) });
+const resendable = () => interaction({ emailChallenge: challenge({ sentTimestamp: inSeconds(-61), resendAfterTimestamp: inSeconds(-1) }) });
 
 /** The press of a button that submits the first form. */
 const submit = (page: Document): void => page.querySelector('form')?.requestSubmit();
@@ -19,42 +19,42 @@ const fill = (id: string, text: string) => (page: Document): void => {
 export const signinScenes: Record<string, () => Scene> = {
   'first-visit': () => ({ script: { GET: interaction(), 'POST emailchallenge': sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }) } }),
   'email-hinted': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': sent() } }),
-  'email-empty': () => ({ script: { GET: interaction() }, then: submit }),
-  'email-invalid': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example' }), 'POST emailchallenge': wrong('spec.email') }, then: submit }),
-  'email-busy': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': 'never' }, then: submit }),
-  'email-offline': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': ['offline', sent()] }, then: submit }),
-  'email-waiting': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': new Refusal(429, { retryAfterSeconds: 540 }) }, then: submit }),
+  'email-empty': () => ({ script: { GET: interaction() }, act: submit }),
+  'email-invalid': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example' }), 'POST emailchallenge': wrong('spec.email') }, act: submit }),
+  'email-busy': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': 'never' }, act: submit }),
+  'email-offline': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': ['offline', sent()] }, act: submit }),
+  'email-waiting': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': new Refusal(429, { retryAfterSeconds: 540 }) }, act: submit }),
   'email-not-offered': () => ({ script: { GET: interaction({ methods: ['Passkey'] }) } }),
   'ends-soon': () => ({ script: { GET: interaction({ expirationTimestamp: inSeconds(272) }) } }),
   'code-sent': () => ({ script: { GET: sent(), 'POST login': signedIn(), 'POST emailchallenge': sent(), discovery: { resources: [{ name: 'mockmessages' }] } } }),
   'code-only': () => ({ script: { GET: interaction({ methods: ['EmailCode'], emailChallenge: challenge() }), 'POST login': signedIn() } }),
   'link-only': () => ({ script: { GET: interaction({ methods: ['EmailLink'], emailChallenge: challenge() }) } }),
   'code-resendable': () => ({ script: { GET: resendable(), 'POST emailchallenge': [new Refusal(429, { retryAfterSeconds: 480 }), sent()] } }),
-  'code-wrong': () => ({ script: { GET: sent(), 'POST login': [wrong('spec.code', { triesLeft: 3 }), signedIn()] }, then: fill('code', '123456') }),
-  'code-no-tries': () => ({ script: { GET: resendable(), 'POST login': wrong('spec.code', { triesLeft: 0 }), 'POST emailchallenge': sent() }, then: fill('code', '123456') }),
+  'code-wrong': () => ({ script: { GET: sent(), 'POST login': [wrong('spec.code', { triesLeft: 3 }), signedIn()] }, act: fill('code', '123456') }),
+  'code-no-tries': () => ({ script: { GET: resendable(), 'POST login': wrong('spec.code', { triesLeft: 0 }), 'POST emailchallenge': sent() }, act: fill('code', '123456') }),
   'code-expired': () => ({
     script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5), resendAfterTimestamp: inSeconds(-500) }) }), 'POST login': new Refusal(410) },
-    then: fill('code', '123456'),
+    act: fill('code', '123456'),
   }),
-  'code-replaced': () => ({ script: { GET: sent(), 'POST login': new Refusal(410) }, then: fill('code', '123456') }),
-  'code-resting': () => ({ script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) }, then: fill('code', '123456') }),
-  'code-down': () => ({ script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) }, then: fill('code', '123456') }),
-  'code-fault': () => ({ script: { GET: sent(), 'POST login': new Refusal(500) }, then: fill('code', '123456') }),
+  'code-replaced': () => ({ script: { GET: sent(), 'POST login': new Refusal(410) }, act: fill('code', '123456') }),
+  'code-resting': () => ({ script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) }, act: fill('code', '123456') }),
+  'code-down': () => ({ script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) }, act: fill('code', '123456') }),
+  'code-fault': () => ({ script: { GET: sent(), 'POST login': new Refusal(500) }, act: fill('code', '123456') }),
   'code-new-account': () => ({ script: { GET: sent(), 'POST login': signedIn(['displayName']), 'PATCH account': {} } }),
   'link-opened': () => ({ token, script: { GET: sent(), 'POST login': signedIn() } }),
   'link-elsewhere': () => ({ token, script: { GET: new Refusal(404) } }),
-  'link-foreign': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(403) }, then: press }),
+  'link-foreign': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(403) }, act: press }),
   'link-expired': () => ({
-    token, script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5) }) }), 'POST login': new Refusal(410), 'POST emailchallenge': sent() }, then: press,
+    token, script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5) }) }), 'POST login': new Refusal(410), 'POST emailchallenge': sent() }, act: press,
   }),
-  'link-used': () => ({ token, script: { GET: interaction(), 'POST login': new Refusal(410) }, then: press }),
-  'link-replaced': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(410) }, then: press }),
+  'link-used': () => ({ token, script: { GET: interaction(), 'POST login': new Refusal(410) }, act: press }),
+  'link-replaced': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(410) }, act: press }),
   'refused': () => ({
     script: {
       GET: sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }),
       'POST login': new Refusal(403, { policyDecision: 'pd-7hq2m4' }, 'interactions.id.vestibule.org "k5qw" is forbidden: Only members of the Lantern project may sign in to Lantern Notes.'),
     },
-    then: fill('code', '123456'),
+    act: fill('code', '123456'),
   }),
   'no-home-page': () => ({ script: { GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }) } }),
   'logo': () => ({ script: { GET: interaction({ client: { ...client, logoURI: 'https://elsewhere.test/logo.png' } }) } }),

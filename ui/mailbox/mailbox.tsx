@@ -60,7 +60,7 @@ export function Mailbox() {
     <Page wide alert={list && failure && excuse(failure)} changed={() => render((count) => count + 1)}>
       {list ? <Messages list={list} busy={busy} empty={() => void empty()} />
         : failure?.code === 404 ? <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />
-          : failure ? <OutOfOrder failure={failure}><Button look="main" press={() => void read()}>{say('retry')}</Button></OutOfOrder> : null}
+          : failure ? <OutOfOrder failure={failure}><Button look="main" press={() => void read()}>{say('retry')}</Button></OutOfOrder> : <h1 class="waiting" aria-busy="true">{say('working')}</h1>}
     </Page>
   );
 }

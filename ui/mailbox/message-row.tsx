@@ -16,7 +16,7 @@ export function MessageRow({ message: { status } }: { message: MockMessage }) {
       )}
       <details>
         <summary>{say('mailbox.text')}</summary>
-        <pre dir="auto" tabIndex={0}>{cap(status.text, 10_000)}</pre>
+        <pre dir="auto">{cap(status.text, 10_000)}</pre>
       </details>
     </li>
   );

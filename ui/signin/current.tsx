@@ -29,7 +29,7 @@ function Unread({ flow }: { flow: Flow }) {
 
 /** On the way back to the Client: nothing is left to do here, so nothing is ready for input. */
 function Leaving({ flow }: { flow: Flow }) {
-  return <p class="lead center" aria-busy="true">{tell('leaving.title', { client: flow.interaction!.status.client.displayName })}</p>;
+  return <h1 class="waiting" aria-busy="true">{tell('leaving.title', { client: flow.interaction!.status.client.displayName })}</h1>;
 }
 
 type OneView = ComponentType<{ flow: Flow }>;
@@ -42,5 +42,5 @@ export function Current({ flow, name }: { flow: Flow; name: ViewName }) {
   const { here, missing } = usePart(part);
   if (missing) return <OutOfOrder failure={new Failure(0)}><Button look="main" press={() => location.reload()}>{say('retry')}</Button></OutOfOrder>;
   const One = bundled[name] ?? here?.[name];
-  return One ? <One flow={flow} /> : <p class="lead center" aria-busy="true">{say('loading')}</p>;
+  return One ? <One flow={flow} /> : <h1 class="waiting" aria-busy="true">{say('loading')}</h1>;
 }

@@ -8,7 +8,7 @@ export interface Call { call: string; body: { spec?: Record<string, unknown> } |
 
 /** What the gallery's page offers to tests; functions given to `page.evaluate` see it as a global. */
 interface Driver { api: { calls: Call[]; script: Record<string, any>; watching: number; delay: number; push(object?: object): void; say(call: string, answer: unknown): void; settled(): Promise<void> } }
-declare global { var gallery: Driver }
+declare global { var stage: Driver }
 
 /** The built gallery under its policy, and a browser to look at it. */
 export class Gallery {
@@ -67,4 +67,12 @@ export class Gallery {
 }
 
 /** Calls that change something, which the page has sent. */
-export const sent = (page: Page): Promise<Call[]> => page.evaluate(() => gallery.api.calls.filter(({ call }) => !call.startsWith('GET')));
+export const sent = (page: Page): Promise<Call[]> => page.evaluate(() => stage.api.calls.filter(({ call }) => !call.startsWith('GET')));
+
+/** Reads until it matches, for what comes a moment after an act; gives the last thing read. */
+export async function settle<T>(read: () => Promise<T>, matches: (value: T) => boolean): Promise<T> {
+  const end = Date.now() + 5_000;
+  let value = await read();
+  while (!matches(value) && Date.now() < end) value = await read();
+  return value;
+}

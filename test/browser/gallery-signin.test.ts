@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { Gallery, sent, settle } from './support/gallery.js';
+
+const gallery = new Gallery();
+beforeAll(() => gallery.open(), 120_000);
+afterEach(() => { expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]); });
+afterAll(() => gallery.close());
+
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+const phase = (page: Page) => page.locator('main').getAttribute('data-phase');
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+const left = (page: Page) => page.waitForURL(gallery.at('left'));
+
+describe('the first view', () => {
+  test('has the names of the contract, says where one is and for whom, and its heading has the focus', async () => {
+    const page = await gallery.visit('first-visit');
+    await heading(page, 'Sign in to Lantern Notes').waitFor();
+    expect(await focused(page)).toBe('H1');
+    expect(await phase(page)).toBe('LoginRequired');
+    expect(await page.title()).toBe('Sign in to Lantern Notes');
+    await page.getByRole('banner').getByText('localhost').waitFor();
+    await page.getByText('notes.lantern.test').waitFor();
+    await button(page, 'Cancel and go back to Lantern Notes').waitFor();
+    expect(await page.getByRole('button', { name: /passkey/ }).count()).toBe(0);
+    expect(await field(page, 'Email').evaluate((one) => Object.fromEntries(['type', 'name', 'autocomplete', 'inputmode', 'autocapitalize', 'spellcheck'].map((name) => [name, one.getAttribute(name)]))))
+      .toEqual({ type: 'email', name: 'username', autocomplete: 'username webauthn', inputmode: 'email', autocapitalize: 'none', spellcheck: 'false' });
+  });
+
+  test('takes what is typed right away, sends it once, and goes on to the code', async () => {
+    const page = await gallery.visit('first-visit');
+    await page.evaluate(() => { stage.api.delay = 100; });
+    await page.keyboard.type('ada@example.test');
+    await button(page, 'Continue with email').dblclick();
+    await heading(page, 'Check your email').waitFor();
+    expect(await sent(page)).toEqual([{ call: 'POST emailchallenge', body: { spec: { email: 'ada@example.test' } } }]);
+    expect(await focused(page)).toBe('H1');
+  });
+
+  test('shows what is wrong next to the field, in the title and in the alert, and keeps what was typed', async () => {
+    const page = await gallery.visit('email-invalid');
+    const email = field(page, 'Email');
+    expect(await email.inputValue()).toBe('ada@example');
+    expect(await email.getAttribute('aria-invalid')).toBe('true');
+    expect(await focused(page)).toBe('email');
+    expect(await page.locator(`#${await email.getAttribute('aria-describedby')}`).textContent()).toBe('Enter a complete address, such as name@example.com.');
+    expect(await page.getByRole('alert').textContent()).toBe('Enter a complete address, such as name@example.com.');
+    expect(await page.title()).toMatch(/^Error: /);
+  });
+
+  test('asks for an address before it sends anything', async () => {
+    const page = await gallery.visit('email-empty');
+    await page.getByText('Enter your email address.').waitFor();
+    expect(await sent(page)).toEqual([]);
+  });
+
+  test('loses nothing when the network is gone', async () => {
+    const page = await gallery.visit('email-offline');
+    await page.getByRole('alert').getByText('We cannot reach the service.').waitFor();
+    expect(await field(page, 'Email').inputValue()).toBe('ada@example.test');
+    await button(page, 'Continue with email').click();
+    await heading(page, 'Check your email').waitFor();
+  });
+
+  test('says how long to wait', async () => {
+    const page = await gallery.visit('email-waiting');
+    await page.getByRole('alert').getByText('You can try again in 9 minutes.').waitFor();
+  });
+
+  test('tells progress only when it lasts, and keeps the focus', async () => {
+    const page = await gallery.visit('email-busy');
+    await button(page, 'Sending…').waitFor();
+    expect(await page.getByRole('status').textContent()).toBe('Sending…');
+  });
+
+  test('cancels, and goes back', async () => {
+    const page = await gallery.visit('first-visit');
+    await button(page, 'Cancel and go back to Lantern Notes').click();
+    await left(page);
+  });
+
+  test('can be used by keyboard alone', async () => {
+    const page = await gallery.visit('first-visit');
+    for (const stop of ['email', 'BUTTON', 'BUTTON', 'A', 'A']) {
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe(stop);
+    }
+    await field(page, 'Email').focus();
+    await page.keyboard.type('ada@example.test');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Check your email').waitFor();
+  });
+
+  test('warns before the time runs out, and says what happened after it', async () => {
+    const page = await gallery.visit('ends-soon');
+    await page.getByText('This sign-in ends in 5 minutes.').waitFor();
+    expect(await page.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe('https://notes.lantern.test/login');
+    const over = await gallery.visit('ran-out');
+    await heading(over, 'This sign-in took too long and is over').waitFor();
+    expect(await over.getByRole('link', { name: 'Go back to Lantern Notes' }).getAttribute('href')).toBe('https://notes.lantern.test/login');
+  });
+});
+
+describe('the code', () => {
+  test('has the names of the contract and a watch', async () => {
+    const page = await gallery.visit('code-sent');
+    for (const name of ['Sign in', 'Send a new code', 'Use another address', 'Cancel and go back to Lantern Notes']) await button(page, name).waitFor();
+    expect(await field(page, 'Code').evaluate((one) => Object.fromEntries(['type', 'name', 'autocomplete', 'inputmode', 'maxlength'].map((name) => [name, one.getAttribute(name)]))))
+      .toEqual({ type: 'text', name: 'code', autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: null });
+    expect(await page.evaluate(() => stage.api.watching)).toBe(1);
+    await page.getByRole('link', { name: 'Mail is mocked here: open the mailbox' }).waitFor();
+  });
+
+  test.each(['123456', '123 456', '123-456', '123–456', ' 1 2 3 4 5 6 ', '１２３４５６', '١٢٣٤٥٦', 'Your code is 123456.', '\u200e123\u00a0456'])('%j is read as 123456 and sent by itself', async (typed) => {
+    const page = await gallery.visit('code-sent');
+    await page.evaluate(() => { stage.api.script['POST login'] = 'never'; });
+    await field(page, 'Code').fill(typed);
+    expect(await settle(() => sent(page), ({ length }) => length > 0)).toEqual([{ call: 'POST login', body: { spec: { method: 'EmailCode', code: '123456' } } }]);
+    expect(await field(page, 'Code').inputValue()).toBe('123456');
+  });
+
+  test.each(['12345', '1234567', 'abcdef', ''])('%j is not sent, and the button says why', async (typed) => {
+    const page = await gallery.visit('code-sent');
+    await field(page, 'Code').fill(typed);
+    await button(page, 'Sign in').click();
+    await page.getByText('The code has six digits.').waitFor();
+    expect(await sent(page)).toEqual([]);
+  });
+
+  test('a right one goes on to the Client', async () => {
+    const page = await gallery.visit('code-sent');
+    await page.keyboard.type('123456');
+    await left(page);
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).toBe('{}');
+  });
+
+  test('a wrong one is kept, selected and said; the same is not sent again by itself', async () => {
+    const page = await gallery.visit('code-wrong');
+    await page.locator('#code-error').getByText('That code is not right. 3 tries left.').waitFor();
+    const [value, from, to] = await field(page, 'Code').evaluate((one: HTMLInputElement) => [one.value, one.selectionStart, one.selectionEnd]);
+    expect([value, from, to, await focused(page)]).toEqual(['123456', 0, 6, 'code']);
+    await field(page, 'Code').fill('12345');
+    await field(page, 'Code').fill('123456');
+    await page.evaluate(() => stage.api.settled());
+    expect(await sent(page)).toHaveLength(1);
+    await button(page, 'Sign in').click();
+    await left(page);
+  });
+
+  test('with no tries left the new code has the focus', async () => {
+    const page = await gallery.visit('code-no-tries');
+    await page.locator('#code-error').getByText('no tries are left').waitFor();
+    expect(await focused(page)).toBe('resend');
+    await page.keyboard.press('Enter');
+    expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'A new code is on its way.')).toBe('A new code is on its way.');
+    expect(await page.locator('#code-error').count()).toBe(0);
+    expect(await sent(page)).toContainEqual({ call: 'POST emailchallenge', body: { spec: { email: 'ada@example.test' } } });
+  });
+
+  test.each([
+    ['code-expired', 'This code has expired. Send a new code.'], ['code-replaced', 'A newer code was sent. Type the one from the latest email.'],
+  ])('%s says so', async (scene, words) => {
+    const page = await gallery.visit(scene);
+    await page.locator('#code-error').getByText(words).waitFor();
+  });
+
+  test.each([['code-resting', 'You can try again in 15 minutes.'], ['code-down', 'The service is not available just now.'], ['code-fault', 'That did not work.']])('%s says so and stays usable', async (scene, words) => {
+    const page = await gallery.visit(scene);
+    await page.getByRole('alert').getByText(words).waitFor();
+    await page.getByText('Reference: c0ffee00').waitFor();
+    expect(await field(page, 'Code').inputValue()).toBe('123456');
+  });
+
+  test('a new one can be asked for when the time has come, which is said once', async () => {
+    const context = await gallery.window();
+    const page = await context.newPage();
+    await page.clock.install();
+    await gallery.show(page, 'code-sent');
+    const resend = button(page, 'Send a new code');
+    expect(await resend.getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('You can ask for a new one in').waitFor();
+    await resend.focus();
+    await page.keyboard.press('Enter');
+    expect(await sent(page)).toEqual([]);
+    expect(await page.getByRole('status').textContent()).toBe('');
+    await page.clock.runFor(61_000);
+    expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'You can ask for a new code now.')).toBe('You can ask for a new code now.');
+    expect(await focused(page)).toBe('resend');
+    await page.keyboard.press('Enter');
+    expect(await settle(() => sent(page), ({ length }) => length > 0)).toHaveLength(1);
+  });
+
+  test('too many asked for: the wait is counted down', async () => {
+    const page = await gallery.visit('code-resendable');
+    await button(page, 'Send a new code').click();
+    await page.getByRole('alert').getByText('You can try again in 8 minutes.').waitFor();
+    expect(await button(page, 'Send a new code').getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('You can ask for a new one in 8 minutes.').waitFor();
+  });
+
+  test('another address starts from the one that was given', async () => {
+    const page = await gallery.visit('code-sent');
+    await button(page, 'Use another address').click();
+    await heading(page, 'Sign in to Lantern Notes').waitFor();
+    expect(await field(page, 'Email').inputValue()).toBe('ada@example.test');
+  });
+
+  test('a refusal by policy shows the words of the rule, whom to ask, and no way that cannot help', async () => {
+    const page = await gallery.visit('refused');
+    await heading(page, 'You cannot sign in to Lantern Notes').waitFor();
+    expect(await page.getByRole('blockquote').textContent()).toBe('Only members of the Lantern project may sign in to Lantern Notes.');
+    expect(await page.getByRole('button').allTextContents()).toEqual(['Cancel and go back to Lantern Notes']);
+    expect(await page.locator('main').getAttribute('data-phase')).toBe('error');
+  });
+});

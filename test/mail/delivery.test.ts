@@ -1,0 +1,160 @@
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { begin } from '../support/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+
+interface Received { from: string; to: string[]; raw: string }
+
+/** A real SMTP server in the test, with scripted answers. */
+class Inbox {
+  readonly received: Received[] = [];
+  attempts = 0;
+  readonly #server: SMTPServer;
+
+  constructor(options: SMTPServerOptions = {}, onData?: (inbox: Inbox) => Error | undefined | Promise<void>) {
+    this.#server = new SMTPServer({
+      authOptional: true, disabledCommands: ['STARTTLS'], ...options,
+      onData: (stream, session, callback) => {
+        let raw = '';
+        stream.setEncoding('utf8').on('data', (chunk: string) => { raw += chunk }).on('end', () => {
+          this.attempts += 1;
+          const { mailFrom, rcptTo } = session.envelope;
+          const said = onData?.(this);
+          if (said instanceof Error) return callback(said);
+          Promise.resolve(said).then(() => { this.received.push({ from: mailFrom ? mailFrom.address : '', to: rcptTo.map(({ address }) => address), raw }); callback() }, callback);
+        });
+      },
+    });
+    this.#server.on('error', () => {});
+  }
+
+  async listen(port = 0): Promise<string> {
+    await new Promise<void>((resolve) => { this.#server.listen(port, '127.0.0.1', resolve) });
+    return `smtp://127.0.0.1:${(this.#server.server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> { return new Promise((resolve) => { this.#server.close(resolve) }) }
+}
+
+const until = async (holds: () => boolean, milliseconds = 20_000): Promise<void> => {
+  for (const end = Date.now() + milliseconds; !holds();) {
+    if (Date.now() > end) throw new Error('in vain');
+    await new Promise((resolve) => { setTimeout(resolve, 20) });
+  }
+};
+
+/** The text part of a mail, decoded. */
+function textOf(raw: string): string {
+  const part = raw.split(/\r\n--/).find((one) => /content-type: text\/plain/i.test(one))!;
+  const body = part.slice(part.indexOf('\r\n\r\n') + 4);
+  return /quoted-printable/i.test(part) ? body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))) : /base64/i.test(part.split('\r\n\r\n')[0]!) ? Buffer.from(body, 'base64').toString() : body;
+}
+
+const inboxes: { close(): Promise<void> }[] = [];
+afterEach(async () => { await stopAll(); await Promise.all(inboxes.splice(0).map((inbox) => inbox.close())) });
+afterAll(stopAll);
+
+async function startWith(mail: string): Promise<TestService> {
+  const service = await startTest({ mail, flags: ['--limit-factor', '100'] });
+  await createClient(service, 'app');
+  return service;
+}
+
+const refused = (code: number): Error => Object.assign(new Error('not now'), { responseCode: code });
+
+describe('mail by a real SMTP server', () => {
+  test('one mail a challenge: explicit envelope, code first, the link works', async () => {
+    const inbox = new Inbox();
+    const service = await startWith(await inbox.listen());
+    inboxes.push(inbox);
+    const { tab, I } = await begin(service);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'Ada@Example.test' } }).is(200);
+    await until(() => inbox.received.length === 1);
+    const [mail] = inbox.received as [Received];
+    expect(mail).toMatchObject({ from: 'sign-in@vestibule.test', to: ['Ada@example.test'] });
+    expect(mail.raw).toMatch(/^Subject: Your sign-in to app app\r$/m);
+    expect(mail.raw).toMatch(/^Auto-Submitted: auto-generated\r$/m);
+    const text = textOf(mail.raw);
+    const code = /^(\d{6})\r?$/m.exec(text)![1]!;
+    expect(text.indexOf(code)).toBeLessThan(text.indexOf('#token='));
+    expect(mail.raw).not.toMatch(/<img|<script|http-equiv/i);
+    await tab.post(`${I}/login`, { spec: { method: 'EmailLink', token: /#token=([\w-]{43})/.exec(text)![1] } }).is(200);
+    expect(service.logs.join('')).not.toContain(code);
+  });
+
+  test('a server that refuses for now is asked again, with the same code, until it takes it', async () => {
+    const codes: string[] = [];
+    const inbox = new Inbox({}, (box) => (box.attempts < 3 ? refused(451) : undefined));
+    const service = await startWith(await inbox.listen());
+    inboxes.push(inbox);
+    const { tab, I } = await begin(service);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'a@example.test' } }).is(200);
+    await until(() => inbox.received.length === 1);
+    codes.push(/^(\d{6})\r?$/m.exec(textOf(inbox.received[0]!.raw))![1]!);
+    expect(inbox.attempts).toBe(3);
+    await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: codes[0] } }).is(200);
+  });
+
+  test('a server that refuses for good is not asked again', async () => {
+    const inbox = new Inbox({}, () => refused(550));
+    const service = await startWith(await inbox.listen());
+    inboxes.push(inbox);
+    const { tab, I } = await begin(service);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'a@example.test' } }).is(200);
+    await until(() => service.logs.some((line) => line.includes('a mail was not sent')));
+    await until(() => inbox.attempts === 1);
+    const left = await service.storage.list({ start: 'outbox/mail/', end: 'outbox/mail0' });
+    await until(() => left.entries.length === 0 || inbox.attempts === 1);
+    expect(inbox.received).toEqual([]);
+  });
+
+  test('a server that is down: the answer does not wait, the mail comes when it is back', async () => {
+    const probe: Server = createServer();
+    await new Promise<void>((resolve) => { probe.listen(0, '127.0.0.1', resolve) });
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => { probe.close(resolve) });
+    const service = await startWith(`smtp://127.0.0.1:${port}`);
+    const { tab, I } = await begin(service);
+    const began = performance.now();
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'a@example.test' } }).is(200);
+    expect(performance.now() - began).toBeLessThan(3_000);
+    await until(() => service.logs.some((line) => line.includes('a mail was not sent')));
+    const inbox = new Inbox();
+    await inbox.listen(port);
+    inboxes.push(inbox);
+    await until(() => inbox.received.length === 1);
+    expect((await tab.get('/readyz')).code).toBe(200);
+  });
+
+  test('a server that is slow holds up neither the answer nor other mails; a stop finishes the one under way', async () => {
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => { release = resolve });
+    const inbox = new Inbox({}, (box) => (box.attempts === 1 ? held : undefined));
+    const service = await startWith(await inbox.listen());
+    inboxes.push(inbox);
+    const [first, second] = [await begin(service), await begin(service)];
+    await first.tab.post(`${first.I}/emailchallenge`, { spec: { email: 'slow@example.test' } }).is(200);
+    await until(() => inbox.attempts === 1);
+    await second.tab.post(`${second.I}/emailchallenge`, { spec: { email: 'quick@example.test' } }).is(200);
+    await until(() => inbox.received.some(({ to }) => to[0] === 'quick@example.test'));
+    const stopping = service.stop();
+    release();
+    await stopping;
+    expect(inbox.received.map(({ to }) => to[0]).sort()).toEqual(['quick@example.test', 'slow@example.test']);
+  });
+
+  test('two challenges never share a code in flight: the newest mail is the one that works', async () => {
+    const inbox = new Inbox();
+    const service = await startWith(await inbox.listen());
+    inboxes.push(inbox);
+    const all = await Promise.all(Array.from({ length: 5 }, () => begin(service)));
+    await Promise.all(all.map(({ tab, I }, i) => tab.post(`${I}/emailchallenge`, { spec: { email: `n${i}@example.test` } }).is(200)));
+    await until(() => inbox.received.length === 5);
+    for (const [i, { tab, I }] of all.entries()) {
+      const mail = inbox.received.find(({ to }) => to[0] === `n${i}@example.test`)!;
+      await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: /^(\d{6})\r?$/m.exec(textOf(mail.raw))![1] } }).is(200);
+    }
+    expect(inbox.attempts).toBe(5);
+  });
+});

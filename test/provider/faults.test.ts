@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Unavailable, Unknown, type Storage } from '../../storage/storage.js';
+import { Browser } from './browser.js';
+import { House, openStorage } from './house.js';
+import { RelyingParty } from './relyingparty.js';
+
+let kept: Awaited<ReturnType<typeof openStorage>>;
+let house: House;
+let fault: { get?: Error; commit?: Error; loseOnce?: boolean } = {};
+
+beforeAll(async () => {
+  kept = await openStorage();
+  const { storage } = kept;
+  const faulty: Storage = {
+    get: (key) => fault.get && key.startsWith('oidc/') ? Promise.reject(fault.get) : storage.get(key),
+    commit: (checks, writes) => {
+      if (fault.commit) return Promise.reject(fault.commit);
+      if (fault.loseOnce && checks.length > 0) {
+        fault.loseOnce = false;
+        return Promise.resolve({ committed: false, revision: 1, winners: new Map([[checks[0]!.key, undefined]]) });
+      }
+      return storage.commit(checks, writes);
+    },
+    list: storage.list.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: async () => {},
+  };
+  house = await House.open({ storage: faulty });
+  await house.client('shop');
+});
+afterEach(() => { fault = {} });
+afterAll(async () => { await house.close(); await kept.close() });
+
+describe('when the store fails', () => {
+  test.each([['cannot be reached', new Unavailable('down'), 503], ['does not say what it did', new Unknown('lost'), 504]] as const)('and %s: a page for people, no cookie, nothing said of it', async (_, error, status) => {
+    const rp = await RelyingParty.of(house, 'shop');
+    fault = { commit: error };
+    const answer = await new Browser(house).request((await rp.begin()).url);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+    expect(answer.cookies).toEqual([]);
+    expect(answer.text).toContain('The service is not available just now');
+    expect(answer.text).not.toMatch(/down|lost/);
+    expect(answer.text).toContain('audit-id-of-tests');
+  });
+
+  test('programs get the same as JSON', async () => {
+    fault = { get: new Unavailable('down') };
+    const answer = await fetch(`${house.address}/oauth2/token`, { method: 'POST', headers: { authorization: `Basic ${btoa('shop:secret-of-shop')}`, accept: 'application/json' }, body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x' }) });
+    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([503, 'temporarily_unavailable']);
+    expect(answer.headers.get('retry-after')).toBe('1');
+  });
+
+  test('a page whose commit lost a race is asked for again and then succeeds', async () => {
+    const rp = await RelyingParty.of(house, 'shop');
+    const browser = new Browser(house);
+    await rp.signIn(browser, { account: (await house.account()).metadata.name }, { scope: 'openid' });
+    fault = { loseOnce: true };
+    const url = (await rp.begin({ scope: 'openid' })).url;
+    const first = await browser.request(url);
+    expect([first.status, first.location!.href]).toEqual([303, url.href]);
+    expect((await browser.go(first.location!)).location!.searchParams.get('code')).toBeTruthy();
+  });
+
+  test('a fault of ours is a 500 without detail, counted once', async () => {
+    const rp = await RelyingParty.of(house, 'shop');
+    const before = house.identity.counts.get('server_error') ?? 0;
+    fault = { commit: new TypeError('secret detail') };
+    const answer = await new Browser(house).request((await rp.begin()).url);
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toContain('secret detail');
+    expect(house.identity.counts.get('server_error')).toBe(before + 1);
+  });
+});
