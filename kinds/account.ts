@@ -9,7 +9,7 @@ export const Missing = z.enum(['displayName', 'passkey']);
 export const Account = defineKind({
   kind: 'Account', resource: 'accounts', shortNames: ['acct'], owner: 'metadata.name', cached: true, named: 'service',
   description: 'A person who signs in, known by an address they proved to hold.',
-  verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
+  verbs: ['get', 'list', 'watch', 'patch', 'update'],
   spec: z.object({
     displayName: line(64).optional().describe('The name shown to the person and, with scope profile, to services.'),
     givenName: line(64).optional().describe('Given name.'),

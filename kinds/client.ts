@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineKind, type Call } from '../registry/kind.js';
-import type { Cause } from '../registry/status.js';
+import { defineKind, group } from '../registry/kind.js';
+import { alreadyExists, type Cause } from '../registry/status.js';
 import { line, timestamp, webAddress } from './text.js';
 
 const GrantType = z.enum(['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code']);
@@ -39,6 +39,8 @@ const ClientSpec = z.object({
 export type ClientSpec = z.infer<typeof ClientSpec>;
 type Spec = ClientSpec;
 
+const named = { kind: 'Client', resource: 'clients', group };
+
 /** A relying party. Its name is the `client_id`. */
 export const Client = defineKind({
   kind: 'Client', resource: 'clients', cached: true,
@@ -54,11 +56,12 @@ export const Client = defineKind({
   internal: z.object({ secrets: z.array(z.object({ hash: z.string(), created: z.number().int() })) }),
   columns: { 'Display-Name': (client) => client.spec.displayName, Type: (client) => client.spec.type },
   strategy: {
-    validate: (next, _old, call) => validate(next.metadata.name, next.spec, call),
+    validate: (next) => validate(next.metadata.name, next.spec),
+    also(_tx, next, old) { if (next && !old && builtInClients.has(next.metadata.name)) throw alreadyExists(named, next.metadata.name) },
   },
 });
 
-function validate(name: string, spec: Spec, call: Call): Cause[] {
+function validate(name: string, spec: Spec): Cause[] {
   const causes: Cause[] = [];
   const wrong = (field: string, message: string): void => { causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` }) };
   if (name.length > 200) wrong('metadata.name', 'must have at most 200 characters');
@@ -72,8 +75,18 @@ function validate(name: string, spec: Spec, call: Call): Cause[] {
     const uri = spec[field];
     if (uri && !isWeb(uri)) wrong(`spec.${field}`, 'must be an https address, or http on loopback');
   }
-  void call;
+  causes.push(...pairwiseFaults(spec));
   return causes;
+}
+
+/** A pairwise subject needs one host to be told by; without a redirect, keys that only its owner can publish (OpenID Connect Core 8.1). */
+function pairwiseFaults(spec: Spec): Cause[] {
+  if (spec.subjectType !== 'pairwise') return [];
+  const hosts = new Set(spec.redirectURIs.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host));
+  const keyed = spec.tokenEndpointAuthMethod === 'private_key_jwt' && spec.jwksURI !== undefined;
+  const wrong = hosts.size > 1 ? 'all redirect URIs of a pairwise Client must have one host'
+    : spec.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code') && !keyed ? 'pairwise with the device grant needs private_key_jwt and jwksURI' : undefined;
+  return wrong ? [{ reason: 'FieldValueInvalid', field: 'spec.subjectType', message: `Invalid value: ${wrong}` }] : [];
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { errors, type Client, type Configuration, type Interaction, type KoaContext, type ProviderContext, type Token } from 'oidc-provider';
 import { clockTolerance, StoreAdapter } from './adapter.js';
-import { emailed, phishingResistant } from './assurance.js';
+import { emailed, phishingResistant } from '../kinds/assurance.js';
 import { builtInClients } from './builtin.js';
 import { findAccount } from './claims.js';
 import { CookieSigner } from './cookies.js';

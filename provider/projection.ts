@@ -4,7 +4,7 @@ import { toTimestamp } from '../kinds/text.js';
 import type { Part } from '../registry/kind.js';
 import { digest, nameOf } from '../registry/keys.js';
 import { clientName } from './clients.js';
-import { phishingResistant } from './assurance.js';
+import { phishingResistant } from '../kinds/assurance.js';
 import type { Exchange } from './exchange.js';
 import type { Foundation, SessionObject } from './foundation.js';
 import { endBeyondCap } from './sessioncap.js';

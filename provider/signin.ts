@@ -2,7 +2,7 @@ import { interactionPolicy, type ProviderContext, type Session } from 'oidc-prov
 import { Session as ProjectedSession } from '../kinds/session.js';
 import type { Decision } from '../registry/kind.js';
 import { accountCaller, accountObject, domainOf } from './accounts.js';
-import { claimsOf, phishingResistant } from './assurance.js';
+import { claimsOf, phishingResistant } from '../kinds/assurance.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
 import { sessionName } from './projection.js';

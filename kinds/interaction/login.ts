@@ -7,15 +7,13 @@ import { expired, forbidden, invalid, tooManyRequests, type StatusError } from '
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account.js';
 import { canonical } from '../address.js';
+import { claimsOf } from '../assurance.js';
 import type { Method } from '../session.js';
 import { toTimestamp } from '../text.js';
 import { codeData } from './emailchallenge.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseOver, wrongPhase } from './phase.js';
 import { countTry, forgetTries, restingUntil } from './resting.js';
-
-/** What an emailed proof may claim: one weak factor (`provider.md` 13). */
-const emailed = { amr: ['otp'], acr: 'urn:vestibule:acr:email' };
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 type Proof = { method: 'EmailCode'; code: string } | { method: 'EmailLink'; token: string };
@@ -124,5 +122,5 @@ function authenticated({ internal, status }: InteractionObject, { metadata, spec
   delete status.emailChallenge;
   status.phase = 'Authenticated';
   status.account = { name: metadata.name, email: account.email.address, setup: account.setup, ...(spec.displayName && { displayName: spec.displayName }) };
-  internal.login = { account: metadata.name, method, seconds: Math.floor(call.now / 1000), ...emailed };
+  internal.login = { account: metadata.name, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
 }

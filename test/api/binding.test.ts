@@ -87,7 +87,7 @@ describe.each(['embedded', 'etcd'] as const)('an interaction belongs to one brow
     if (switching.code === 200) {
       const form = switching.bytes.toString();
       const action = /action="([^"]+)"/.exec(form)![1]!;
-      const fields = new URLSearchParams([...form.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!]));
+      const fields = new URLSearchParams([...form.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!] as [string, string]));
       const out = await second.tab.send('POST', action, { body: fields.toString(), headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-mode': 'navigate' } });
       await proceed(second.tab, new URL(out.headers.location!, service.baseURL).pathname + new URL(out.headers.location!, service.baseURL).search);
     }

@@ -18,7 +18,8 @@ conforms(Client, {
   valid: () => ({ name: 'sample', spec: { displayName: 'Sample', redirectURIs: ['https://app.example.test/callback'], homepageURI: 'https://app.example.test/' }, status: { secrets: [] }, internal: { secrets: [] } }),
   invalid: [{ spec: { redirectURIs: ['https://app.example.test/#fragment'] }, field: 'spec.redirectURIs[0]' }, { spec: { redirectURIs: ['http://app.example.test/'] }, field: 'spec.redirectURIs[0]' },
     { spec: { redirectURIs: ['https://*.example.test/'] }, field: 'spec.redirectURIs[0]' }, { spec: { redirectURIs: ['https://u:p@app.example.test/'] }, field: 'spec.redirectURIs[0]' }, { spec: { logoURI: 'javascript:alert(1)' }, field: 'spec.logoURI' },
-    { spec: { logoURI: 'data:image/png;base64,AA' }, field: 'spec.logoURI' }, { spec: { type: 'Public', tokenEndpointAuthMethod: 'client_secret_basic' }, field: 'spec.tokenEndpointAuthMethod' }, { spec: { secretHashes: ['sha256:x'] }, field: 'spec.secretHashes[0]' }],
+    { spec: { logoURI: 'data:image/png;base64,AA' }, field: 'spec.logoURI' }, { spec: { type: 'Public', tokenEndpointAuthMethod: 'client_secret_basic' }, field: 'spec.tokenEndpointAuthMethod' }, { spec: { secretHashes: ['sha256:x'] }, field: 'spec.secretHashes[0]' },
+    { spec: { subjectType: 'pairwise', redirectURIs: ['https://a.example.test/', 'https://b.example.test/'] }, field: 'spec.subjectType' }],
   patch: { displayName: 'Another', homepageURI: null },
 });
 conforms(Grant, {

@@ -10,7 +10,7 @@ import { Grant, grantName } from '../../kinds/grant.js';
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import { Session, type Method } from '../../kinds/session.js';
 import { toTimestamp } from '../../kinds/text.js';
-import { claimsOf } from '../../provider/assurance.js';
+import { claimsOf } from '../../kinds/assurance.js';
 import { createIdentityProvider, type IdentityProvider, type ProviderDeps } from '../../provider/provider.js';
 import type { Authorize } from '../../registry/decision.js';
 import { Hub } from '../../registry/hub.js';

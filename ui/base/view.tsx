@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
 import { say, tell } from './message.js';
 
@@ -28,12 +28,14 @@ export function View({ title, values = {}, phase, after = 0, error = false, abov
   const heading = useRef<HTMLHeadingElement>(null);
   const words = say(title, values);
   useLayoutEffect(() => { document.title = error ? say('error', { title: words }) : words; }, [words, error]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, []);
-  useEffect(() => {
-    const timer = setTimeout(() => { document.querySelector('main')!.dataset.phase = phase; }, after);
+  useLayoutEffect(() => {
+    const ready = (): void => { document.querySelector('main')!.dataset.phase = phase; };
+    if (!after) return ready();
+    const timer = setTimeout(ready, after);
     return () => clearTimeout(timer);
   }, [phase]);
   return (

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { Link } from '../base/link.js';
 import { inTime, say, tell } from '../base/message.js';
@@ -43,13 +43,20 @@ const cancellable = (flow: Flow, view: ViewName): boolean =>
   Boolean(flow.interaction) && (view === 'refused' || (running.has(view) && view !== 'consent')
     || (view === 'impasse' && flow.impasse?.kind !== 'lost' && flow.impasse?.kind !== 'over'));
 
+/** Calls back when nothing more urgent is to be done. */
+const idle = (work: () => void): void => { (globalThis.requestIdleCallback ?? setTimeout)(work); };
+
+const prefetch = (): void => { proving.get().then(() => agreeing.get()).catch(() => undefined); };
+
+/** Makes the flow and asks for the interaction at once, before anything is drawn. */
 function useFlow(name: string, token: string | undefined): { flow: Flow; changed: () => void } {
   const [, render] = useState(0);
   const changed = (): void => render((count) => count + 1);
-  const flow = useMemo(() => new Flow(name, token, changed), []);
-  useEffect(() => {
-    if (token) void proving.get().catch(() => undefined);
-    void flow.start().then(() => proving.get()).then(() => agreeing.get()).catch(() => undefined);
+  const flow = useMemo(() => {
+    const made = new Flow(name, token, changed);
+    if (token) prefetch();
+    void made.start().then(() => idle(prefetch));
+    return made;
   }, []);
   return { flow, changed };
 }

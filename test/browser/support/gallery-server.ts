@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const folder = join(process.cwd(), 'dist', 'ui-gallery');
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; "
   + "base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css', html: 'text/html; charset=utf-8' };
+const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', html: 'text/html; charset=utf-8' };
 
 /** Serves the built gallery under the policy of the real pages and keeps what browsers report against it. */
 export class GalleryServer {
@@ -35,7 +35,7 @@ export class GalleryServer {
   }
 
   async #answer(url: string): Promise<{ body: Buffer | undefined; type: string }> {
-    const asset = /^\/assets\/([\w-]+\.(js|css))$/.exec(url);
+    const asset = /^\/assets\/([\w-]+\.(js|css|svg))$/.exec(url);
     if (asset) return { body: await readFile(join(folder, 'assets', asset[1]!)), type: asset[2]! };
     return url.startsWith('/gallery') ? { body: await readFile(join(folder, 'gallery.html')), type: 'html' } : { body: undefined, type: '' };
   }

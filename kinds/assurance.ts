@@ -1,4 +1,4 @@
-import type { Method } from '../kinds/session.js';
+import type { Method } from './session.js';
 
 /** An emailed proof: one weak factor, claimed as nothing more. */
 export const emailed = 'urn:vestibule:acr:email';
