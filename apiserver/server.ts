@@ -85,7 +85,7 @@ export class Server {
     this.#stopping = true;
     await new Promise((resolve) => setTimeout(resolve, options.delay ?? 0));
     const closed = new Promise<void>((resolve) => { this.#http.close(() => resolve()) });
-    await this.#watcher.stop(options.delay === undefined ? 0 : 5_000);
+    await this.#watcher.stop();
     this.#http.closeIdleConnections();
     const late = setTimeout(() => this.#http.closeAllConnections(), 10_000);
     const idle = setInterval(() => this.#http.closeIdleConnections(), 50);

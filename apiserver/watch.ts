@@ -42,11 +42,12 @@ export class Watcher {
     } finally { release() }
   }
 
-  /** Ends every stream cleanly, spread over `milliseconds`. */
-  async stop(milliseconds: number): Promise<void> {
+  /** Ends every stream cleanly, spread over up to five seconds so that not all come back at once. */
+  async stop(): Promise<void> {
     const all = [...this.#streams];
+    const spread = Math.min(5_000, all.length * 10);
     await Promise.all(all.map(async (stream, i) => {
-      await new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 5_000) * (i / Math.max(all.length, 1))));
+      await new Promise((resolve) => { setTimeout(resolve, spread * (i / all.length)) });
       stream.finish();
     }));
   }
