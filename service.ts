@@ -60,7 +60,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   if (config.manifests) await applyManifests(config.manifests, store);
   server = new Server({
     store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight,
-    ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
+    ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
     ...(config.trustedProxies.length > 0 && { trustedProxies: blockList(config.trustedProxies) }),
     checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }],
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, secure: baseURL.startsWith('https:') }),

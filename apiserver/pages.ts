@@ -38,6 +38,13 @@ export class Pages {
     this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req)]);
   }
 
+  /** A page of its own for an error. */
+  error(req: Req, res: Res, code: number, html: string, retryAfter: number | undefined): void {
+    const body = Buffer.from(html);
+    res.writeHead(code, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req), ...(retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]), 'Content-Length', String(body.length)]);
+    res.end(req.method === 'HEAD' ? undefined : body);
+  }
+
   /** A hashed asset, which never changes. */
   asset(req: Req, res: Res, path: string): void {
     const asset = this.#assets.get(path);

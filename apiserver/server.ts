@@ -36,6 +36,8 @@ export interface ServerParts {
   readonly pages: Pages;
   /** The OpenID Connect provider's own paths. */
   readonly provider: (req: Req, res: Res) => void | Promise<void>;
+  /** The page a person sees in place of a Status, outside the API. */
+  readonly errorPage: (status: number, auditID: string) => string;
   readonly trustedProxies?: BlockList;
   readonly inflight?: { reads: number; changes: number };
 }
@@ -173,7 +175,10 @@ export class Server {
     if (!(error instanceof StatusError)) this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
     if (res.headersSent) return void req.socket.destroy();
     if (error instanceof StatusError && error.headers.Connection === 'close') { res.shouldKeepAlive = false; res.once('finish', () => req.socket.destroySoon()) }
-    this.#encoder.error(req, res, error);
+    if (isVisit(req)) {
+      const status = error instanceof StatusError ? error : internalError();
+      this.#pages.error(req, res, status.code, this.#parts.errorPage(status.code, req.auditID), status.details?.retryAfterSeconds);
+    } else this.#encoder.error(req, res, error);
     if (!req.complete) { res.shouldKeepAlive = false; req.resume() }
   }
 
@@ -200,5 +205,9 @@ export class Server {
     this.#http.on('connect', (_req, socket) => socket.destroy());
   }
 }
+
+/** A person who opens a page outside the API, rather than a program. */
+const isVisit = ({ url, headers }: Req): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' && !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);
 
 const nobody: Caller = { type: 'Visitor' };

@@ -2,7 +2,7 @@ import type { KoaContext, ProviderContext } from 'oidc-provider';
 import { clientName } from './clients.js';
 import type { Foundation } from './foundation.js';
 import { html, type Html } from './html.js';
-import { sentenceFor } from './sentences.js';
+import { sentenceFor, sentenceForStatus } from './sentences.js';
 
 /** One small page with the shared style sheet and no script. */
 export function page(on: Foundation, title: string, body: Html, phase = 'provider'): string {
@@ -37,6 +37,12 @@ export function renderError(on: Foundation, ctx: KoaContext, out: { error: strin
   const { title, advice } = sentenceFor(out.error, ctx.status);
   const audit = ctx.response.get('Audit-ID');
   show(ctx, page(on, `Error: ${title}`, html`<p>${advice}</p>${audit && html`<p class="hint"><small>${audit}</small></p>`}`, 'error'));
+}
+
+/** The page for a person who went where nothing is, or where nothing can be given now. */
+export function errorPage(on: Foundation, status: number, auditID: string): string {
+  const { title, advice } = sentenceForStatus(status);
+  return page(on, `Error: ${title}`, html`<p>${advice}</p><p class="hint"><small>${auditID}</small></p>`, 'error');
 }
 
 /** Asks before somebody is signed out: a link alone never does it. */

@@ -16,6 +16,7 @@ import { outsideExchange } from './exchange.js';
 import { createFetch } from './fetch.js';
 import type { Foundation, Supplier } from './foundation.js';
 import { answer } from './answer.js';
+import { errorPage } from './pages.js';
 import { portsOf } from './ports.js';
 import { Records } from './records.js';
 import { grantsWorker, logoutWorker } from './workers.js';
@@ -48,6 +49,8 @@ export interface IdentityProvider {
   readonly authenticators: readonly Authenticator[];
   /** What kinds may ask in one request; without one, in none. */
   ports(request?: IncomingMessage, response?: ServerResponse): Ports;
+  /** The page for a person who went where nothing is, or where nothing can be given now. */
+  errorPage(status: number, auditID: string): string;
   /** Builds a second Provider of scopes and keys as they are now; requests under way finish on the first. */
   reload(): void;
   /** How often each event happened. */
@@ -72,6 +75,7 @@ export async function createIdentityProvider(deps: ProviderDeps): Promise<Identi
     },
     authenticators: [interactionAuthenticator(on), sessionAuthenticator(on), bearerAuthenticator(on, current)],
     ports: (request, response) => portsOf(on, current, request, response),
+    errorPage: (status, auditID) => errorPage(on, status, auditID),
     reload: () => { made = createProvider(on) },
     counts,
     settled: async () => { while (under.size > 0) await Promise.all(under) },

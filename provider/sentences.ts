@@ -13,9 +13,14 @@ const sentences: Readonly<Record<string, Sentence>> = {
   invalid_scope: { title: 'This service asked for something it may not have', advice: theirs },
   unsupported_response_type: { title: 'This kind of request is not supported', advice: theirs },
   temporarily_unavailable: { title: 'The service is not available just now', advice: 'Wait a moment, then reload this page.' },
+  not_found: { title: 'There is no such page', advice: 'Check the address, or go back to where you came from.' },
   slow_down: { title: 'Too many tries', advice: 'Wait a quarter of an hour, then try again.' },
   server_error: { title: 'Something went wrong here', advice: 'It was noted. Wait a moment, then start again at the service you came from.' },
 };
+
+/** Our own words for an HTTP status that no code goes with. */
+export const sentenceForStatus = (status: number): Sentence =>
+  sentenceFor({ 403: 'access_denied', 404: 'not_found', 405: 'not_found', 429: 'slow_down', 503: 'temporarily_unavailable' }[status] ?? '', status);
 
 /** Our own words for an error code of the library (`provider.md` 11). */
 export function sentenceFor(error: string, status: number): Sentence {

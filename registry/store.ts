@@ -32,6 +32,7 @@ export class Store {
   readonly registry: Registry;
   readonly hub: Hub;
   readonly #parts: StoreParts;
+  readonly #turns = new Map<string, Promise<void>>();
 
   constructor(parts: StoreParts) {
     this.storage = parts.storage;
@@ -82,22 +83,35 @@ export class Store {
     };
   }
 
-  /** One commit of `work`, begun from what was `read` already; when a race was lost the work runs again on what won, until it wins or ten seconds passed (503). */
+  /** One commit of `work`, begun from what was `read` already; when a race was lost the work runs again, until it wins or ten seconds passed (503). */
   async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = []): Promise<T> {
-    let known: ReadonlyMap<string, Entry | undefined> = new Map(read.map((stored) => [stored.entry.key, stored.entry]));
-    for (const end = performance.now() + deadline; performance.now() < end;) {
-      const winners = known;
-      const source: Source = { get: async (key) => winners.has(key) ? winners.get(key) : (await guard(this.storage.get(key))).entry };
-      const tx = new StoreTransaction(this.registry, source, call);
-      const result = await work(tx);
-      const { part, written } = tx.finish();
-      if (part.writes.length === 0 || call.dryRun) return result;
-      const outcome = await this.commit([part]);
-      if (!outcome.committed) { known = outcome.winners; continue }
-      for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
-      return result;
+    let outcome = await this.#attempt(call, work, new Map(read.map((stored) => [stored.entry.key, stored.entry])));
+    for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
+      if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
+      outcome = await this.#inTurn(outcome.lostAt, () => this.#attempt(call, work, new Map()));
     }
-    throw unavailable('too many changes of the same objects at once');
+    return outcome.result;
+  }
+
+  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, known: ReadonlyMap<string, Entry | undefined>): Promise<{ result: T } | { lostAt: string }> {
+    const source: Source = { get: async (key) => (known.has(key) ? known.get(key) : (await guard(this.storage.get(key))).entry) };
+    const tx = new StoreTransaction(this.registry, source, call);
+    const result = await work(tx);
+    const { part, written } = tx.finish();
+    if (part.writes.length === 0 || call.dryRun) return { result };
+    const outcome = await this.commit([part]);
+    if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
+    for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
+    return { result };
+  }
+
+  /** Those of this replica that lost at the same key go one after another, so that a crowd costs one commit each. */
+  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(key) ?? Promise.resolve();
+    const mine = before.then(work);
+    const over = mine.then(() => {}, () => {});
+    this.#turns.set(key, over);
+    try { return await mine } finally { if (this.#turns.get(key) === over) this.#turns.delete(key) }
   }
 
   /** What creates, changes or deletes one object in somebody else's commit. */

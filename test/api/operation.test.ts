@@ -36,6 +36,16 @@ describe('headers, logs and dumps (M)', () => {
     expect(headers['cache-control']).toMatch(/no-(store|cache)/);
   });
 
+  test('a person who goes where nothing is sees a page, a program a Status', async () => {
+    for (const path of ['/nowhere', '/account', '/policy', '/interaction/x', '/assets/none.js']) {
+      const { bytes, headers } = await service.tab().navigate(path).is(404);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect(bytes.toString()).toContain('There is no such page');
+      await service.tab().get(path).fails(404, 'NotFound');
+    }
+  });
+
   test('M1 on https there is HSTS, and cookies are prefixed and Secure', async () => {
     const secure = await startTest({ flags: ['--base-url', 'https://id.example.test', '--allow-mock-mail', '--limit-factor', '1000'] });
     await createClient(secure, 'app');
