@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
 import { say, tell } from './message.js';
 
@@ -28,11 +28,11 @@ export function View({ title, values = {}, phase, after = 0, error = false, abov
   const heading = useRef<HTMLHeadingElement>(null);
   const words = say(title, values);
   useLayoutEffect(() => { document.title = error ? say('error', { title: words }) : words; }, [words, error]);
-  useLayoutEffect(() => {
+  useEffect(() => {   // once it is drawn: to focus earlier would make the script wait for the layout
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, []);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const ready = (): void => { document.querySelector('main')!.dataset.phase = phase; };
     if (!after) return ready();
     const timer = setTimeout(ready, after);
