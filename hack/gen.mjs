@@ -17,7 +17,7 @@ const files = {
   'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/kinds.md': kindsReference(document, registry),
   'docs/reference/configuration.md': settingsReference(settings),
-  ...(process.env.PAGES && { 'ui/api.gen.ts': pageTypes(document) }),
+  'ui/api.gen.ts': pageTypes(document),
 };
 
 const check = process.argv.includes('--check');

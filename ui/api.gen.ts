@@ -1,140 +1,8 @@
 // Generated from the OpenAPI document by hack/gen. Do not edit.
 
-export interface ObjectMeta {
-  name: string;
-  uid: string;
-  resourceVersion: string;
-  generation?: number;
-  creationTimestamp: string;
-  deletionTimestamp?: string;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-}
-
-export interface ListMeta {
-  resourceVersion: string;
-  continue?: string;
-  remainingItemCount?: number;
-}
-
-export interface StatusCause {
-  reason: string;
-  message: string;
-  field?: string;
-}
-
-export interface StatusDetails {
-  name?: string;
-  group?: string;
-  kind?: string;
-  uid?: string;
-  causes?: StatusCause[];
-  retryAfterSeconds?: number;
-  triesLeft?: number;
-  policyDecision?: string;
-}
-
-export interface Status {
-  apiVersion: 'v1';
-  kind: 'Status';
-  metadata: Record<string, never>;
-  status: 'Failure' | 'Success';
-  message?: string;
-  reason?: string;
-  details?: StatusDetails;
-  code: number;
-}
-
-export type Phase = 'LoginRequired' | 'Authenticated' | 'ConsentRequired' | 'Completed' | 'Aborted';
-export type Method = 'EmailCode' | 'EmailLink' | 'Passkey';
-export type Missing = 'displayName' | 'passkey';
-
-export interface InteractionClient {
-  name: string;
-  displayName: string;
-  logoURI?: string;
-  homepageURI?: string;
-  initiateLoginURI?: string;
-  policyURI?: string;
-  termsURI?: string;
-  firstParty: boolean;
-}
-
-export interface EmailChallenge {
-  email: string;
-  sentTimestamp: string;
-  expirationTimestamp: string;
-  resendAfterTimestamp: string;
-  triesLeft: number;
-}
-
-export interface AccountSetup {
-  complete: boolean;
-  missing: Missing[];
-}
-
-export interface InteractionAccount {
-  name: string;
-  displayName?: string;
-  email: string;
-  setup: AccountSetup;
-}
-
-export interface ClaimPreview {
-  claim: string;
-  title: string;
-  value: string | number | boolean | string[];
-}
-
-export interface ConsentScope {
-  name: string;
-  title: string;
-  description: string;
-  sensitive: boolean;
-  required: boolean;
-  granted: boolean;
-  provider: { name: string; displayName: string };
-  allowed: boolean;
-  reason?: string;
-  preview: ClaimPreview[];
-  previewUnavailable?: boolean;
-}
-
-export interface Refusal {
-  message: string;
-  policyDecision?: string;
-}
-
-/** A sign-in in progress. */
-export interface Interaction {
-  apiVersion: string;
-  kind: 'Interaction';
-  metadata: ObjectMeta;
-  spec: {
-    client: string;
-    scopes: string[];
-    prompt: 'Login' | 'Consent';
-    loginHint?: string;
-    locales?: string[];
-  };
-  status: {
-    phase: Phase;
-    client: InteractionClient;
-    methods?: Method[];
-    emailChallenge?: EmailChallenge;
-    account?: InteractionAccount;
-    returnTo?: string;
-    consent?: { scopes: ConsentScope[] };
-    expirationTimestamp: string;
-    previous?: string;
-    next?: string;
-    refusal?: Refusal;
-  };
-}
-
 /** A person who signs in, known by an address they proved to hold. */
 export interface Account {
-  apiVersion: string;
+  apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'Account';
   metadata: ObjectMeta;
   spec: {
@@ -151,16 +19,236 @@ export interface Account {
   };
   status: {
     disabledTimestamp?: string;
-    email: { address: string; verifiedTimestamp: string };
-    setup: AccountSetup;
+    email: {
+      address: string;
+      verifiedTimestamp: string;
+    };
+    setup: {
+      complete: boolean;
+      missing: ('displayName' | 'passkey')[];
+    };
     passkeys: number;
     lastSignInTimestamp?: string;
   };
 }
 
+/** One line of a watch on accounts. */
+export interface AccountEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Account | Bookmark | Status;
+}
+
+/** A list of accounts. */
+export interface AccountList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'AccountList';
+  metadata: ListMeta;
+  items: Account[];
+}
+
+/** Nothing up to this version is missing. */
+export interface Bookmark {
+  apiVersion: string;
+  kind: string;
+  metadata: {
+    resourceVersion: string;
+    annotations?: Record<string, string>;
+  };
+}
+
+/** An OpenID Connect relying party; its name is the client_id. */
+export interface Client {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Client';
+  metadata: ObjectMeta;
+  spec: {
+    displayName: string;
+    redirectURIs?: string[];
+    postLogoutRedirectURIs?: string[];
+    backchannelLogoutURI?: string;
+    initiateLoginURI?: string;
+    homepageURI?: string;
+    policyURI?: string;
+    termsURI?: string;
+    logoURI?: string;
+    type?: 'Public' | 'Confidential';
+    applicationType?: 'web' | 'native';
+    tokenEndpointAuthMethod?: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none';
+    jwks?: {
+      keys: (Record<string, string | string[] | boolean>)[];
+    };
+    jwksURI?: string;
+    grantTypes?: ('authorization_code' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:device_code')[];
+    scopes?: {
+      name: string;
+      required?: boolean;
+    }[];
+    subjectType?: 'public' | 'pairwise';
+    idTokenClaims?: string[];
+    idTokenSignedResponseAlg?: 'ES256' | 'RS256';
+    firstParty?: boolean;
+    secretHashes?: string[];
+  };
+  status: {
+    secrets: {
+      hint: string;
+      creationTimestamp: string;
+    }[];
+  };
+}
+
+/** One line of a watch on clients. */
+export interface ClientEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Client | Bookmark | Status;
+}
+
+/** A list of clients. */
+export interface ClientList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'ClientList';
+  metadata: ListMeta;
+  items: Client[];
+}
+
+/** What a person agreed that a service may see. */
+export interface Grant {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Grant';
+  metadata: ObjectMeta;
+  spec: {
+    scopes: string[];
+  };
+  status: {
+    account: string;
+    client: {
+      name: string;
+      displayName: string;
+    };
+    grantedTimestamp: string;
+    lastUsedTimestamp?: string;
+    disclosures: {
+      scope: string;
+      claims: string[];
+      provider: string;
+      lastTimestamp: string;
+    }[];
+    policyDecision?: string;
+  };
+}
+
+/** One line of a watch on grants. */
+export interface GrantEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Grant | Bookmark | Status;
+}
+
+/** A list of grants. */
+export interface GrantList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'GrantList';
+  metadata: ListMeta;
+  items: Grant[];
+}
+
+/** A sign-in in progress. */
+export interface Interaction {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Interaction';
+  metadata: ObjectMeta;
+  spec: {
+    client: string;
+    scopes: string[];
+    prompt: 'Login' | 'Consent';
+    loginHint?: string;
+    locales?: string[];
+  };
+  status: {
+    phase: 'LoginRequired' | 'Authenticated' | 'ConsentRequired' | 'Completed' | 'Aborted';
+    client: {
+      name: string;
+      displayName: string;
+      logoURI?: string;
+      homepageURI?: string;
+      initiateLoginURI?: string;
+      policyURI?: string;
+      termsURI?: string;
+      firstParty: boolean;
+    };
+    methods?: ('EmailCode' | 'EmailLink' | 'Passkey')[];
+    emailChallenge?: {
+      email: string;
+      sentTimestamp: string;
+      expirationTimestamp: string;
+      resendAfterTimestamp: string;
+      triesLeft: number;
+    };
+    account?: {
+      name: string;
+      displayName?: string;
+      email: string;
+      setup: {
+        complete: boolean;
+        missing: ('displayName' | 'passkey')[];
+      };
+    };
+    returnTo?: string;
+    consent?: {
+      scopes: {
+        name: string;
+        title: string;
+        description: string;
+        sensitive: boolean;
+        required: boolean;
+        granted: boolean;
+        provider: {
+          name: string;
+          displayName: string;
+        };
+        allowed: boolean;
+        reason?: string;
+        preview: {
+          claim: string;
+          title: string;
+          value: string | number | boolean | string[];
+        }[];
+        previewUnavailable?: boolean;
+      }[];
+    };
+    expirationTimestamp: string;
+    previous?: string;
+    next?: string;
+    refusal?: {
+      message: string;
+      policyDecision?: string;
+    };
+  };
+}
+
+/** One line of a watch on interactions. */
+export interface InteractionEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Interaction | Bookmark | Status;
+}
+
+/** A list of interactions. */
+export interface InteractionList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'InteractionList';
+  metadata: ListMeta;
+  items: Interaction[];
+}
+
+/** Metadata of a list. */
+export interface ListMeta {
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
 /** A message in the mock mailbox, which exists only while email is mocked. */
 export interface MockMessage {
-  apiVersion: string;
+  apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'MockMessage';
   metadata: ObjectMeta;
   spec: Record<string, never>;
@@ -176,21 +264,107 @@ export interface MockMessage {
   };
 }
 
+/** One line of a watch on mockmessages. */
+export interface MockMessageEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: MockMessage | Bookmark | Status;
+}
+
+/** A list of mockmessages. */
 export interface MockMessageList {
-  apiVersion: string;
+  apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'MockMessageList';
   metadata: ListMeta;
   items: MockMessage[];
 }
 
-export interface APIResourceList {
-  apiVersion: string;
-  kind: 'APIResourceList';
-  groupVersion: string;
-  resources: { name: string; kind: string; verbs: string[] }[];
+/** ObjectMeta */
+export interface ObjectMeta {
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: {
+    apiVersion: string;
+    kind: string;
+    name: string;
+    uid: string;
+    controller?: boolean;
+    blockOwnerDeletion?: boolean;
+  }[];
+  name: string;
+  uid: string;
+  resourceVersion: string;
+  generation: number;
+  creationTimestamp: string;
+  deletionTimestamp?: string;
 }
 
-export interface WatchEvent<T> {
+/** A browser in which an account is signed in. */
+export interface Session {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Session';
+  metadata: ObjectMeta;
+  spec: Record<string, never>;
+  status: {
+    account: string;
+    current: boolean;
+    authenticationTimestamp: string;
+    methods: ('EmailCode' | 'EmailLink' | 'Passkey')[];
+    assurance: string;
+    client: {
+      browser: string;
+      os: string;
+      device: string;
+    };
+    lastUsedTimestamp: string;
+    expirationTimestamp: string;
+    clients: {
+      name: string;
+      displayName: string;
+    }[];
+    signOut?: {
+      clients: {
+        name: string;
+        state: 'Notified' | 'Retrying' | 'GaveUp' | 'Unsupported';
+      }[];
+    };
+  };
+}
+
+/** One line of a watch on sessions. */
+export interface SessionEvent {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
-  object: T;
+  object: Session | Bookmark | Status;
+}
+
+/** A list of sessions. */
+export interface SessionList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'SessionList';
+  metadata: ListMeta;
+  items: Session[];
+}
+
+/** Every error is a Status object. */
+export interface Status {
+  apiVersion: 'v1';
+  kind: 'Status';
+  metadata: Record<string, never>;
+  status: 'Failure' | 'Success';
+  reason?: 'BadRequest' | 'Unauthorized' | 'Forbidden' | 'NotFound' | 'MethodNotAllowed' | 'NotAcceptable' | 'AlreadyExists' | 'Conflict' | 'Expired' | 'RequestEntityTooLarge' | 'UnsupportedMediaType' | 'Invalid' | 'TooManyRequests' | 'RequestHeaderFieldsTooLarge' | 'InternalError' | 'ServiceUnavailable' | 'Timeout';
+  code: number;
+  message?: string;
+  details?: {
+    name?: string;
+    group?: string;
+    kind?: string;
+    uid?: string;
+    causes?: {
+      reason: string;
+      message: string;
+      field?: string;
+    }[];
+    retryAfterSeconds?: number;
+    triesLeft?: number;
+    policyDecision?: string;
+  };
 }

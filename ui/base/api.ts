@@ -1,4 +1,4 @@
-import type { Status, StatusDetails } from '../api.gen.js';
+import type { Status, StatusDetails } from '../api.js';
 import { setClock } from './clock.js';
 
 /** Where the API stands; pages call their own origin only. */

@@ -1,4 +1,4 @@
-import type { ObjectMeta, WatchEvent } from '../api.gen.js';
+import type { ObjectMeta, WatchEvent } from '../api.js';
 import { send } from './api.js';
 
 type Ending = 'news' | 'ended' | 'failed';

@@ -1,9 +1,9 @@
-import type { Status, StatusDetails } from '../api.gen.js';
+import type { Status, StatusDetails } from '../api.js';
 
 /** What the fake API says: an object, a refusal, nothing at all, or a wait before one of these. */
 export type Answer = object | Refusal | 'offline' | 'never';
 
-const reasons: Readonly<Record<number, string>> = {
+const reasons: Readonly<Record<number, NonNullable<Status['reason']>>> = {
   403: 'Forbidden', 404: 'NotFound', 409: 'Conflict', 410: 'Expired', 422: 'Invalid', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable',
 };
 

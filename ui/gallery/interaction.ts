@@ -1,4 +1,4 @@
-import type { ConsentScope, Interaction, InteractionAccount } from '../api.gen.js';
+import type { ConsentScope, Interaction, InteractionAccount } from '../api.js';
 
 type Status = Interaction['status'];
 
@@ -18,7 +18,7 @@ export function interaction(status: Partial<Status> = {}, spec: Partial<Interact
   version += 1;
   return {
     apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Interaction',
-    metadata: { name: 'k5qw3zr7mfxg2yts', uid: '7c7b5a9e-4a0f-4f57-9a3e-0d2f6f3a9b11', resourceVersion: String(version), creationTimestamp: inSeconds(-60) },
+    metadata: { name: 'k5qw3zr7mfxg2yts', uid: '7c7b5a9e-4a0f-4f57-9a3e-0d2f6f3a9b11', resourceVersion: String(version), generation: 1, creationTimestamp: inSeconds(-60) },
     spec: { client: client.name, scopes: ['openid', 'profile', 'email'], prompt: 'Login', ...spec },
     status: { phase: 'LoginRequired', client, methods: ['EmailCode', 'EmailLink'], expirationTimestamp: inSeconds(3540), ...status },
   };

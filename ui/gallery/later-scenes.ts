@@ -1,4 +1,4 @@
-import type { MockMessage } from '../api.gen.js';
+import type { MockMessage } from '../api.js';
 import { Refusal } from './answer.js';
 import { account, challenge, client, consent, groups, health, inSeconds, interaction, openid, profile, scope, signedIn } from './interaction.js';
 import type { Scene } from './scene.js';
@@ -43,7 +43,7 @@ export const laterScenes: Record<string, () => Scene> = {
 
 const mail = (minute: number, subject: string, more: Partial<MockMessage['status']> = {}): MockMessage => ({
   apiVersion: 'id.vestibule.org/v1alpha1', kind: 'MockMessage',
-  metadata: { name: `mail-${minute}`, uid: '5d6ae0a4-2a50-4a6c-9f0a-3f5c8c1f4d22', resourceVersion: String(500 - minute), creationTimestamp: inSeconds(-60 * minute) }, spec: {},
+  metadata: { name: `mail-${minute}`, uid: '5d6ae0a4-2a50-4a6c-9f0a-3f5c8c1f4d22', resourceVersion: String(500 - minute), generation: 1, creationTimestamp: inSeconds(-60 * minute) }, spec: {},
   status: { to: 'ada@example.test', from: 'signin@id.example.test', subject, text: 'Your code is 123456\n\nIt counts for ten minutes.\nIf this was not you, do nothing.', html: '<p>…</p>', sentTimestamp: inSeconds(-60 * minute), ...more },
 });
 

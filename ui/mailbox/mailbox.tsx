@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { MockMessage, MockMessageList } from '../api.gen.js';
+import type { MockMessage, MockMessageList } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';

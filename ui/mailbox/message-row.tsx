@@ -1,4 +1,4 @@
-import type { MockMessage } from '../api.gen.js';
+import type { MockMessage } from '../api.js';
 import { Link } from '../base/link.js';
 import { cap, clockTime, Latin, say, tell } from '../base/message.js';
 

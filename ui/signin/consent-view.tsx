@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ConsentScope } from '../api.gen.js';
+import type { ConsentScope } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { Button } from '../base/button.js';
 import { deaf, useGuard } from '../base/guard.js';

@@ -1,4 +1,4 @@
-import type { Account, Interaction } from '../api.gen.js';
+import type { Account, Interaction } from '../api.js';
 import { call, Failure } from '../base/api.js';
 import { until } from '../base/clock.js';
 import { speak } from '../base/language.js';

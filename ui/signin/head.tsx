@@ -1,4 +1,4 @@
-import type { InteractionClient } from '../api.gen.js';
+import type { InteractionClient } from '../api.js';
 import { hostOf } from '../base/link.js';
 import { Latin } from '../base/message.js';
 import { Monogram } from '../base/monogram.js';

@@ -1,4 +1,4 @@
-import type { InteractionClient } from '../api.gen.js';
+import type { InteractionClient } from '../api.js';
 import type { Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Link } from '../base/link.js';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { APIResourceList } from '../api.gen.js';
+import type { APIResourceList } from '../api.js';
 import { call } from '../base/api.js';
 import { Link } from '../base/link.js';
 import { say } from '../base/message.js';

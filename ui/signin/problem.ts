@@ -1,4 +1,4 @@
-import type { Interaction } from '../api.gen.js';
+import type { Interaction } from '../api.js';
 import type { Failure } from '../base/api.js';
 import { until } from '../base/clock.js';
 import { say } from '../base/message.js';

@@ -1,4 +1,4 @@
-import type { InteractionAccount } from '../api.gen.js';
+import type { InteractionAccount } from '../api.js';
 
 const stored = 'vestibule.setup';
 const month = 30 * 24 * 3_600_000;

@@ -1,4 +1,4 @@
-import type { ClaimPreview, ConsentScope } from '../api.gen.js';
+import type { ClaimPreview, ConsentScope } from '../api.js';
 import { tag } from '../base/language.js';
 import { cap, say, tell } from '../base/message.js';
 

@@ -1,0 +1,23 @@
+import type { Interaction, Status } from './api.gen.js';
+
+export type { Account, Interaction, MockMessage, MockMessageList, ObjectMeta, Status } from './api.gen.js';
+
+/** Who asks. */
+export type InteractionClient = Interaction['status']['client'];
+/** Who signed in. */
+export type InteractionAccount = NonNullable<Interaction['status']['account']>;
+/** One scope asked for. */
+export type ConsentScope = NonNullable<Interaction['status']['consent']>['scopes'][number];
+/** One value that would be shared. */
+export type ClaimPreview = ConsentScope['preview'][number];
+/** What a Status knows beyond its reason. */
+export type StatusDetails = NonNullable<Status['details']>;
+
+/** What discovery lists, as far as pages read it. */
+export interface APIResourceList { readonly resources: readonly { readonly name: string; readonly kind: string; readonly verbs: readonly string[] }[] }
+
+/** One line of a watch. */
+export interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: T;
+}
