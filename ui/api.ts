@@ -4,6 +4,8 @@ export type { Account, Interaction, MockMessage, MockMessageList, ObjectMeta, St
 
 /** Who asks. */
 export type InteractionClient = Interaction['status']['client'];
+/** The email that was sent. */
+export type EmailChallenge = NonNullable<Interaction['status']['emailChallenge']>;
 /** Who signed in. */
 export type InteractionAccount = NonNullable<Interaction['status']['account']>;
 /** One scope asked for. */

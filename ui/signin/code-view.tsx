@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import type { EmailChallenge } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
@@ -12,8 +13,7 @@ import { Resend } from './resend.js';
 const spent = (flow: Flow): boolean =>
   flow.problem?.action === 'login' && (flow.problem.failure.code === 410 || flow.problem.failure.details.triesLeft === 0);
 
-function CodeForm({ flow }: { flow: Flow }) {
-  const { sentTimestamp, expirationTimestamp } = flow.interaction!.status.emailChallenge!;
+function CodeForm({ flow, challenge: { sentTimestamp, expirationTimestamp } }: { flow: Flow; challenge: EmailChallenge }) {
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const sent = useRef('');
@@ -56,14 +56,15 @@ function Help() {
 /** After the address: the code from the email, or another try. */
 export function CodeView({ flow }: { flow: Flow }) {
   const { phase, methods = ['EmailCode', 'EmailLink'], emailChallenge } = flow.interaction!.status;
+  const challenge = emailChallenge!;
   const code = methods.includes('EmailCode');
   const sent: MessageID = code ? methods.includes('EmailLink') ? 'code.sent' : 'code.sent.code' : 'code.sent.link';
   return (
     <View title="code.title" phase={phase} error={Boolean(flow.problem)}>
-      <p class="lead">{tell(sent, { email: <Latin of={emailChallenge!.email} strong /> })}</p>
-      {code && <CodeForm flow={flow} />}
+      <p class="lead">{tell(sent, { email: <Latin of={challenge.email} strong /> })}</p>
+      {code && <CodeForm flow={flow} challenge={challenge} />}
       <div class="ways">
-        <Resend flow={flow} wanted={spent(flow)} />
+        <Resend flow={flow} challenge={challenge} wanted={spent(flow)} />
         <Button press={() => flow.again()}>{say('code.other')}</Button>
       </div>
       <Help />

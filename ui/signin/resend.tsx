@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EmailChallenge } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { Button } from '../base/button.js';
 import { now } from '../base/clock.js';
@@ -7,20 +8,19 @@ import { useRemaining } from '../base/remaining.js';
 import type { Flow } from './flow.js';
 
 /** From when a new code may be asked for: the challenge says so, or the API's answer to the last try. */
-function useReady(flow: Flow): number {
-  const { emailChallenge } = flow.interaction!.status;
+function useReady(flow: Flow, challenge: EmailChallenge): number {
   const [wait, setWait] = useState('');
   const seconds = flow.problem?.action === 'emailchallenge' ? flow.problem.failure.details.retryAfterSeconds : undefined;
   useEffect(() => { if (seconds) setWait(new Date(now() + seconds * 1000).toISOString()); }, [flow.problem]);
-  const later = [emailChallenge!.resendAfterTimestamp, wait].sort((a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0))[1];
+  const later = [challenge.resendAfterTimestamp, wait].sort((a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0))[1];
   return useRemaining(later);
 }
 
 /** Asks for a new code; counts down in the open and speaks up once, when the time has come. Takes the focus when only this is left to do. */
-export function Resend({ flow, wanted }: { flow: Flow; wanted: boolean }) {
-  const left = useReady(flow);
+export function Resend({ flow, challenge, wanted }: { flow: Flow; challenge: EmailChallenge; wanted: boolean }) {
+  const left = useReady(flow, challenge);
   const waited = useRef(false);
-  const { email, sentTimestamp } = flow.interaction!.status.emailChallenge!;
+  const { email, sentTimestamp } = challenge;
   const first = useRef(sentTimestamp);
   useEffect(() => {
     if (left === 0 && waited.current) announce(say('code.resend.ready'));
