@@ -1,12 +1,13 @@
 import type { Authorize, Question } from '../registry/decision.js';
-import type { Caller } from '../registry/kind.js';
+import type { AnyKind, Caller, KindObject } from '../registry/kind.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
 import type { Stored } from '../registry/stored.js';
 import type { Admitted } from './classes.js';
-import type { ResourceAsk } from './request.js';
+import type { OtherAsk, ResourceAsk } from './request.js';
 import { parseSelector } from './selectors.js';
 
+const nobody: Caller = { type: 'Visitor' };
 const collective = new Set(['list', 'watch', 'deletecollection']);
 
 /** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
@@ -27,11 +28,19 @@ export class Admission {
     if (ask.name === '~') ask.name = mine(ask, caller);
     if (ask.name === undefined) return this.#collection(ask, caller);
     if (ask.kind.bound && !(caller.type === 'Browser' && caller.interaction === ask.name) && ask.verb !== 'list') throw notFound(ask.kind, ask.name);
-    const target = await this.#store.stored(ask.kind, ask.name);
+    const held = this.#store.atHand(ask.kind, ask.name);
+    const target = held ? held.stored : await this.#store.stored(ask.kind, ask.name);
     const decision = await this.#authorize(question(ask, caller, target));
     if (!decision.allowed) throw await this.#refusal(ask, caller, target);
     if (!target && ask.verb !== 'watch') throw notFound(ask.kind, ask.name);
     return { ask, caller, decision, ...(target && { target }) };
+  }
+
+  /** Lets a request for anything else in: who asks makes no difference to it. */
+  async admitOther(ask: OtherAsk): Promise<Admitted> {
+    const decision = await this.#authorize({ caller: nobody, action: ask.type, facts: { path: ask.path } });
+    if (!decision.allowed) throw forbidden('policy refuses it');
+    return { ask, caller: nobody, decision };
   }
 
   /** Whether one object of a list or watch may be seen, by the verb that was asked. */
@@ -83,8 +92,26 @@ function mine({ kind }: ResourceAsk, caller: Caller): string {
   return name;
 }
 
-const question = (ask: ResourceAsk, caller: Caller, target: Stored | undefined): Question =>
-  ({ caller, action: actionOf(ask), kind: ask.kind, name: ask.name, get object() { return target?.object } }) as Question;
+/** A question about one object, which is parsed only where a rule looks at it. */
+class ObjectQuestion {
+  readonly caller: Caller;
+  readonly action: string;
+  readonly kind: AnyKind;
+  readonly name: string | undefined;
+  readonly #target: Stored | undefined;
+
+  constructor(ask: ResourceAsk, caller: Caller, target: Stored | undefined) {
+    this.caller = caller;
+    this.action = actionOf(ask);
+    this.kind = ask.kind;
+    this.name = ask.name;
+    this.#target = target;
+  }
+
+  get object(): KindObject | undefined { return this.#target?.object }
+}
+
+const question = (ask: ResourceAsk, caller: Caller, target: Stored | undefined): Question => new ObjectQuestion(ask, caller, target) as Question;
 
 function refused(ask: ResourceAsk, caller: Caller): Error {
   if (caller.type === 'Visitor') return unauthorized();

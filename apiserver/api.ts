@@ -12,10 +12,18 @@ import type { Watcher } from './watch.js';
 /** What the API is made of. */
 export interface ApiParts extends HandlerParts { keys: Keys; watcher: Watcher; release: string }
 
-type Handler = (req: Req, res: Res) => Promise<void>;
+type Handler = (req: Req, res: Res) => void | Promise<void>;
+
+/** What answers behind steps 1 to 4. */
+export interface Api {
+  /** A plain read of one object, for which Express would have nothing left to find out. */
+  read: Handler;
+  /** Everything else. */
+  route(req: Req, res: Res, next: (error?: unknown) => void): void;
+}
 
 /** The Express application behind steps 1 to 4: one route a shape of path, one handler a verb. */
-export function createApi(parts: ApiParts): (req: Req, res: Res, next: (error?: unknown) => void) => void {
+export function createApi(parts: ApiParts): Api {
   const app = createApp();
   const handlers = new Handlers(parts);
   const lister = new Lister(parts.store, parts.admission, parts.encoder, parts.keys);
@@ -24,7 +32,7 @@ export function createApi(parts: ApiParts): (req: Req, res: Res, next: (error?: 
     create: (req, res) => handlers.create(req, res), update: (req, res) => handlers.update(req, res), patch: (req, res) => handlers.patch(req, res),
     delete: (req, res) => handlers.delete(req, res), deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
-  const byVerb = (req: Req, res: Res): Promise<void> => { refuseAccept(req); return verbs[(req.admitted!.ask as ResourceAsk).verb]!(req, res) };
+  const byVerb: Handler = (req, res) => { refuseAccept(req); return verbs[(req.admitted!.ask as ResourceAsk).verb]!(req, res) };
   for (const root of ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1']) {
     app.all(`${root}/:resource/:name`, byVerb as never);
     app.all(`${root}/:resource`, byVerb as never);
@@ -36,7 +44,7 @@ export function createApi(parts: ApiParts): (req: Req, res: Res, next: (error?: 
   for (const [path, make] of documents) app.get(path, serveDocument(parts, make) as never);
   app.use((() => { throw noSuchPath() }) as never);
   app.use(((error: unknown, req: Req, _res: Res, next: NextFunction) => { void req; next(error) }) as never);
-  return (req, res, next) => app(req as never, res as never, next as NextFunction);
+  return { read: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
 }
 
 function serveDocument({ encoder }: ApiParts, make: () => unknown): (req: Req, res: Res) => void {

@@ -9,24 +9,46 @@ const identity = (text: string): string => text;
 const split = cookieParser(undefined, { decode: identity });
 const visitor: Caller = { type: 'Visitor' };
 
-/** The one value of each cookie: two different ones under a name, or one that was made an object, do not count. */
-function cookiesOf(request: IncomingMessage): (name: string) => string | undefined {
-  let parsed: Record<string, unknown> | undefined;
-  return (name) => {
-    if (request.headers.cookie === undefined) return undefined;
-    if (!parsed) {
-      const held = { headers: request.headers } as { headers: IncomingMessage['headers']; cookies?: Record<string, unknown> };
-      split(held as never, {} as never, () => {});
-      parsed = held.cookies ?? {};
-    }
-    const value = parsed[name];
-    if (typeof value !== 'string' || value === '') return undefined;
-    return valuesOf(request.headers.cookie, name).every((one) => one === value) ? value : undefined;
-  };
+/** Cookie headers as they were taken apart: a browser sends the same one with every request. */
+const parsed = new Map<string, Readonly<Record<string, unknown>>>();
+const remembered = 5_000;
+
+function parse(cookie: string): Readonly<Record<string, unknown>> {
+  let cookies = parsed.get(cookie);
+  if (cookies) return cookies;
+  const held: { headers: { cookie: string }; cookies?: Record<string, unknown> } = { headers: { cookie } };
+  split(held as never, {} as never, () => {});
+  cookies = held.cookies ?? {};
+  if (parsed.size >= remembered) parsed.delete(parsed.keys().next().value!);
+  parsed.set(cookie, cookies);
+  return cookies;
 }
+
+/** The one value of a cookie: two different ones under a name, or one that was made an object, do not count. */
+function cookieOf(header: string | undefined, name: string): string | undefined {
+  const value = header === undefined ? undefined : parse(header)[name];
+  if (typeof value !== 'string' || value === '') return undefined;
+  return isAlone(header!, name) || valuesOf(header!, name).every((one) => one === value) ? value : undefined;
+}
+
+/** Whether a name can stand in the header but once. */
+const isAlone = (header: string, name: string): boolean => header.indexOf(`${name}=`) === header.lastIndexOf(`${name}=`);
 
 const valuesOf = (header: string, name: string): string[] =>
   header.split(';').map((pair) => pair.trim()).filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1).replace(/^"(.*)"$/, '$1'));
+
+/** What authenticators look at. */
+class Shown implements Presented {
+  readonly request: IncomingMessage;
+  readonly bound?: string;
+
+  constructor(request: IncomingMessage, bound: string | undefined) {
+    this.request = request;
+    if (bound !== undefined) this.bound = bound;
+  }
+
+  cookie(name: string): string | undefined { return cookieOf(this.request.headers.cookie, name) }
+}
 
 /** Step 3 of a request: the first authenticator that knows who it is; a bad token is never "nobody" (`kubernetes.md` 7). */
 export class Authentication {
@@ -34,15 +56,20 @@ export class Authentication {
 
   constructor(authenticators: readonly Authenticator[]) { this.#authenticators = authenticators }
 
-  async caller(request: IncomingMessage, bound: string | undefined): Promise<Caller> {
-    for (const name of Object.keys(request.headers)) if (name.startsWith('impersonate-')) throw forbidden('impersonation is not served');
+  /** Who it is; at once where nothing has to be waited for. */
+  caller(request: IncomingMessage, bound: string | undefined): Caller | Promise<Caller> {
+    for (const name in request.headers) if (name.startsWith('impersonate-')) throw forbidden('impersonation is not served');
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
-    const presented: Presented = { request, cookie: cookiesOf(request), ...(bound !== undefined && { bound }) };
-    for (const authenticator of this.#authenticators) {
-      const caller = await authenticator(presented);
-      if (caller) return caller;
+    return this.#ask(new Shown(request, bound), 0, bearer);
+  }
+
+  #ask(presented: Presented, from: number, bearer: boolean): Caller | Promise<Caller> {
+    for (let i = from; i < this.#authenticators.length; i += 1) {
+      const answer = this.#authenticators[i]!(presented);
+      if (answer instanceof Promise) return answer.then((caller) => caller ?? this.#ask(presented, i + 1, bearer));
+      if (answer) return answer;
     }
     if (bearer) throw unauthorized();
     return visitor;

@@ -38,10 +38,13 @@ export function judgeUnknown(req: Req, res: Res, ask: ResourceAsk, name: string,
   if (mode === 'Warn') for (const field of new Set(unknown.slice(0, 20))) res.appendHeader('Warning', `299 - "unknown field \\"${field.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 128)}\\""`);
 }
 
+const said = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
+
 /** Faults of what the caller says in metadata. */
 export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
-  const said = { ...(metadata.labels !== null && { labels: metadata.labels }), ...(metadata.annotations !== null && { annotations: metadata.annotations }), ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }) };
-  const causes = callerMetadata.check(JSON.parse(JSON.stringify(said)), 'metadata');
+  if (!said.some((member) => member in metadata)) return [];
+  const held = { ...(metadata.labels !== null && { labels: metadata.labels }), ...(metadata.annotations !== null && { annotations: metadata.annotations }), ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }) };
+  const causes = callerMetadata.check(JSON.parse(JSON.stringify(held)), 'metadata');
   if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0) causes.push({ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message: 'Forbidden: finalizers are not served' });
   if (Object.values((metadata.annotations ?? {}) as object).reduce((sum, text) => sum + String(text).length, 0) > 262_144) causes.push({ reason: 'FieldValueTooLong', field: 'metadata.annotations', message: 'Too long: may not be more than 262144 bytes' });
   return causes;

@@ -9,6 +9,8 @@ const fixed = [
   'Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'",
 ];
 
+const plain: readonly string[] = ['Cache-Control', 'no-store', 'Content-Type', 'application/json'];
+
 const told = { second: 0, text: '' };
 
 /** The Date header by the clock that judges lifetimes here, made once a second: pages count their waits by it. */
@@ -27,9 +29,8 @@ export class Encoder {
   }
 
   /** Bytes already encoded, in one write. */
-  send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = ['Cache-Control', 'no-store', 'Content-Type', 'application/json']): void {
-    const pending = res.getHeaderNames().flatMap((name) => { const value = res.getHeader(name)!; return Array.isArray(value) ? value.flatMap((one) => [name, one]) : [name, String(value)] });
-    res.writeHead(code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...pending, ...more, 'Content-Length', String(body.length)]);
+  send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = plain): void {
+    res.writeHead(code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...pendingOf(res), ...more, 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 
@@ -49,6 +50,15 @@ export class Encoder {
     this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())),
       ['Cache-Control', 'no-store', 'Content-Type', 'application/json', ...headers, ...(retry === undefined ? [] : ['Retry-After', String(retry)])]);
   }
+}
+
+const nothing: readonly string[] = [];
+
+/** What was set before by name: an array given to writeHead takes its place. */
+function pendingOf(res: Res): readonly string[] {
+  const names = res.getHeaderNames();
+  if (names.length === 0) return nothing;
+  return names.flatMap((name) => { const value = res.getHeader(name)!; return Array.isArray(value) ? value.flatMap((one) => [name, one]) : [name, String(value)] });
 }
 
 /** An object on the wire: the one place, with Stored.wire, that cuts `internal` off. */

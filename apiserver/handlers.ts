@@ -34,11 +34,11 @@ export class Handlers {
 
   constructor(parts: HandlerParts) { this.#parts = parts }
 
-  async get(req: Req, res: Res): Promise<void> {
+  get(req: Req, res: Res): void | Promise<void> {
     const { ask, target } = admittedOf(req);
     if (ask.kind.bound && isNavigation(req)) return redirect(res, `/interaction/${ask.name}`);
     if (!ask.kind.strategy.view && !ask.kind.strategy.status) return this.#parts.encoder.send(req, res, 200, target!.wire());
-    await this.#answer(req, res, 200, target!.parse(), this.#call(req, res));
+    return this.#answer(req, res, 200, target!.parse(), this.#call(req, res));
   }
 
   async create(req: Req, res: Res): Promise<void> {
@@ -58,13 +58,12 @@ export class Handlers {
   async #write(req: Req, res: Res, how: 'replace' | 'merge'): Promise<void> {
     const { ask, decision } = admittedOf(req);
     refuseBodyType(req);
-    const body = normalised(await readObject(req, ask.kind.bodyLimit ?? bodyLimit));
+    const body = await readObject(req, ask.kind.bodyLimit ?? bodyLimit);
     const call = this.#call(req, res, isDryRun(ask));
-    const schema = this.#parts.registry.schemas(ask.kind).spec.schema;
-    let unknown: string[] = [];
+    const { schema } = this.#parts.registry.schemas(ask.kind).spec;
     const object = await call.change(async (tx) => {
       if (decision.part) tx.add(decision.part);
-      return tx.update(ask.kind, ask.name!, (next) => { unknown = changed(ask.kind, next, structuredClone(body), how, schema); judgeUnknown(req, res, ask, ask.name!, unknown) });
+      return tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, normalised(body), how, schema)));
     });
     await this.#answer(req, res, 200, object, call);
   }
@@ -149,9 +148,10 @@ export class Handlers {
   }
 
   async #answer(req: Req, res: Res, code: number, object: KindObject, call: Call, kind = admittedOf(req).ask.kind): Promise<void> {
-    const shown = structuredClone(object);
-    kind.strategy.status?.(shown, call);
-    await kind.strategy.view?.(shown, call);
+    const { status, view } = kind.strategy;
+    const shown = status || view ? structuredClone(object) : object;
+    status?.(shown, call);
+    await view?.(shown, call);
     this.#parts.encoder.json(req, res, code, wireObject(kind, shown));
   }
 

@@ -18,6 +18,7 @@ const within = (list: BlockList, address: string): boolean => list.check(address
 /** The client's network: /32 of IPv4, /64 of IPv6, from the socket, or from trusted proxies the nearest address that is not one of them. */
 export function clientNetwork(request: IncomingMessage, trusted: BlockList | undefined): string {
   let address = plain(request.socket.remoteAddress ?? '');
+  if (!trusted && !address.includes(':')) return address;
   if (trusted && address && within(trusted, address)) {
     const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => plain(hop.trim())).reverse();
     for (const hop of hops) {

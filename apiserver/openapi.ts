@@ -114,7 +114,7 @@ export function openapi(registry: Registry, release: string): unknown {
   for (const action of registry.actions) put(`/api/${version}/${action.of.resource}/{name}/${action.subresource}`, { create: 'post', get: 'get', patch: 'patch' }[action.verb],
     { ...actionOperation(action, registry), operationId: `${action.verb}${action.of.kind}${action.subresource}`, tags: [action.of.kind] });
   for (const [path, summary] of [['/api', 'The API versions served.'], [`/api/${version}`, 'Every resource and the verbs it takes.'], ['/api/openapi/v3', 'This document.']])
-    put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: answers(200, summary!, { type: 'object', description: summary! }, everywhere) });
+    put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: { ...answers(200, summary!, { type: 'object', description: summary! }, everywhere), 304: { description: 'Nothing has changed since the ETag that If-None-Match names.' } } });
   const schemas: Record<string, JSONSchema> = { ObjectMeta: toJSONSchema(Metadata, 'metadata'), ListMeta: listMeta, Bookmark: bookmark, Status: statusSchema };
   for (const kind of registry.kinds) { Object.assign(schemas, kindSchemas(kind, registry)); if (kind.verbs.includes('create') || kind.verbs.includes('update')) schemas[`${kind.kind}Draft`] = draftOf(kind, registry) }
   return {

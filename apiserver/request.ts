@@ -47,13 +47,13 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Ask 
   refuseOddSpelling(path);
   const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
-  const root = roots.find((one) => path.startsWith(one));
-  if (root) return parseResource(method, path.slice(root.length), query, registry);
+  for (const root of roots) if (path.startsWith(root)) return parseResource(method, path.slice(root.length), query, registry);
   return { type: otherType(path, method), path, query };
 }
 
 /** Escapes are never needed here: a broken one is 400, any other another spelling, 404. */
 function refuseOddSpelling(path: string): void {
+  if (/^[\w\-.~/]*$/.test(path)) return;
   if (/%(?![0-9A-Fa-f]{2})/.test(path)) throw badRequest('the path has a broken escape');
   if (!/^[\x21-\x7e]*$/.test(path) || path.includes('%') || path.includes('\\')) throw noSuchPath();
 }
@@ -98,12 +98,14 @@ function parseAction(method: string, kind: AnyKind, name: string, subresource: s
 /** The HTTP method an action answers to. */
 export const methodOf = (action: Action): string => ({ create: 'POST', get: 'GET', patch: 'PATCH' })[action.verb];
 
-const isWatch = (query: Query): boolean => ['true', '1'].includes(query.get('watch') ?? '');
+const ofItems: Record<string, Verb> = { PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+const ofCollections: Record<string, Verb> = { POST: 'create', DELETE: 'deletecollection' };
+
+const isWatch = (query: Query): boolean => query !== none && ['true', '1'].includes(query.get('watch') ?? '');
 
 function verbOf(method: string, item: boolean, watch: boolean): Verb | undefined {
   if (method === 'GET') return watch ? 'watch' : item ? 'get' : 'list';
-  const verbs: Record<string, Verb> = item ? { PUT: 'update', PATCH: 'patch', DELETE: 'delete' } : { POST: 'create', DELETE: 'deletecollection' };
-  return verbs[method];
+  return (item ? ofItems : ofCollections)[method];
 }
 
 /** The methods a collection or an object of `kind` takes. */

@@ -3,15 +3,15 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo, BlockList } from 'node:net';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
-import type { Caller, Ports } from '../registry/kind.js';
+import type { Ports } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
-import { badRequest, forbidden, internalError, StatusError, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
+import { badRequest, internalError, StatusError, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
 import { Admission } from './admission.js';
 import { Authentication } from './authenticate.js';
-import { createApi } from './api.js';
+import { createApi, type Api } from './api.js';
 import { Req, Res, type Admitted } from './classes.js';
 import { Encoder } from './encode.js';
 import { Health, type Check } from './health.js';
@@ -51,7 +51,7 @@ export class Server {
   readonly #health: Health;
   readonly #pages: Pages;
   readonly #watcher: Watcher;
-  readonly #api: (req: Req, res: Res, next: (error?: unknown) => void) => void;
+  readonly #api: Api;
   readonly #http: HttpServer<typeof Req, typeof Res>;
   readonly #inflight = { reads: 0, changes: 0 };
   #ready = false;
@@ -107,7 +107,8 @@ export class Server {
       if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery');
       req.admitted = await this.#admit(req, ask);
       this.#bound(req, res, ask);
-      await this.#answer(req, res, req.admitted);
+      const answering = this.#answer(req, res, req.admitted);
+      if (answering) await answering;
     } catch (error) {
       this.#fail(req, res, error);
     } finally {
@@ -131,14 +132,10 @@ export class Server {
     if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
   }
 
-  async #admit(req: Req, ask: ResourceAsk | OtherAsk): Promise<Admitted> {
-    if (ask.type !== 'resource') {
-      const decision = await this.#parts.authorize({ caller: nobody, action: ask.type, facts: { path: ask.path } });
-      if (!decision.allowed) throw forbidden('policy refuses it');
-      return { ask, caller: nobody, decision };
-    }
-    const caller = await this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
-    return this.#admission.admit(ask, caller);
+  #admit(req: Req, ask: ResourceAsk | OtherAsk): Promise<Admitted> {
+    if (ask.type !== 'resource') return this.#admission.admitOther(ask);
+    const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
+    return caller instanceof Promise ? caller.then((known) => this.#admission.admit(ask, known)) : this.#admission.admit(ask, caller);
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */
@@ -158,7 +155,7 @@ export class Server {
     res.once('close', () => { this.#inflight[which] -= 1 });
   }
 
-  async #answer(req: Req, res: Res, { ask }: Admitted): Promise<void> {
+  #answer(req: Req, res: Res, { ask }: Admitted): void | Promise<void> {
     switch (ask.type) {
       case 'health': return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1] ?? ''));
       case 'provider':
@@ -166,8 +163,13 @@ export class Server {
         return this.#parts.provider(req, res);
       case 'page': return this.#pages.page(req, res, ask.path);
       case 'asset': return this.#pages.asset(req, res, ask.path);
-      default: return new Promise((resolve) => { res.once('close', resolve); this.#api(req, res, (error) => { this.#fail(req, res, error ?? internalError()); resolve() }) });
+      case 'resource': return ask.verb === 'get' && !ask.action ? this.#api.read(req, res) : this.#route(req, res);
+      default: return this.#route(req, res);
     }
+  }
+
+  #route(req: Req, res: Res): Promise<void> {
+    return new Promise((resolve) => { res.once('close', resolve); this.#api.route(req, res, (error) => { this.#fail(req, res, error ?? internalError()); resolve() }) });
   }
 
   /** One answer for whatever was thrown; what is not a StatusError is logged once, with the Audit-ID. */
@@ -183,9 +185,10 @@ export class Server {
   }
 
   #record(req: Req, res: Res, milliseconds: number): void {
+    const level = res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
+    if (!this.#parts.log.isLevelEnabled(level)) return;
     const { admitted } = req;
     const resource = admitted?.ask.type === 'resource' ? admitted.ask : undefined;
-    const level = res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
     this.#parts.log[level]({
       auditID: req.auditID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
       ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: admitted?.ask.type }),
@@ -209,5 +212,3 @@ export class Server {
 /** A person who opens a page outside the API, rather than a program. */
 const isVisit = ({ url, headers }: Req): boolean =>
   headers['sec-fetch-mode'] === 'navigate' && !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);
-
-const nobody: Caller = { type: 'Visitor' };

@@ -72,7 +72,7 @@ export class StoreAdapter implements Adapter {
     });
   }
 
-  /** Removes an object and its indexes; of a Session, what is saved next under the same uid depends on it having stood. */
+  /** Removes an object and its indexes; of a Session, what is saved next under the same uid depends on it having stood; an Interaction is resumed once. */
   destroy(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
     return this.#within(async (exchange) => {
@@ -81,7 +81,9 @@ export class StoreAdapter implements Adapter {
       if (!payload) return;
       for (const [index] of indexesOf(this.#on, this.#model, id, payload)) exchange.delete(index);
       if (this.#model === 'Session') exchange.memo.set(`rotated ${payload.uid}`, key);
-      if (this.#model === 'Interaction') recordEnded(this.#on, exchange, id, payload);
+      if (this.#model !== 'Interaction') return;
+      exchange.unmoved(key);
+      recordEnded(this.#on, exchange, id, payload);
     });
   }
 

@@ -25,6 +25,7 @@ export function createProvider(foundation: Foundation): Made {
   provider.proxy = true;
   provider.silent = true;
   compareHashes(on, provider);
+  keepSavedOnly(provider);
   listen(on, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
   provider.use(settling(on, provider));
@@ -38,6 +39,12 @@ function compareHashes(on: Foundation, provider: Provider): void {
     await spendTry(on, wrongSecrets, `${this.clientId} ${currentExchange()?.origin.network ?? ''}`);
     return false;
   };
+}
+
+/** After a resume that led nowhere the library wants to keep a session that it never saved, and fails: there is nothing to keep. */
+function keepSavedOnly(provider: Provider): void {
+  const { persist } = provider.Session.prototype;
+  provider.Session.prototype.persist = async function keep() { return this.exp === undefined ? undefined : persist.call(this) };
 }
 
 function queueNotice(on: Foundation, told: { client: string; account: string; sid: string }): void {

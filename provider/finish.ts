@@ -38,11 +38,12 @@ function handOver(on: Foundation, provider: Provider, request: IncomingMessage, 
   });
 }
 
-/** What the record states, or undefined where there is nothing to say or it was said already. */
+/** What the record states, or undefined where there is nothing to say or it was said already; an end is the last word, however late another result comes. */
 async function resultOf(on: Foundation, provider: Provider, interaction: InteractionObject, held: LibraryInteraction): Promise<InteractionResults | undefined> {
   const { phase } = interaction.status;
   const { login, consent } = interaction.internal;
-  if (phase === 'Aborted') return held.result?.error ? undefined : { error: 'access_denied', error_description: 'the person declined' };
+  if (held.result?.error) return undefined;
+  if (phase === 'Aborted') return { error: 'access_denied', error_description: 'the person declined' };
   if (phase === 'Authenticated' && login) {
     const said = held.result?.login;
     if (said?.accountId === login.account && said.ts === login.seconds) return undefined;

@@ -11,4 +11,4 @@ export interface Presented {
 }
 
 /** Answers "who is this?", or undefined for "not mine to say"; throws 401 for a credential that is not good and not merely stale. */
-export type Authenticator = (presented: Presented) => Promise<Caller | undefined>;
+export type Authenticator = (presented: Presented) => Caller | undefined | Promise<Caller | undefined>;

@@ -111,9 +111,14 @@ export class Hub {
 
   /** The object under `key` as of a moment ago, from memory where that can be trusted, else from the store. */
   async cached(kind: AnyKind, key: string): Promise<Stored | undefined> {
+    const held = this.held(key);
+    return held ? held.stored : this.#read(kind, key);
+  }
+
+  /** What memory has of `key`, if it has it and can be trusted. */
+  held(key: string): { readonly stored: Stored | undefined } | undefined {
     const held = this.#cache.get(key);
-    if (held && this.silentFor < silence.unused && this.#trusted(key)) return held.stored;
-    return this.#read(kind, key);
+    return held && this.silentFor < silence.unused && this.#trusted(key) ? held : undefined;
   }
 
   /** After a commit of this replica: the cache waits for it to come back before it is trusted for these keys again. */
@@ -123,6 +128,7 @@ export class Hub {
   }
 
   #trusted(key: string): boolean {
+    if (this.#barriers.size === 0) return true;
     const barrier = this.#barriers.get(key);
     if (barrier === undefined) return true;
     if (barrier > this.#revision) return false;

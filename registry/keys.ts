@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, generateKeyPairSync, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 
 const secret = z.string().regex(/^[A-Za-z0-9_-]{43,}$/).describe('256 random bits, base64url.');
@@ -13,6 +13,8 @@ export const KeysFile = z.object({
   signing: z.array(z.record(z.string(), z.unknown())).min(2),
 });
 export type KeysFile = z.infer<typeof KeysFile>;
+
+const rememberedSignatures = 10_000;
 
 const random = (): string => randomBytes(32).toString('base64url');
 
@@ -43,6 +45,8 @@ export class Keys {
   readonly #cookies: Buffer[];
   readonly #hmac: Buffer[];
   readonly #sealing: { id: number; key: Buffer }[];
+  /** Cookies whose signature was found good, with the key it was made by. */
+  readonly #signed = new Map<string, number>();
 
   constructor(file: KeysFile) {
     const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
@@ -91,8 +95,18 @@ export class Keys {
 
   /** Which live cookie key made `signature`: 0 for the newest, −1 for none. */
   cookieKeyIndex(data: string, signature: string): number {
+    const pair = `${data}.${signature}`;
+    const known = this.#signed.get(pair);
+    if (known !== undefined) return known;
     const given = Buffer.from(signature);
-    return this.#cookies.findIndex((key) => same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given));
+    const index = this.#cookies.findIndex((key) => same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given));
+    if (index >= 0) this.#remember(pair, index);
+    return index;
+  }
+
+  #remember(pair: string, index: number): void {
+    if (this.#signed.size >= rememberedSignatures) this.#signed.delete(this.#signed.keys().next().value!);
+    this.#signed.set(pair, index);
   }
 }
 
@@ -100,13 +114,13 @@ const keyed = (key: Buffer, purpose: string, data: string): Buffer => createHmac
 const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** SHA-256 in base64url: how an id that is a secret stands in a key. */
-export const digest = (id: string): string => createHash('sha256').update(id).digest('base64url');
+export const digest = (id: string): string => hash('sha256', id, 'base64url');
 
 /** The first 20 bytes of SHA-256 in lower-case base32 without padding: a public name made of a secret id (`kubernetes.md` 0.9). */
 export function nameOf(id: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
   let bits = 0, held = 0, name = '';
-  for (const byte of createHash('sha256').update(id).digest().subarray(0, 20)) {
+  for (const byte of hash('sha256', id, 'buffer').subarray(0, 20)) {
     held = (held << 8) | byte;
     for (bits += 8; bits >= 5; bits -= 5) name += alphabet[(held >>> (bits - 5)) & 31];
     held &= (1 << bits) - 1;

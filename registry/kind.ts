@@ -113,6 +113,8 @@ export interface Reader<O> {
   get(name: string): Promise<O | undefined>;
   /** From the coherent cache where it is fresh, else the latest. */
   cached(name: string): Promise<O | undefined>;
+  /** From the coherent cache alone; undefined where that does not have it or cannot be trusted now. */
+  held(name: string): O | undefined;
   /** All, or those of one owner. */
   list(owner?: string): Promise<O[]>;
   /** The object that claims a unique value. */

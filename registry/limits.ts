@@ -39,27 +39,29 @@ export class NetworkLimits {
     const key = limitKey(limit, network);
     const window = Math.floor(now / (limit.seconds * 1000));
     let block = this.#blocks.get(key);
-    while (!block || block.window !== window || block.left === 0) {
+    while (!block || block.window < window || block.window > window + 1 || block.left === 0) {
       await this.#draw(limit, key, window, now);
       block = this.#blocks.get(key);
     }
     block.left -= 1;
   }
 
+  /** A replica whose clock is behind counts on in the window that another one has begun: two clocks must not open a limit twice. */
   async #draw(limit: Limit, key: string, window: number, now: number): Promise<void> {
     if (this.#blocks.size > 20_000) this.#blocks.clear();
-    const end = (window + 1) * limit.seconds * 1000;
     for (;;) {
       const { entry } = await this.#storage.get(key);
       const held = entry && (JSON.parse(entry.value.toString()) as { window: number; drawn: number });
-      const drawn = held?.window === window ? held.drawn : 0;
+      const current = held?.window === window + 1 ? held.window : window;
+      const drawn = held?.window === current ? held.drawn : 0;
+      const end = (current + 1) * limit.seconds * 1000;
       const size = Math.min(Math.max(1, Math.floor(limit.most / 10)), limit.most - drawn);
       if (size <= 0) throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
-      const value = Buffer.from(JSON.stringify({ window, drawn: drawn + size }));
+      const value = Buffer.from(JSON.stringify({ window: current, drawn: drawn + size }));
       const answer = await this.#storage.commit([{ key, is: entry ? entry.revision : 'absent' }], [{ put: key, value, expires: end }]);
       if (!answer.committed) continue;
       const block = this.#blocks.get(key);
-      this.#blocks.set(key, { window, left: size + (block?.window === window ? block.left : 0) });
+      this.#blocks.set(key, { window: current, left: size + (block?.window === current ? block.left : 0) });
       return;
     }
   }

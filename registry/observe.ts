@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino';
 
 /** One JSON line an event on standard error (`security.md` 1.7). */
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 const secret = ['code', 'token', 'cookie', 'secret', 'authorization', 'password', 'email', 'address', 'body', 'payload'];
 const redact = { paths: secret.flatMap((name) => [name, `*.${name}`]), censor: (value: unknown) => (typeof value === 'number' ? value : '***') };

@@ -30,7 +30,7 @@ export function toJSONSchema(schema: z.ZodTypeAny, where: string): JSONSchema {
 }
 
 function tidy(schema: JSONSchema, where: string): JSONSchema {
-  if (Object.keys(schema).filter((key) => key !== 'description' && key !== 'default').length === 0) throw new Error(`${where}: an empty schema would accept everything`);
+  if (!Object.entries(schema).some(([key, value]) => value !== undefined && key !== 'description' && key !== 'default')) throw new Error(`${where}: an empty schema would accept everything`);
   for (const [name, property] of Object.entries(schema.properties ?? {})) tidy(property, `${where}.${name}`);
   if (schema.items) tidy(schema.items, `${where}[]`);
   if (typeof schema.additionalProperties === 'object') tidy(schema.additionalProperties, `${where}.*`);

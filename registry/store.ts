@@ -41,14 +41,19 @@ export class Store {
     this.#parts = parts;
   }
 
-  /** The Call through which kinds see one request. */
+  /** The Call through which kinds see one request; its first change begins from the target as it was read for the decision. */
   call(facts: CallFacts): Call {
     const { keys, settings, authorize } = this.#parts;
+    let { target } = facts;
     const call: Call = {
       now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys,
       decide: (action, { kind, name, object, ...rest }: Record<string, unknown>) => authorize({ caller: facts.caller, action, kind, name, object, facts: rest } as Question),
       store: (kind) => this.reader(kind),
-      change: (work) => this.change(call, work, facts.target && [facts.target]),
+      change: (work) => {
+        const read = target;
+        target = undefined;
+        return this.change(call, work, read && [read]);
+      },
     };
     return call;
   }
@@ -62,11 +67,25 @@ export class Store {
     return counts(entry, Date.now()) ? new Stored(kind, entry) : undefined;
   }
 
+  /** The same where it needs no waiting; undefined where the driver must ask somebody. */
+  atHand(kind: AnyKind, name: string): { readonly stored: Stored | undefined } | undefined {
+    try {
+      const held = this.storage.peek?.(objectKey(kind, name));
+      return held && { stored: counts(held.entry, Date.now()) ? new Stored(kind, held.entry) : undefined };
+    } catch (error) {
+      throw inStatus(error);
+    }
+  }
+
   /** One object from the coherent cache where it is fresh. */
   async cached(kind: AnyKind, name: string): Promise<Stored | undefined> {
-    const stored = await guard(this.hub.cached(kind, objectKey(kind, name)));
-    return stored && counts(stored.entry, Date.now()) ? stored : undefined;
+    const key = objectKey(kind, name);
+    const held = this.hub.held(key);
+    return live(held ? held.stored : await guard(this.hub.cached(kind, key)));
   }
+
+  /** The same without waiting: undefined too where the cache does not have it or cannot be trusted. */
+  held(kind: AnyKind, name: string): Stored | undefined { return live(this.hub.held(objectKey(kind, name))?.stored) }
 
   /** Reads of one kind, for whoever has already been let in. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
@@ -74,7 +93,8 @@ export class Store {
     const range = (owner?: string) => under(owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`);
     return {
       get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
-      cached: async (name) => (await this.cached(kind, name))?.object as O | undefined,
+      cached: async (name) => (this.held(kind, name) ?? (await this.cached(kind, name)))?.object as O | undefined,
+      held: (name) => this.held(kind, name)?.object as O | undefined,
       list: async (owner) => (await guard(this.storage.list(range(owner)))).entries.filter((entry) => counts(entry, Date.now())).map((entry) => new Stored(kind, entry).object as O),
       byUnique: async (field, value) => {
         const { entry } = await guard(this.storage.get(uniqueKey(kind, field, value)));
@@ -138,14 +158,19 @@ export class Store {
   }
 }
 
+const live = (stored: Stored | undefined): Stored | undefined => stored && counts(stored.entry, Date.now()) ? stored : undefined;
+
 /** Storage's own errors as Status errors: nothing written 503, perhaps written 504. */
 export async function guard<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Unavailable) throw unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
-    if (error instanceof Unknown) throw timeout('it is not known whether the change was made');
-    if (error instanceof TooLarge) throw internalError();
-    throw error;
+    throw inStatus(error);
   }
+}
+
+function inStatus(error: unknown): unknown {
+  if (error instanceof Unavailable) return unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
+  if (error instanceof Unknown) return timeout('it is not known whether the change was made');
+  return error instanceof TooLarge ? internalError() : error;
 }

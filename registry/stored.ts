@@ -58,7 +58,14 @@ export class Stored {
   wire(revision: number = this.revision): Buffer {
     const head = headOf(this.kind);
     const length = this.entry.value.readUInt32BE(0);
-    return Buffer.concat([head, Buffer.from(String(revision)), splice, this.entry.value.subarray(4 + head.length - spliceLength, 4 + length)]);
+    const version = String(revision);
+    const from = 4 + head.length - spliceLength;
+    const wire = Buffer.allocUnsafe(head.length + version.length + splice.length + 4 + length - from);
+    head.copy(wire);
+    const end = head.length + wire.write(version, head.length, 'latin1');
+    splice.copy(wire, end);
+    this.entry.value.copy(wire, end + splice.length, from, 4 + length);
+    return wire;
   }
 
   /** Whether `framed` are the very bytes that stand here. */

@@ -52,6 +52,8 @@ export const limits = { checks: 100, writes: 100, commitBytes: 1 << 20, keyBytes
 export interface Storage {
   /** The latest (on etcd a quorum read); `revision` is how far a cache must have come to be as new as this answer. */
   get(key: string): Promise<{ entry?: Entry; revision: Revision }>;
+  /** As get, at once; absent in a driver that has to ask another process. */
+  peek?(key: string): { entry?: Entry; revision: Revision };
   /** In key order, all at one revision; `at` reads an old one and fails with Compacted. Without `limit` everything. */
   list(range: Range, options?: { limit?: number; at?: Revision }): Promise<Page>;
   /** One transaction: every check holds or nothing is written. A lost race is an answer, not an exception, and brings the winners along. */

@@ -79,6 +79,8 @@ declare module 'oidc-provider' {
   export interface Session {
     readonly jti: string;
     readonly uid: string;
+    /** Seconds since the epoch; absent until it is first saved. */
+    readonly exp?: number;
     readonly accountId?: string;
     readonly loginTs?: number;
     readonly acr?: string;
@@ -170,7 +172,7 @@ declare module 'oidc-provider' {
     readonly issuer: string;
     readonly Client: { find(id: string): Promise<Client | undefined>; prototype: Client };
     readonly Grant: Model<Grant>;
-    readonly Session: Model<Session> & { findByUid(uid: string): Promise<Session | undefined> };
+    readonly Session: Model<Session> & { findByUid(uid: string): Promise<Session | undefined>; prototype: { persist(this: Session): Promise<unknown> } };
     readonly Interaction: Model<Interaction>;
     readonly AccessToken: Model<Token>;
     readonly RefreshToken: Model<Token>;

@@ -1,22 +1,28 @@
 import { defineAction, type Call } from '../../registry/kind.js';
-import { notFound } from '../../registry/status.js';
+import { expired } from '../../registry/status.js';
 import { Account } from '../account.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseUnless } from './phase.js';
+
+type AccountObject = NonNullable<(typeof Account)['$object']>;
 
 const nameOfAccount = (interaction: InteractionObject, call: Call): string => {
   refuseUnless('Authenticated', interaction, call);
   return interaction.internal.login!.account;
 };
 
+/** 410 where the account is gone or nobody can sign in to it any more. */
+function refuseEnded(account: AccountObject | undefined, { metadata }: InteractionObject): asserts account is AccountObject {
+  if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
+}
+
 /** GET account: the account that just signed in, while it is being set up (specification 4). */
 export const readAccount = defineAction({
   of: Interaction, subresource: 'account', verb: 'get', kind: 'Account', answers: Account,
   description: 'The account that just signed in, while it is being set up.',
   async run(call, interaction) {
-    const name = nameOfAccount(interaction, call);
-    const account = await call.store(Account).get(name);
-    if (!account) throw notFound(Account, name);
+    const account = await call.store(Account).get(nameOfAccount(interaction, call));
+    refuseEnded(account, interaction);
     return account;
   },
 });
@@ -28,7 +34,9 @@ export const setUpAccount = defineAction({
   async run(call, { metadata }, body) {
     return call.change(async (tx) => {
       const interaction = await tx.get(Interaction, metadata.name);
-      const account = await tx.update(Account, nameOfAccount(interaction!, call), (next) => body.apply(next));
+      const name = nameOfAccount(interaction!, call);
+      refuseEnded(await tx.get(Account, name), interaction!);
+      const account = await tx.update(Account, name, (next) => body.apply(next));
       await tx.update(Interaction, metadata.name, ({ status }) => {
         status.account = { name: account.metadata.name, email: account.status.email.address, setup: account.status.setup, ...(account.spec.displayName && { displayName: account.spec.displayName }) };
       });

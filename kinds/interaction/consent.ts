@@ -5,6 +5,7 @@ import { expired, forbidden, invalid, type Cause } from '../../registry/status.j
 import { Account } from '../account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
+import { Session } from '../session.js';
 import { toTimestamp } from '../text.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseUnless } from './phase.js';
@@ -20,6 +21,7 @@ export const consent = defineAction({
       const interaction = (await tx.get(Interaction, name))!;
       refuseUnless('ConsentRequired', interaction, call);
       if (interaction.status.refusal) throw forbidden(interaction.status.refusal.message, Interaction, name);
+      await refuseEnded(tx, interaction, call);
       const agreed = [...new Set(spec.scopes)];
       const causes = await faults(call, tx, interaction, spec.scopes);
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
@@ -32,6 +34,12 @@ export const consent = defineAction({
     });
   },
 });
+
+/** 410 where the session that asks has ended: nothing is agreed to after a sign-out. */
+async function refuseEnded(tx: Transaction, { internal, metadata }: InteractionObject, call: Call): Promise<void> {
+  const session = await tx.get(Session, internal.session!);
+  if (!session || session.metadata.deletionTimestamp || session.internal.expires <= call.now) throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
+}
 
 /** A scope not asked for, or refused by policy, at its place; a required one missing at spec.scopes (`api.md` 5). */
 async function faults(call: Call, tx: Transaction, interaction: InteractionObject, agreed: readonly string[]): Promise<Cause[]> {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { digest } from '../../registry/keys.js';
 import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
 import type { Limit } from '../../registry/limits.js';
-import { expired, forbidden, invalid, tooManyRequests, type StatusError } from '../../registry/status.js';
+import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account.js';
 import { canonical } from '../address.js';
@@ -53,12 +53,12 @@ const sentences = {
 };
 const over = (why: keyof typeof sentences, name: string): StatusError => expired(`The emailed code or link is over: ${sentences[why]}.`, Interaction, name);
 
-/** 410 unless a challenge is in force; then 409 unless the phase is LoginRequired. */
-function refuseChallenge({ internal, metadata, status }: InteractionObject, now: number, byCode: boolean): void {
+/** 410 unless a challenge is in force, with a try left but for the code that has just taken one; then 409 unless the phase is LoginRequired. */
+function refuseChallenge({ internal, metadata, status }: InteractionObject, now: number, needsTry: boolean): void {
   const { email } = internal;
   if (!email) throw over('none', metadata.name);
   if (email.state === 'Used') throw over('used', metadata.name);
-  if (byCode && email.triesLeft <= 0) throw over('spent', metadata.name);
+  if (needsTry && email.triesLeft <= 0) throw over('spent', metadata.name);
   if (now > email.expires) throw over('expired', metadata.name);
   if (status.phase !== 'LoginRequired') throw wrongPhase({ metadata, status } as InteractionObject);
 }
@@ -85,29 +85,40 @@ async function spendTry(call: Call, name: string, code: string): Promise<void> {
   throw invalid({ ...Interaction, kind: 'Login' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: wrong code, ${triesLeft} tries left` }], { triesLeft });
 }
 
-/** One commit: the proof is used, the Account made if new, the phase Authenticated; whoever comes second finds it used. */
+/** One commit: the proof is used, the Account made if new, the phase Authenticated; whoever comes second finds it used. A refusal of the person uses it up all the same. */
 async function enter(call: Call, name: string, proof: Proof): Promise<InteractionObject> {
-  return call.change(async (tx) => {
+  const outcome = await call.change(async (tx) => {
     const held = await tx.get(Interaction, name);
-    refuseChallenge(held!, call.now, false);
+    refuseChallenge(held!, call.now, proof.method === 'EmailLink');
     const { email } = held!.internal;
     if (proof.method === 'EmailLink' && email!.link !== digest(proof.token)) throw over('replaced', name);
     const account = await accountOf(tx, call, held!, proof.method);
     await forgetTries(tx, canonical(email!.address));
+    if (account instanceof StatusError) {
+      await tx.update(Interaction, name, useUp);
+      return account;
+    }
     return tx.update(Interaction, name, (next) => authenticated(next, account, proof.method, call));
   });
+  if (outcome instanceof StatusError) throw outcome;
+  return outcome;
 }
 
-/** The Account of the proven address, made when there is none; what policy thinks of the person is said only here. */
-async function accountOf(tx: Transaction, call: Call, interaction: InteractionObject, method: Method): Promise<AccountObject> {
+function useUp({ internal, status }: InteractionObject): void {
+  internal.email!.state = 'Used';
+  delete status.emailChallenge;
+}
+
+/** The Account of the proven address, made when there is none, or why this person is refused; what policy thinks of them is said only here. */
+async function accountOf(tx: Transaction, call: Call, interaction: InteractionObject, method: Method): Promise<AccountObject | StatusError> {
   const { address } = interaction.internal.email!;
   const known = await tx.byUnique(Account, 'email', canonical(address));
-  if (known?.status.disabledTimestamp) throw forbidden('this account is disabled', Interaction, interaction.metadata.name);
+  if (known?.status.disabledTimestamp) return forbidden('this account is disabled', Interaction, interaction.metadata.name);
   const facts = { client: interaction.spec.client, methods: [method], domain: canonical(address).split('@')[1], account: known?.metadata.name };
   for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
     const decision = await call.decide(action, facts);
-    if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, interaction.metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
     if (decision.part) tx.add(decision.part);
+    if (!decision.allowed) return forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, interaction.metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
   }
   if (known) return tx.update(Account, known.metadata.name, ({ status }) => { status.lastSignInTimestamp = toTimestamp(call.now); status.email.verifiedTimestamp = toTimestamp(call.now) });
   return tx.create(Account, {
@@ -117,9 +128,9 @@ async function accountOf(tx: Transaction, call: Call, interaction: InteractionOb
   });
 }
 
-function authenticated({ internal, status }: InteractionObject, { metadata, spec, status: account }: AccountObject, method: Method, call: Call): void {
-  internal.email!.state = 'Used';
-  delete status.emailChallenge;
+function authenticated(interaction: InteractionObject, { metadata, spec, status: account }: AccountObject, method: Method, call: Call): void {
+  const { internal, status } = interaction;
+  useUp(interaction);
   status.phase = 'Authenticated';
   status.account = { name: metadata.name, email: account.email.address, setup: account.setup, ...(spec.displayName && { displayName: spec.displayName }) };
   internal.login = { account: metadata.name, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };

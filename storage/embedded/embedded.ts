@@ -49,16 +49,13 @@ function syncDirectory(directory: string): void {
 function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void): Storage {
   const committer = new Committer(ledger, options.onFatal ?? crash);
   const storage: Storage = {
-    get(key) {
-      try {
-        admitKey(key);
-        ledger.admitOpen();
-        const entry = ledger.read(key);
-        return Promise.resolve(entry ? { entry, revision: ledger.revision } : { revision: ledger.revision });
-      } catch (error) {
-        return Promise.reject(error as Error);
-      }
+    peek(key) {
+      admitKey(key);
+      ledger.admitOpen();
+      const entry = ledger.read(key);
+      return entry ? { entry, revision: ledger.revision } : { revision: ledger.revision };
     },
+    async get(key) { return storage.peek!(key) },
     list: (range, { limit = Infinity, at } = {}) => readRange(ledger, range, limit, at),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(ledger, prefix, from, signal),

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { begin } from '../support/signin.js';
+import { authorizationPath } from '../support/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { pageHeaders } from '../../apiserver/pages.js';
+
+let service: TestService;
+beforeAll(async () => { service = await startTest({ flags: ['--limit-factor', '1000'] }); await createClient(service, 'app') });
+afterAll(stopAll);
+
+describe('documents and assets', () => {
+  test.each(['/api', '/api/v1alpha1', '/api/openapi/v3', '/version'])('%s has an ETag, and 304 answers whoever has it already', async (path) => {
+    const tab = service.tab();
+    const first = await tab.get(path).is(200);
+    expect(first.headers.etag).toMatch(/^"[^"]+"$/);
+    expect(first.headers['cache-control']).toMatch(/^public/);
+    expect(Number(first.headers['content-length'])).toBe(first.bytes.length);
+    const again = await tab.get(path, { headers: { 'if-none-match': first.headers.etag! } }).is(304);
+    expect([again.bytes.length, again.headers.etag, again.headers['cache-control']]).toEqual([0, first.headers.etag, first.headers['cache-control']]);
+    expect((await tab.get(path, { headers: { 'if-none-match': '"other"' } }).is(200)).bytes.equals(first.bytes)).toBe(true);
+    const head = await tab.send('HEAD', path).is(200);
+    expect([head.bytes.length, head.headers.etag, head.headers['content-length']]).toEqual([0, first.headers.etag, first.headers['content-length']]);
+  });
+
+  test('the documents say the same to everybody, and name no host, no person and no secret', async () => {
+    const [one, two] = [await service.tab().get('/api/openapi/v3').is(200), await (await begin(service)).tab.get('/api/openapi/v3', { headers: { host: 'evil.test' } }).is(200)];
+    expect(two.bytes.equals(one.bytes)).toBe(true);
+    expect(one.bytes.toString()).not.toMatch(/evil\.test|localhost/);
+    expect(one.body.openapi).toBe('3.1.0');
+    expect(one.bytes.toString()).not.toMatch(/"internal"|userHandle|libraryKey/);
+  });
+
+  test('the library’s documents may be kept for five minutes', async () => {
+    for (const path of ['/.well-known/openid-configuration', '/oauth2/jwks']) {
+      const { headers, bytes } = await service.tab().get(path, { plain: true }).is(200);
+      expect(headers['cache-control']).toBe('public, max-age=300');
+      expect(bytes.toString()).not.toMatch(/"d":|"p":|"q":/);
+    }
+  });
+
+  test('assets never change, have a type of their own and all headers of a page', async () => {
+    const tab = service.tab();
+    const shell = (await tab.navigate('/mailbox').is(200)).bytes.toString();
+    const assets = [...new Set([...shell.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path!))];
+    expect(assets.length).toBeGreaterThan(1);
+    for (const path of assets) {
+      const { headers, bytes } = await tab.get(path).is(200);
+      expect([path, headers['cache-control']]).toEqual([path, 'public, max-age=31536000, immutable']);
+      expect(headers['content-type']).toMatch(path.endsWith('.css') ? /^text\/css/ : path.endsWith('.js') ? /^text\/javascript/ : /^(image\/|application\/json)/);
+      for (let i = 0; i < pageHeaders.length; i += 2) expect([path, headers[pageHeaders[i]!.toLowerCase()]]).toEqual([path, pageHeaders[i + 1]]);
+      expect(headers['set-cookie']).toBeUndefined();
+      const head = await tab.send('HEAD', path).is(200);
+      expect([head.bytes.length, head.headers['content-length']]).toEqual([0, String(bytes.length)]);
+    }
+    for (const path of ['/assets/', '/assets/nothing.js', '/assets/../mailbox.html', '/assets/..%2fmailbox.html', '/assets/%2e%2e/mailbox.html', '/assets/constructor', '/assets/__proto__', `${assets[0]}/`, `${assets[0]}.map`]) expect([path, [400, 404].includes((await tab.get(path)).code)]).toEqual([path, true]);
+    expect((await tab.send('POST', assets[0]!)).code).toBe(405);
+  });
+});
+
+describe('an authorization request as a form post from another site (A8)', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', origin: 'https://client.test', accept: 'text/html' };
+
+  test('is 303 to the same as a GET, and that leads to the interaction', async () => {
+    const [path, query] = authorizationPath('app', 'openid email', 'v'.repeat(43)).split('?') as [string, string];
+    const tab = service.tab();
+    const answer = await tab.send('POST', path, { body: query, headers: form }).is(303);
+    expect(answer.headers.location).toBe(`${path}?${query}`);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    const { headers } = await tab.navigate(answer.headers.location!).is(303);
+    expect((await tab.get(headers.location!).is(200)).body.status.phase).toBe('LoginRequired');
+  });
+
+  test('leads nowhere but to this very endpoint, whatever it holds', async () => {
+    for (const body of ['', 'redirect_uri=https://evil.test', '//evil.test', 'a=1%0d%0aLocation:%20https://evil.test', 'a=%00', '&&&=', 'x'.repeat(8000)]) {
+      const { code, headers } = await service.tab().send('POST', '/oauth2/auth', { body, headers: form });
+      expect(code).toBe(303);
+      expect(headers.location).toMatch(/^\/oauth2\/auth\?[!-~]*$/);
+    }
+    const { code, headers } = await service.tab().send('POST', '/oauth2/auth?client_id=app', { body: 'x'.repeat(9000), headers: form });
+    expect([code, headers.location]).toEqual([400, undefined]);
+    expect((await service.tab().send('POST', '/oauth2/auth', { body: '{}', headers: { ...form, 'content-type': 'application/json' } })).code).toBe(400);
+  });
+
+  test('the confirmation of a sign-out is not exempt', async () => {
+    for (const path of ['/oauth2/logout/confirm', '/oauth2/device']) expect((await service.tab().send('POST', path, { body: 'xsrf=x&logout=yes', headers: form })).code).toBe(403);
+  });
+});

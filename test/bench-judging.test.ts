@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { exitCodeOf, judge, type Bounds } from './bench/judge.js';
+import { lineOf } from './bench/report.js';
+import { boundOf, resultOf, without } from './bench/result.js';
+import { cpuPerOperation, type Metric, type Sample } from './bench/row.js';
+import { median, percentile, spreadOf } from './bench/statistics.js';
+
+const atMost: Bounds = { is: '≤', gate: 3, stretch: 2 };
+const atLeast: Bounds = { is: '≥', gate: 0.45, stretch: 0.6 };
+const sample = (cpuMicros: number, client?: number): Sample => ({ operations: 10, seconds: 1, cpuMicros, p50: 0.001, p99: 0.002, rss: 100, ...(client !== undefined && { client }) });
+const metric: Metric = { id: '1a', workload: 'get', unit: 'µs', ours: 'ours', peer: 'raw', of: cpuPerOperation, is: '≤', gate: { 20: 3, 24: 2 }, stretch: 1.5 };
+
+describe('one metric', () => {
+  test.each([
+    ['the gate holds', atMost, [2.4, 2.5, 2.6], 'pass'],
+    ['the aim holds', atMost, [1.9, 2.0, 1.8], 'pass, stretch'],
+    ['the gate is broken', atMost, [3.2, 3.1, 2.9], 'fail'],
+    ['at the gate', atMost, [3, 3, 3], 'pass'],
+    ['more is better', atLeast, [0.5, 0.46, 0.55], 'pass'],
+    ['more is better, aim', atLeast, [0.6, 0.61, 0.7], 'pass, stretch'],
+    ['more is better, broken', atLeast, [0.4, 0.44, 0.46], 'fail'],
+    ['rounds that disagree', atMost, [1, 1.2, 1.3], 'unsteady'],
+    ['nothing was done in a round', atMost, [1, NaN, 1], 'unsteady'],
+  ] as const)('%s', (_what, bounds, rounds, verdict) => {
+    expect(judge(bounds, rounds, [0.3, 0.4]).verdict).toBe(verdict);
+  });
+
+  test('a client at its limit measured itself, whatever came out', () => {
+    expect(judge(atMost, [1, 1, 1], [0.3, 0.9]).verdict).toBe('client-bound');
+    expect(judge(atMost, [1, 1, 1], [0.3, 0.89]).verdict).toBe('pass, stretch');
+  });
+
+  test('a quick run judges nothing', () => expect(judge(atMost, [99], [1], true).verdict).toBe('quick'));
+
+  test('the middle round is the value; the spread is largest over smallest, of a budget the share of it', () => {
+    expect(judge(atMost, [2, 2.4, 2.2], [])).toEqual({ ratio: 2.2, spread: 1.2, verdict: 'pass' });
+    expect(judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [-10, 20, 80], [])).toEqual({ ratio: 20, spread: 1.15, verdict: 'pass, stretch' });
+    expect(judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [100, 500, 550], []).verdict).toBe('unsteady');
+  });
+});
+
+describe('a row', () => {
+  const rounds = new Map([['ours', [sample(200), sample(220), sample(210)]], ['raw', [sample(100, 0.5), sample(100, 0.5), sample(100, 0.5)]]]);
+
+  test('compares round by round and holds each Node line to its own gate', () => {
+    expect(resultOf(metric, rounds, '20', false)).toMatchObject({ ratio: 2.1, gate: 3, verdict: 'pass', ours: 21, peer: { name: 'raw', value: 10 } });
+    expect(resultOf(metric, rounds, '24', false)).toMatchObject({ gate: 2, verdict: 'fail' });
+    expect(boundOf(1.5, '24')).toBe(1.5);
+  });
+
+  test('keeps what its sides did over all rounds', () => {
+    expect(resultOf(metric, rounds, '20', false).sides[0]).toEqual({ name: 'ours', operations: 30, cpuMicros: 630, seconds: 3, p50: 0.001, p99: 0.002, rss: 100 });
+  });
+
+  test('says why it is client-bound or skipped', () => {
+    const busy = new Map([...rounds, ['raw', [sample(100, 0.95), sample(100, 0.5), sample(100, 0.5)]]]);
+    expect(resultOf(metric, busy, '20', false)).toMatchObject({ verdict: 'client-bound', reason: 'the client used over 90 % of its core' });
+    expect(without(metric, '20', 'skipped', 'node:sqlite is missing')).toMatchObject({ verdict: 'skipped', reason: 'node:sqlite is missing', rounds: [] });
+  });
+
+  test('is printed in one line', () => {
+    expect(lineOf(resultOf(metric, rounds, '20', false))).toMatch(/^ 1a +get +21\.0 µs +10\.0 µs raw +2\.10 +1\.10 +≤ 3\.0 +≤ 1\.5 +– +pass$/);
+    expect(lineOf(without(metric, '20', 'skipped', 'node:sqlite is missing'))).toMatch(/skipped: node:sqlite is missing$/);
+  });
+});
+
+test('the exit code: 1 a gate failed, 2 something could not be judged, 0 all held', () => {
+  expect(exitCodeOf(['pass', 'pass, stretch', 'skipped', 'quick'])).toBe(0);
+  expect(exitCodeOf(['pass', 'unsteady'])).toBe(2);
+  expect(exitCodeOf(['client-bound'])).toBe(2);
+  expect(exitCodeOf(['error', 'fail', 'unsteady'])).toBe(1);
+  expect(exitCodeOf(['error'])).toBe(2);
+});
+
+test('middles, shares and spreads', () => {
+  expect(median([3, 1, 2])).toBe(2);
+  expect(median([4, 1, 2, 3])).toBe(2.5);
+  expect(percentile([1, 2, 3, 4], 0.5)).toBe(3);
+  expect(percentile([1], 0.99)).toBe(1);
+  expect(percentile([], 0.5)).toBe(0);
+  expect(spreadOf([2, 1, 4])).toBe(4);
+});

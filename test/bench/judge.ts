@@ -1,0 +1,42 @@
+import { median, spreadOf } from './statistics.js';
+
+/** What became of one metric: held, held with the aim, broken, or not to be told. */
+export type Verdict = 'pass' | 'pass, stretch' | 'fail' | 'unsteady' | 'client-bound' | 'quick' | 'skipped' | 'error';
+
+/** What a metric is held to; without a peer the rounds are amounts and the gate a budget. */
+export interface Bounds {
+  readonly is: '≤' | '≥';
+  readonly gate: number;
+  readonly stretch: number;
+  readonly budget?: boolean;
+}
+
+/** One metric's rounds as judged. */
+export interface Judgement { readonly ratio: number; readonly spread: number; readonly verdict: Verdict }
+
+/** A spread over this makes a metric unsteady. */
+export const steady = 1.25;
+
+/** The share of its core over which a client measured itself. */
+export const busy = 0.9;
+
+/** The rounds' median against gate and stretch; `clients` is how busy each window's client was, `quick` judges nothing. */
+export function judge(bounds: Bounds, rounds: readonly number[], clients: readonly number[], quick = false): Judgement {
+  const ratio = median(rounds);
+  const spread = bounds.budget ? 1 + (Math.max(...rounds) - Math.min(...rounds)) / bounds.gate : spreadOf(rounds);
+  return { ratio, spread, verdict: quick ? 'quick' : verdictOf(bounds, ratio, spread, clients) };
+}
+
+function verdictOf({ is, gate, stretch }: Bounds, ratio: number, spread: number, clients: readonly number[]): Verdict {
+  if (clients.some((share) => share >= busy)) return 'client-bound';
+  if (!(spread <= steady)) return 'unsteady';
+  const within = (bound: number): boolean => (is === '≤' ? ratio <= bound : ratio >= bound);
+  if (!within(gate)) return 'fail';
+  return within(stretch) ? 'pass, stretch' : 'pass';
+}
+
+/** The exit code of a run: 1 a gate failed, 2 something could not be judged, 0 all gates held. */
+export function exitCodeOf(verdicts: readonly Verdict[]): 0 | 1 | 2 {
+  if (verdicts.includes('fail')) return 1;
+  return verdicts.some((one) => one === 'error' || one === 'unsteady' || one === 'client-bound') ? 2 : 0;
+}

@@ -1,0 +1,61 @@
+import { busy, judge, type Judgement, type Verdict } from './judge.js';
+import type { Rounds } from './measure.js';
+import type { Bound, Metric, Sample } from './row.js';
+import { median } from './statistics.js';
+
+/** One side of a metric over all rounds. */
+export interface SideResult { readonly name: string; readonly operations: number; readonly cpuMicros: number; readonly seconds: number; readonly p50: number; readonly p99: number; readonly rss: number }
+
+/** One metric as it is printed and recorded. */
+export interface Result {
+  readonly id: string;
+  readonly workload: string;
+  readonly metric: string;
+  readonly unit: string;
+  readonly ours?: number;
+  readonly peer?: { readonly name: string; readonly value: number };
+  readonly sides: readonly SideResult[];
+  readonly rounds: readonly number[];
+  readonly ratio: number;
+  readonly spread: number;
+  readonly is: '≤' | '≥';
+  readonly gate: number;
+  readonly stretch: number;
+  readonly memo?: { readonly hits: number; readonly misses: number };
+  readonly verdict: Verdict;
+  readonly reason?: string;
+}
+
+/** A bound as it is on this Node line. */
+export const boundOf = (bound: Bound, line: '20' | '24'): number => (typeof bound === 'number' ? bound : bound[line]);
+
+const named = (metric: Metric, line: '20' | '24') => ({
+  id: metric.id, workload: metric.workload, metric: metric.peer ? 'ratio' : 'amount', unit: metric.unit, is: metric.is, gate: boundOf(metric.gate, line), stretch: boundOf(metric.stretch, line),
+});
+
+/** Judges one metric by the rounds of its row. */
+export function resultOf(metric: Metric, rounds: Rounds, line: '20' | '24', quick: boolean): Result {
+  const ours = rounds.get(metric.ours)!;
+  const peers = metric.peer === undefined ? undefined : rounds.get(metric.peer)!;
+  const ratios = ours.map((sample, i) => (peers ? metric.of(sample) / metric.of(peers[i]!) : metric.of(sample)));
+  const known = named(metric, line);
+  const clients = [...ours, ...(peers ?? [])].flatMap(({ client }) => (client === undefined ? [] : [client]));
+  const judgement: Judgement = judge({ ...known, budget: !peers }, ratios, clients, quick);
+  return {
+    ...known, ours: median(ours.map(metric.of)), ...(peers && { peer: { name: metric.peer!, value: median(peers.map(metric.of)) } }),
+    sides: [[metric.ours, ours] as const, ...(peers ? [[metric.peer!, peers] as const] : [])].map(([name, samples]) => sideOf(name, samples)),
+    rounds: ratios, ...judgement, ...(judgement.verdict === 'client-bound' && { reason: `the client used over ${busy * 100} % of its core` }),
+  };
+}
+
+/** A metric without a measurement, and why. */
+export const without = (metric: Metric, line: '20' | '24', verdict: 'skipped' | 'error', reason: string): Result =>
+  ({ ...named(metric, line), sides: [], rounds: [], ratio: NaN, spread: NaN, verdict, reason });
+
+function sideOf(name: string, samples: readonly Sample[]): SideResult {
+  const sum = (of: (sample: Sample) => number): number => samples.reduce((total, sample) => total + of(sample), 0);
+  return {
+    name, operations: sum(({ operations }) => operations), cpuMicros: sum(({ cpuMicros }) => cpuMicros), seconds: sum(({ seconds }) => seconds),
+    p50: median(samples.map(({ p50 }) => p50)), p99: median(samples.map(({ p99 }) => p99)), rss: Math.max(...samples.map(({ rss }) => rss)),
+  };
+}

@@ -1,0 +1,12 @@
+import type { Row } from '../row.js';
+import { get } from './1-get.js';
+import { patchAlone, patchMany } from './2-patch.js';
+import { patchOnEtcd } from './3-patch-etcd.js';
+import { signInAsked, signInRemembered } from './4-sign-in.js';
+import { signInPeer } from './5-peer.js';
+import { start } from './11-start.js';
+import { memory } from './12-memory.js';
+import { page } from './13-page.js';
+
+/** The table of contents of the benchmarks. */
+export const rows: readonly Row[] = [get, patchMany, patchAlone, patchOnEtcd, signInAsked, signInRemembered, signInPeer, start, memory, page];

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Outcome, Worker } from '../../registry/outbox.js';
+import { decodeRow, encodeRow } from '../../registry/outboxrow.js';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { under, type Storage } from '../../storage/storage.js';
+import { until } from '../provider/house.js';
+import { clock } from '../support/clock.js';
+import { Room } from './room.js';
+
+let directory: string;
+let storage: Storage;
+const rooms: Room[] = [];
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'vestibule-outbox-'));
+  storage = await openEmbedded({ directory });
+});
+afterEach(async () => {
+  clock.release();
+  for (const room of rooms.splice(0)) await room.close();
+  await storage.close();
+  rmSync(directory, { recursive: true });
+});
+
+async function open(...workers: Worker[]): Promise<Room> {
+  const room = await Room.open(storage, { workers });
+  rooms.push(room);
+  return room;
+}
+
+/** A worker that notes what it did and answers as told. */
+function worker(delivery: Worker['delivery'], answer: (payload: any, attempt: number) => Outcome | Promise<Outcome> = () => ({ done: true }), parallel = 4): Worker & { ran: { id: string; payload: any; attempt: number }[] } {
+  const ran: { id: string; payload: any; attempt: number }[] = [];
+  return { name: 'work', delivery, parallel, ran, async run(payload, { id, attempt }) { ran.push({ id, payload, attempt }); return answer(payload, attempt) } };
+}
+
+const rows = async () => (await storage.list(under('outbox/'))).entries;
+const empty = () => until(async () => (await rows()).length === 0, 'an empty outbox');
+
+/** Leaves a row as a process leaves it that died while carrying it out, `ago` milliseconds ago. */
+async function abandon(id: string, ago: number): Promise<void> {
+  const key = `outbox/work/${id}`;
+  const { entry } = await storage.get(key);
+  const { head, sealed } = decodeRow(entry!.value);
+  await storage.commit([], [{ put: key, value: encodeRow({ ...head, attempt: 1, claimed: Date.now() - ago }, sealed), ...(entry!.expires && { expires: entry!.expires }) }]);
+}
+
+describe('the outbox', () => {
+  test('carries out what a transaction left, once, with what belongs to it in one commit', async () => {
+    const part = { checks: [], writes: [{ put: 'meta/noted', value: Buffer.from('yes') }] };
+    const one = worker('AtMostOnce', () => ({ done: true, part }));
+    const room = await open(one);
+    await room.later('work', { say: 'hello' }, { id: 'a' });
+    await empty();
+    expect(one.ran).toEqual([{ id: 'a', payload: { say: 'hello' }, attempt: 1 }]);
+    const [noted, row] = [await storage.get('meta/noted'), await storage.get('outbox/work/a')];
+    expect(noted.entry!.value.toString()).toBe('yes');
+    expect(row.entry).toBeUndefined();
+  });
+
+  test('holds nothing of a payload in the clear', async () => {
+    const room = await open();
+    await room.later('work', { say: 'a secret code' }, { id: 'a' });
+    const [entry] = await rows();
+    expect(entry!.value.toString('latin1')).not.toContain('secret');
+    expect(() => room.keys.open('outbox/work/b', decodeRow(entry!.value).sealed)).toThrow();
+  });
+
+  test('a transaction that does not commit leaves no row', async () => {
+    const one = worker('AtMostOnce');
+    const room = await open(one);
+    await expect(room.store.change(room.store.systemCall(), async (tx) => { await tx.later('work', {}, Date.now() + 1000, { id: 'a' }); throw new Error('changed its mind') })).rejects.toThrow('changed its mind');
+    await room.later('work', {}, { id: 'b' });
+    await empty();
+    expect(one.ran.map(({ id }) => id)).toEqual(['b']);
+  });
+
+  test('AtMostOnce: what somebody began and did not finish is dropped', async () => {
+    const quiet = await open();
+    await quiet.later('work', {}, { id: 'a' });
+    await abandon('a', 31_000);
+    const one = worker('AtMostOnce');
+    await open(one);
+    await empty();
+    expect(one.ran).toEqual([]);
+  });
+
+  test('AtLeastOnce: what somebody began and did not finish is taken over when its time has passed, not before', async () => {
+    const quiet = await open();
+    for (const id of ['fresh', 'old']) await quiet.later('work', {}, { id });
+    await abandon('old', 31_000);
+    await abandon('fresh', 28_500);
+    const one = worker('AtLeastOnce');
+    await open(one);
+    await until(async () => one.ran.length === 1, 'the old one');
+    expect(one.ran).toEqual([{ id: 'old', payload: {}, attempt: 2 }]);
+    await empty();
+    expect(one.ran[1]).toEqual({ id: 'fresh', payload: {}, attempt: 2 });
+  });
+
+  test('keeps the time of the next try over a restart', async () => {
+    clock.own();
+    const refusing = worker('AtLeastOnce', () => ({ done: false, notBefore: Date.now() + 3_600_000 }));
+    const first = await open(refusing);
+    await first.later('work', {}, { id: 'a', until: Date.now() + 7_200_000 });
+    await until(async () => { const [entry] = await rows(); return entry && decodeRow(entry.value).head.attempt === 1 && decodeRow(entry.value).head.claimed === undefined }, 'the refusal');
+    await rooms.pop()!.close();
+    const second = worker('AtLeastOnce');
+    const room = await open(second);
+    await room.later('work', { later: true }, { id: 'b' });
+    await until(async () => second.ran.length === 1, 'the new row');
+    expect(second.ran.map(({ id }) => id)).toEqual(['b']);
+    await rooms.pop()!.close();
+    clock.advance(3_601_000);
+    const third = worker('AtLeastOnce');
+    await open(third);
+    await empty();
+    expect(third.ran).toEqual([{ id: 'a', payload: {}, attempt: 2 }]);
+  });
+
+  test('a row that failed is refused for a while and tried again; one over its time is dropped unseen', async () => {
+    clock.own();
+    const one = worker('AtLeastOnce', (_payload, attempt) => { if (attempt === 1) throw new Error('no'); return { done: true } });
+    const room = await open(one);
+    await room.later('work', {}, { id: 'over', until: Date.now() - 1 });
+    await until(async () => (await rows()).length === 0, 'the end of what was over');
+    expect(one.ran).toEqual([]);
+    await room.later('work', {}, { id: 'a' });
+    await until(async () => { const [entry] = await rows(); return entry && decodeRow(entry.value).head.notBefore > Date.now() + 5_000 }, 'the refusal');
+    clock.advance(11_000);
+    await room.later('work', {}, { id: 'wake' });
+    await empty();
+    expect(one.ran.filter(({ id }) => id === 'a').map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  test('two replicas carry each row out once', async () => {
+    const workers = [worker('AtMostOnce'), worker('AtMostOnce'), worker('AtMostOnce')];
+    const [room] = [await open(workers[0]!), await open(workers[1]!), await open(workers[2]!)];
+    await Promise.all(Array.from({ length: 60 }, (_, i) => room.later('work', { i }, { id: `row-${i}` })));
+    await empty();
+    const ran = workers.flatMap((one) => one.ran);
+    expect(ran.map(({ id }) => id).sort()).toEqual(Array.from({ length: 60 }, (_, i) => `row-${i}`).sort());
+    expect(ran.every(({ attempt }) => attempt === 1)).toBe(true);
+  });
+
+  test('does no more at once than it may, and finishes what is under way when it stops', async () => {
+    let now = 0;
+    let most = 0;
+    const gate: { open?: () => void } = {};
+    const opened = new Promise<void>((resolve) => { gate.open = resolve });
+    const one = worker('AtMostOnce', async () => { most = Math.max(most, now += 1); await opened; now -= 1; return { done: true } }, 3);
+    const room = await open(one);
+    for (let i = 0; i < 10; i += 1) await room.later('work', {}, { id: `row-${i}` });
+    await until(async () => now === 3, 'three at once');
+    const stopping = rooms.pop()!.close();
+    gate.open!();
+    await stopping;
+    expect([most, now, one.ran.length]).toEqual([3, 0, 3]);
+    expect((await rows()).length).toBe(7);
+    expect((await rows()).every(({ value }) => decodeRow(value).head.claimed === undefined)).toBe(true);
+  });
+});
