@@ -32,7 +32,7 @@ export class Admission {
     const target = held ? held.stored : await this.#store.stored(ask.kind, ask.name);
     const decision = await this.#authorize(question(ask, caller, target));
     if (!decision.allowed) throw await this.#refusal(ask, caller, target);
-    if (!target && ask.verb !== 'watch') throw notFound(ask.kind, ask.name);
+    if (!target && (ask.verb !== 'watch' || ask.kind.bound)) throw notFound(ask.kind, ask.name);
     return { ask, caller, decision, ...(target && { target }) };
   }
 
@@ -52,7 +52,7 @@ export class Admission {
   async #collection(ask: ResourceAsk, caller: Caller): Promise<Admitted> {
     const { kind, verb } = ask;
     const selector = collective.has(verb) ? parseSelector(ask.query, kind) : undefined;
-    if (selector?.name !== undefined && verb !== 'deletecollection') return this.#pinned(ask, caller, selector.name);
+    if (selector?.name !== undefined && verb !== 'deletecollection') return this.#pinned(ask, caller, selector.name, selector.owner);
     const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
     if (verb === 'deletecollection' && kind.owner) return this.#range(ask, caller, selector?.owner ?? own);
     if (selector?.owner !== undefined) return this.#range(ask, caller, selector.owner);
@@ -71,11 +71,12 @@ export class Admission {
   }
 
   /** A list or watch pinned to one name is authorized as a request for that name. */
-  async #pinned(ask: ResourceAsk, caller: Caller, name: string): Promise<Admitted> {
+  async #pinned(ask: ResourceAsk, caller: Caller, name: string, owner: string | undefined): Promise<Admitted> {
     const decision = await this.#authorize({ caller, action: actionOf(ask), kind: ask.kind, name });
-    if (decision.allowed) return { ask, caller, decision };
+    const within = owner === undefined ? {} : { owner };
+    if (decision.allowed) return { ask, caller, decision, ...within };
     const whole = await this.#authorize({ caller, action: actionOf(ask), kind: ask.kind });
-    if (whole.allowed || (ask.kind.owner && caller.type === 'Account')) return { ask, caller, decision: whole };
+    if (whole.allowed || (ask.kind.owner && caller.type === 'Account')) return { ask, caller, decision: whole, ...within };
     throw refused(ask, caller);
   }
 

@@ -19,6 +19,7 @@ function parse(cookie: string): Readonly<Record<string, unknown>> {
   const held: { headers: { cookie: string }; cookies?: Record<string, unknown> } = { headers: { cookie } };
   split(held as never, {} as never, () => {});
   cookies = held.cookies ?? {};
+  if (cookie.length > 1_024) return cookies;
   if (parsed.size >= remembered) parsed.delete(parsed.keys().next().value!);
   parsed.set(cookie, cookies);
   return cookies;
@@ -47,7 +48,11 @@ class Shown implements Presented {
     if (bound !== undefined) this.bound = bound;
   }
 
-  cookie(name: string): string | undefined { return cookieOf(this.request.headers.cookie, name) }
+  /** With an Authorization header the cookies do not count. */
+  cookie(name: string): string | undefined {
+    const { authorization, cookie } = this.request.headers;
+    return authorization === undefined ? cookieOf(cookie, name) : undefined;
+  }
 }
 
 /** Step 3 of a request: the first authenticator that knows who it is; a bad token is never "nobody" (`kubernetes.md` 7). */

@@ -18,6 +18,7 @@ export function refuseMediaType(request: IncomingMessage, accepted: string, abse
   if (types.length === 0 && absentMeansJSON) return;
   const match = types.length === 1 ? grammar.exec(types[0]!) : null;
   if (!match || match[1]!.toLowerCase() !== accepted) throw unsupportedMediaType([accepted]);
+  if ((match[2]!.match(/;[ \t]*charset=/gi) ?? []).length > 1) throw unsupportedMediaType([accepted]);
   const given = charset.exec(match[2]!);
   if (given && (given[1] ?? given[2])!.toLowerCase() !== 'utf-8') throw unsupportedMediaType([accepted]);
 }
@@ -25,7 +26,7 @@ export function refuseMediaType(request: IncomingMessage, accepted: string, abse
 /** The media type a method's body must have: PATCH takes merge patches, everything else JSON (`kubernetes.md` 6.3). */
 export function refuseBodyType(request: IncomingMessage): void {
   const { method, headers } = request;
-  if (method === 'PATCH') return refuseMediaType(request, mergePatch, !isBrowser(request) && headers['content-type'] === undefined);
+  if (method === 'PATCH') return refuseMediaType(request, mergePatch, false);
   const absent = !isBrowser(request) || (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
   refuseMediaType(request, json, absent);
 }

@@ -45,6 +45,7 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
   if (!said.some((member) => member in metadata)) return [];
   const held = { ...(metadata.labels !== null && { labels: metadata.labels }), ...(metadata.annotations !== null && { annotations: metadata.annotations }), ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }) };
   const causes = callerMetadata.check(JSON.parse(JSON.stringify(held)), 'metadata');
+  if (Array.isArray(metadata.ownerReferences) && metadata.ownerReferences.filter((one) => isRecord(one) && one.controller === true).length > 1) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.ownerReferences', message: 'Invalid value: only one owner may be the controller' });
   if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0) causes.push({ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message: 'Forbidden: finalizers are not served' });
   if (Object.values((metadata.annotations ?? {}) as object).reduce((sum, text) => sum + String(text).length, 0) > 262_144) causes.push({ reason: 'FieldValueTooLong', field: 'metadata.annotations', message: 'Too long: may not be more than 262144 bytes' });
   return causes;

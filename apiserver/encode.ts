@@ -30,7 +30,7 @@ export class Encoder {
 
   /** Bytes already encoded, in one write. */
   send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = plain): void {
-    res.writeHead(code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...pendingOf(res), ...more, 'Content-Length', String(body.length)]);
+    writeHead(res, code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...more, 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 
@@ -52,13 +52,11 @@ export class Encoder {
   }
 }
 
-const nothing: readonly string[] = [];
-
-/** What was set before by name: an array given to writeHead takes its place. */
-function pendingOf(res: Res): readonly string[] {
-  const names = res.getHeaderNames();
-  if (names.length === 0) return nothing;
-  return names.flatMap((name) => { const value = res.getHeader(name)!; return Array.isArray(value) ? value.flatMap((one) => [name, one]) : [name, String(value)] });
+/** One write of the head where nothing was set by name before; else by name, so that repeated ones (cookies, warnings) all stay. */
+function writeHead(res: Res, code: number, headers: string[]): void {
+  if (res.getHeaderNames().length === 0) return void res.writeHead(code, headers);
+  for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
+  res.writeHead(code);
 }
 
 /** An object on the wire: the one place, with Stored.wire, that cuts `internal` off. */

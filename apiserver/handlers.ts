@@ -1,7 +1,7 @@
-import type { ActionBody, Call, KindObject, Ports, RequestFacts } from '../registry/kind.js';
+import type { ActionBody, AnyKind, Call, KindObject, Ports, RequestFacts } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Registry } from '../registry/registry.js';
-import { badRequest, conflict, invalid, notFound } from '../registry/status.js';
+import { badRequest, invalid, notFound } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
 import type { Admission } from './admission.js';
 import { readObject, refuseBodyType } from './body.js';
@@ -10,10 +10,11 @@ import { hiddenCharacters, isDryRun, isRecord, judgeUnknown, normalised, refuseO
 import { wireObject, type Encoder } from './encode.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from './origin.js';
-import type { ResourceAsk } from './request.js';
+import { readDeleteOptions, refusePreconditions } from './deleteoptions.js';
+import { wholeNumber, type ResourceAsk } from './request.js';
 import { parseSelector } from './selectors.js';
 import { changed, created } from './write.js';
-import { guard } from '../registry/store.js';
+import { guard } from '../registry/guard.js';
 import { Stored } from '../registry/stored.js';
 
 /** What the handlers stand on. */
@@ -70,10 +71,8 @@ export class Handlers {
 
   async delete(req: Req, res: Res): Promise<void> {
     const { ask, decision } = admittedOf(req);
-    refuseBodyType(req);
-    const options = await readObject(req, bodyLimit, true);
-    const call = this.#call(req, res, isDryRun(ask, Array.isArray(options.dryRun) ? options.dryRun : []));
-    refusePropagation(ask, options);
+    const options = await readDeleteOptions(req, res, ask, bodyLimit);
+    const call = this.#call(req, res, options.dry);
     const old = await call.change(async (tx) => {
       const target = await tx.get(ask.kind, ask.name!);
       if (!target) throw notFound(ask.kind, ask.name!);
@@ -83,7 +82,7 @@ export class Handlers {
     });
     if (ask.kind.strategy.remove) {
       const left = call.dryRun ? old! : (await this.#parts.store.stored(ask.kind, ask.name!))?.parse();
-      return this.#answer(req, res, 200, left ?? { ...old!, metadata: { ...old!.metadata, deletionTimestamp: secondsOf(call.now) } }, call);
+      return this.#answer(req, res, 200, left ?? deleted(old!, call.now), call);
     }
     const { uid } = old!.metadata;
     this.#parts.encoder.json(req, res, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: ask.name, group: ask.kind.group, kind: ask.kind.resource, uid }, code: 200 });
@@ -91,20 +90,33 @@ export class Handlers {
 
   /** Deletes one at a time what the selectors name and the caller may delete; answers the List of what went. */
   async deletecollection(req: Req, res: Res): Promise<void> {
-    const { ask, caller, owner } = admittedOf(req);
-    refuseBodyType(req);
-    const options = await readObject(req, bodyLimit, true);
-    const call = this.#call(req, res, isDryRun(ask, Array.isArray(options.dryRun) ? options.dryRun : []));
+    const { ask, caller, owner, decision } = admittedOf(req);
+    const options = await readDeleteOptions(req, res, ask, bodyLimit);
+    const call = this.#call(req, res, options.dry);
     const selector = parseSelector(ask.query, ask.kind);
     const page = await guard(this.#parts.store.storage.list(rangeOf(ask.kind, owner, selector.name)));
     const gone: unknown[] = [];
+    const most = wholeNumber(ask.query, 'limit', 2 ** 31) || Infinity;
     for (const entry of page.entries) {
       const stored = new Stored(ask.kind, entry);
       if (!selector.matches(stored.object) || !(await this.#parts.admission.sees(ask, caller, stored))) continue;
-      const old = await this.#parts.store.change(call, (tx) => tx.delete(ask.kind, stored.name));
-      if (old) gone.push(wireObject(ask.kind, old));
+      const old = await this.#parts.store.change(call, async (tx) => {
+        if (decision.part) tx.add(decision.part);
+        const target = await tx.get(ask.kind, stored.name);
+        if (target) refusePreconditions(ask, options, target);
+        return tx.delete(ask.kind, stored.name);
+      });
+      if (old) gone.push(this.#ended(ask.kind, old, call));
+      if (gone.length === most) break;
     }
     this.#parts.encoder.json(req, res, 200, { kind: `${ask.kind.kind}List`, apiVersion: `${ask.kind.group}/v1alpha1`, metadata: { resourceVersion: String(page.revision) }, items: gone });
+  }
+
+  /** What went, as it is listed: where an end is carried out by steps, marked with it. */
+  #ended(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
+    const shown = structuredClone(kind.strategy.remove ? deleted(old, call.now) : old);
+    kind.strategy.status?.(shown, call);
+    return wireObject(kind, shown);
   }
 
   /** POST, GET or PATCH on `<resource>/<name>/<subresource>`: network limit, decode, validate, run. */
@@ -162,7 +174,7 @@ export class Handlers {
   }
 }
 
-const secondsOf = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
+const deleted = (old: KindObject, now: number): KindObject => ({ ...old, metadata: { deletionTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z`, ...old.metadata } });
 const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } => req.admitted as Admitted & { ask: ResourceAsk };
 
 /** A browser that opens an address, rather than a script that fetches it (`kubernetes.md` 4.2). */
@@ -177,16 +189,3 @@ function isNavigation({ headers }: Req): boolean {
 function redirect(res: Res, to: string): void {
   res.writeHead(303, { Location: to, Vary: 'Accept, Sec-Fetch-Mode', 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin', 'X-Content-Type-Options': 'nosniff', 'Content-Length': '0' }).end();
 }
-
-function refusePropagation(ask: ResourceAsk, options: Record<string, unknown>): void {
-  const policy = options.propagationPolicy ?? ask.query.get('propagationPolicy');
-  if (policy !== undefined && policy !== null && !['Orphan', 'Background', 'Foreground'].includes(String(policy)))
-    throw invalid({ ...ask.kind, kind: 'DeleteOptions' }, ask.name ?? '', [{ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"' }]);
-}
-
-function refusePreconditions(ask: ResourceAsk, options: Record<string, unknown>, { metadata }: KindObject): void {
-  const wanted = isRecord(options.preconditions) ? options.preconditions : {};
-  for (const field of ['uid', 'resourceVersion'] as const)
-    if (typeof wanted[field] === 'string' && wanted[field] !== metadata[field]) throw conflict(ask.kind, ask.name!, `Precondition failed: ${field} in precondition does not match ${field} of the object`);
-}
-

@@ -1,7 +1,8 @@
 import { Compacted, under, type Entry, type Page, type Range, type Revision } from '../storage/storage.js';
 import { apiVersion, type AnyKind } from '../registry/kind.js';
 import { badRequest, expired, invalid, timeout } from '../registry/status.js';
-import { guard, type Store } from '../registry/store.js';
+import { guard } from '../registry/guard.js';
+import type { Store } from '../registry/store.js';
 import { counts, Stored } from '../registry/stored.js';
 import type { Keys } from '../registry/keys.js';
 import type { Admission } from './admission.js';
@@ -17,6 +18,8 @@ interface Token { r: Revision; k: string; q: string }
 
 /** The keys of a collection, or of one owner's part of it. */
 export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
+  const outside = owner !== undefined && name !== undefined && (kind.owner === 'metadata.name' ? name !== owner : !name.startsWith(`${owner}-`));
+  if (outside) return { start: `objects/${kind.resource}/`, end: `objects/${kind.resource}/` };
   const exact = name ?? (kind.owner === 'metadata.name' ? owner : undefined);
   if (exact !== undefined) return { start: `objects/${kind.resource}/${exact}`, end: `objects/${kind.resource}/${exact}!` };
   return under(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
@@ -44,8 +47,9 @@ export class Lister {
     const token = this.#token(admitted, ask.query);
     const range = rangeOf(ask.kind, admitted.owner, selector.name);
     const at = token?.r ?? (await this.#exactly(ask, limit));
-    if (!limit) return this.#whole(req, res, admitted, selector, range, at);
-    const found = await this.#page(admitted, selector, token ? { start: `${token.k}!`, end: range.end } : range, Math.min(limit, pageMost), at);
+    const from = token ? { start: `${token.k}!`, end: range.end } : range;
+    if (!limit) return this.#whole(req, res, admitted, selector, from, at);
+    const found = await this.#page(admitted, selector, from, Math.min(limit, pageMost), at);
     const last = found.entries.at(-1);
     const next = found.more > 0 && last ? this.#seal(admitted, { r: found.revision, k: last.entry.key, q: fingerprint(ask.query) }) : undefined;
     const remaining = next && !found.filtered && found.more < 1000 ? found.more : undefined;

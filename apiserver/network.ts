@@ -20,7 +20,7 @@ export function clientNetwork(request: IncomingMessage, trusted: BlockList | und
   let address = plain(request.socket.remoteAddress ?? '');
   if (!trusted && !address.includes(':')) return address;
   if (trusted && address && within(trusted, address)) {
-    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => plain(hop.trim())).reverse();
+    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => plain(hop.trim().split('%')[0]!)).reverse();
     for (const hop of hops) {
       if (isIP(hop) === 0) break;
       address = hop;

@@ -40,7 +40,7 @@ function readPasses(request: IncomingMessage, sites: string[], origins: string[]
 
 /** Whether a browser sent it: any `Sec-Fetch-*` or `Origin` header (`kubernetes.md` 6.3). */
 export function isBrowser({ headers }: IncomingMessage): boolean {
-  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined || headers['sec-fetch-mode'] !== undefined || headers['sec-fetch-dest'] !== undefined;
+  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined || headers['sec-fetch-mode'] !== undefined || headers['sec-fetch-dest'] !== undefined || headers['sec-fetch-user'] !== undefined || headers['sec-fetch-storage-access'] !== undefined;
 }
 
 /** The provider's endpoints that other sites may call (`security.md` 1.1): all but the confirmations. */

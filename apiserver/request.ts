@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { group, version, type Action, type AnyKind, type Verb } from '../registry/kind.js';
 import type { Registry } from '../registry/registry.js';
-import { badRequest, methodNotAllowed, noSuchPath, notFound, StatusError } from '../registry/status.js';
+import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../registry/status.js';
 
 /** Parameters of a query as flat text; a known single-valued one given twice is 400. */
 export type Query = ReadonlyMap<string, string>;
@@ -34,7 +34,7 @@ const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)
 const discoveryPaths = new Set(['/api', '/api/v1alpha1', '/api/openapi/v3', '/version']);
 const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath = /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery)?$/;
-const providerPath = /^\/(oauth2\/.+|\.well-known\/(openid-configuration|oauth-authorization-server))$/;
+const providerPath = /^\/(oauth2\/(auth(\/[\w-]+)?|token|userinfo|jwks|revoke|introspect|par|device(\/[\w-]+)?|logout(\/(confirm|success))?)|\.well-known\/(openid-configuration|oauth-authorization-server))$/;
 
 const roots = [`/api/${version}/`, `/apis/${group}/${version}/`];
 
@@ -47,6 +47,7 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Ask 
   refuseOddSpelling(path);
   const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
+  if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
   for (const root of roots) if (path.startsWith(root)) return parseResource(method, path.slice(root.length), query, registry);
   return { type: otherType(path, method), path, query };
 }
@@ -130,6 +131,3 @@ export function flag(query: Query, name: string): boolean {
   if (['true', '1'].includes(text)) return true;
   throw badRequest(`${name} must be true or false`);
 }
-
-/** Whether the error is one of this API's. */
-export const isStatus = (error: unknown): error is StatusError => error instanceof StatusError;

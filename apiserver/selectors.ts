@@ -20,6 +20,8 @@ const value = '(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?';
 const equality = new RegExp(`^(${key})\\s*(==|=|!=)\\s*(${value})$`);
 const set = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
 const exists = new RegExp(`^(!?)\\s*(${key})$`);
+const oneValue = new RegExp(`^${value}$`);
+const most = { characters: 4_096, parts: 100 };
 
 function parseRequirement(text: string): Requirement {
   const eq = equality.exec(text);
@@ -27,7 +29,7 @@ function parseRequirement(text: string): Requirement {
   const of = set.exec(text);
   if (of) {
     const values = of[4]!.split(',').map((one) => one.trim());
-    if (values.every((one) => new RegExp(`^${value}$`).test(one))) return { key: of[1]!, operator: of[3] as 'in' | 'notin', values };
+    if (values.length <= most.parts && values.every((one) => oneValue.test(one))) return { key: of[1]!, operator: of[3] as 'in' | 'notin', values };
   }
   const is = exists.exec(text);
   if (is) return { key: is[2]!, operator: is[1] ? 'absent' : 'exists', values: [] };
@@ -44,10 +46,24 @@ function meets(labels: Record<string, string>, { key: name, operator, values }: 
   }
 }
 
+/** The requirements of a selector, split at the commas outside of parentheses; 400 where there are too many. */
+function partsOf(text: string): string[] {
+  if (text.length > most.characters) throw badRequest('the selector is too long');
+  const parts: string[] = [];
+  let [start, inside] = [0, false];
+  for (let i = 0; i <= text.length; i += 1) {
+    if (text[i] === '(' || text[i] === ')') inside = text[i] === '(';
+    if (i < text.length && (text[i] !== ',' || inside)) continue;
+    parts.push(text.slice(start, i).trim());
+    start = i + 1;
+  }
+  if (parts.length > most.parts) throw badRequest('the selector has too many requirements');
+  return parts.length === 1 && parts[0] === '' ? [] : parts;
+}
+
 /** Reads labelSelector and fieldSelector; 400 where they cannot be. */
 export function parseSelector(query: Query, kind: AnyKind): Selector {
-  const text = query.get('labelSelector') ?? '';
-  const labels = text.trim() === '' ? [] : text.split(/,(?![^(]*\))/).map((part) => parseRequirement(part.trim()));
+  const labels = partsOf(query.get('labelSelector') ?? '').map(parseRequirement);
   const fields = parseFields(query.get('fieldSelector') ?? '', kind);
   const not = fields.notNames;
   return {
@@ -60,10 +76,11 @@ export function parseSelector(query: Query, kind: AnyKind): Selector {
 
 function parseFields(text: string, kind: AnyKind): { name?: string; owner?: string; notNames: string[] } {
   const found: { name?: string; owner?: string; notNames: string[] } = { notNames: [] };
-  for (const part of text.trim() === '' ? [] : text.split(',')) {
+  for (const part of partsOf(text)) {
     const match = /^\s*([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)\s*$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
     const [, field, operator, wanted] = match as unknown as [string, string, string, string];
+    if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted)) throw badRequest(`unable to parse the field selector: "${wanted.slice(0, 64)}" cannot be a name`);
     if (field === 'metadata.name') { if (operator === '!=') found.notNames.push(wanted); else found.name = wanted }
     else if (field === kind.owner && operator !== '!=') found.owner = wanted;
     else throw badRequest(`"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`);

@@ -7,7 +7,7 @@ import type { Ports } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
-import { badRequest, internalError, StatusError, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
+import { badRequest, internalError, StatusError, timeout, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
 import { Admission } from './admission.js';
 import { Authentication } from './authenticate.js';
@@ -69,6 +69,7 @@ export class Server {
     this.#http = createServer({ IncomingMessage: Req, ServerResponse: Res, maxHeaderSize: 16 << 10, headersTimeout: 10_000, requestTimeout: 60_000, requireHostHeader: false, connectionsCheckingInterval: 5_000 }, (req, res) => void this.#serve(req, res));
     this.#http.maxHeadersCount = 0;
     this.#http.keepAliveTimeout = 65_000;
+    this.#http.setTimeout(stalled);
     this.#guardSockets();
   }
 
@@ -129,6 +130,7 @@ export class Server {
     if (!req.url!.startsWith('/')) refuse('the request target must be a path');
     if (req.rawHeaders.length > 400) throw new StatusError('RequestHeaderFieldsTooLarge', 'there are more than 200 header fields', undefined, { Connection: 'close' });
     if ((req.headers.host === undefined && req.httpVersion === '1.1') || rawValues(req, 'host').length > 1) refuse('one Host header is needed');
+    if (!['chunked', undefined].includes(req.headers['transfer-encoding']?.toLowerCase())) refuse('the transfer encoding is not served');
     if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
   }
 
@@ -173,7 +175,8 @@ export class Server {
   }
 
   /** One answer for whatever was thrown; what is not a StatusError is logged once, with the Audit-ID. */
-  #fail(req: Req, res: Res, error: unknown): void {
+  #fail(req: Req, res: Res, thrown: unknown): void {
+    const error = fromLibrary(thrown);
     if (!(error instanceof StatusError)) this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
     if (res.headersSent) return void req.socket.destroy();
     if (error instanceof StatusError && error.headers.Connection === 'close') { res.shouldKeepAlive = false; res.once('finish', () => req.socket.destroySoon()) }
@@ -199,7 +202,8 @@ export class Server {
   /** No answer is left to node's defaults. */
   #guardSockets(): void {
     this.#http.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+      const answering = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+      if (!socket.writable || answering || error.code === 'ECONNRESET') return void socket.destroy();
       const status = error.code === 'HPE_HEADER_OVERFLOW' ? new StatusError('RequestHeaderFieldsTooLarge', 'the header is over 16 KiB') : badRequest('the request cannot be read');
       const body = JSON.stringify(status.toStatus());
       socket.end(`HTTP/1.1 ${status.code} ${status.reason}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nAudit-ID: ${randomUUID()}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
@@ -208,6 +212,16 @@ export class Server {
     this.#http.on('connect', (_req, socket) => socket.destroy());
   }
 }
+
+/** What the provider's library says of the store, in this API's words: it carries the HTTP status alone. */
+function fromLibrary(error: unknown): unknown {
+  const status = (error as { statusCode?: unknown } | undefined)?.statusCode;
+  if (status === 503) return unavailable('the store cannot be reached');
+  return status === 504 ? timeout('it is not known whether the change was made') : error;
+}
+
+/** Milliseconds without a byte either way after which a connection is cut; a watch's heartbeat keeps its own. */
+const stalled = 30_000;
 
 /** A person who opens a page outside the API, rather than a program. */
 const isVisit = ({ url, headers }: Req): boolean =>

@@ -2,7 +2,8 @@ import { Compacted, type Revision } from '../storage/storage.js';
 import { apiVersion, type AnyKind, type Caller } from '../registry/kind.js';
 import type { HubEvent, Subscription } from '../registry/hub.js';
 import { badRequest, expired, invalid, StatusError, tooManyRequests, unavailable } from '../registry/status.js';
-import { guard, type Store } from '../registry/store.js';
+import { guard } from '../registry/guard.js';
+import type { Store } from '../registry/store.js';
 import { counts, Stored } from '../registry/stored.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
@@ -33,7 +34,7 @@ export class Watcher {
   async watch(req: Req, res: Res): Promise<void> {
     const admitted = req.admitted!;
     const start = parseStart(admitted.ask as ResourceAsk, admitted.target?.name ?? (admitted.ask as ResourceAsk).name);
-    const release = this.#place(admitted.caller);
+    const release = this.#place(admitted.caller, req.network);
     try {
       this.#encoder.begin(req, res, 200);
       const stream = new Stream(this.#store, this.#admission, admitted, start, res, () => this.#stays(req));
@@ -58,9 +59,9 @@ export class Watcher {
     return now !== undefined && JSON.stringify([now.caller, now.owner]) === JSON.stringify([caller, owner]);
   }
 
-  /** A place among the watches of one session or interaction; 429 beyond twenty. */
-  #place(caller: Caller): () => void {
-    const who = caller.type === 'Account' ? `s:${caller.session ?? caller.account}` : caller.type === 'Browser' ? `i:${caller.interaction}` : undefined;
+  /** A place among the watches of one session, interaction or, of Visitors, network; 429 beyond twenty. */
+  #place(caller: Caller, network: string): () => void {
+    const who = caller.type === 'Account' ? `s:${caller.session ?? caller.account}` : caller.type === 'Browser' ? `i:${caller.interaction}` : caller.type === 'Visitor' ? `n:${network}` : undefined;
     if (who === undefined) return () => {};
     const open = this.#open.get(who) ?? 0;
     if (open >= bounds.perCaller) throw tooManyRequests(5, 'too many watches are open');

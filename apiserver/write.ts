@@ -15,7 +15,7 @@ export function created(kind: AnyKind, body: Record<string, unknown>): { metadat
   const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body.spec, 'spec')];
   if (name === undefined && !metadata.generateName) causes.push({ reason: 'FieldValueRequired', field: 'metadata.name', message: 'Required value: name or generateName is required' });
   if (name !== undefined && (typeof name !== 'string' || name.length > 253 || !nameGrammar.test(name))) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.name', message: 'Invalid value: must be a lower case RFC 1123 subdomain' });
-  if (metadata.generateName !== undefined && (typeof metadata.generateName !== 'string' || !/^[a-z0-9][-a-z0-9.]*$/.test(metadata.generateName))) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.generateName', message: 'Invalid value: must begin a lower case RFC 1123 subdomain' });
+  if (metadata.generateName !== undefined && (typeof metadata.generateName !== 'string' || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-.]?$/.test(metadata.generateName))) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.generateName', message: 'Invalid value: must begin a lower case RFC 1123 subdomain' });
   if (body.spec === undefined || body.spec === null) causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   if (causes.length > 0) throw invalid(kind, typeof name === 'string' ? name : '', causes);
   const { labels, annotations, ownerReferences, generateName } = metadata;
@@ -25,7 +25,8 @@ export function created(kind: AnyKind, body: Record<string, unknown>): { metadat
 /** Puts what a PUT or merge patch says into `next`, which is as the store has it; answers the members nobody knows. */
 export function changed(kind: AnyKind, next: KindObject, body: Record<string, unknown>, how: 'replace' | 'merge', schema: JSONSchema): string[] {
   refuseVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, how);
-  const wanted = how === 'merge' ? applyMergePatch(wireObject(kind, next), body) : body;
+  const { status: _, ...said } = body;
+  const wanted: Record<string, unknown> = how === 'merge' ? applyMergePatch(wireObject(kind, next), said) : said;
   refuseOtherKind({ apiVersion: wanted.apiVersion ?? (how === 'merge' ? null : undefined), kind: wanted.kind ?? (how === 'merge' ? null : undefined) }, kind.kind);
   const metadata = isRecord(wanted.metadata) ? wanted.metadata : {};
   refuseIdentity(kind, next, metadata, how);
@@ -34,7 +35,8 @@ export function changed(kind: AnyKind, next: KindObject, body: Record<string, un
   if (!isRecord(wanted.spec)) causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
   next.spec = wanted.spec;
-  const { labels, annotations, ownerReferences } = metadata;
+  const { labels, annotations } = metadata;
+  const ownerReferences = kind.owner ? next.metadata.ownerReferences : metadata.ownerReferences;
   for (const field of ['labels', 'annotations', 'ownerReferences'] as const) delete next.metadata[field];
   Object.assign(next.metadata, clean({ labels, annotations, ownerReferences }));
   return unknown;

@@ -56,6 +56,7 @@ export const Client = defineKind({
   internal: z.object({ secrets: z.array(z.object({ hash: z.string(), created: z.number().int() })) }),
   columns: { 'Display-Name': (client) => client.spec.displayName, Type: (client) => client.spec.type },
   strategy: {
+    default(next) { next.status.secrets ??= []; next.internal ??= { secrets: [] } },
     validate: (next) => validate(next.metadata.name, next.spec),
     also(_tx, next, old) { if (next && !old && builtInClients.has(next.metadata.name)) throw alreadyExists(named, next.metadata.name) },
   },
@@ -74,10 +75,14 @@ function validate(name: string, spec: Spec): Cause[] {
   for (const field of ['homepageURI', 'policyURI', 'termsURI', 'logoURI', 'initiateLoginURI', 'backchannelLogoutURI', 'jwksURI'] as const) {
     const uri = spec[field];
     if (uri && !isWeb(uri)) wrong(`spec.${field}`, 'must be an https address, or http on loopback');
+    else if (uri?.includes('#') && field !== 'homepageURI') wrong(`spec.${field}`, 'must have no fragment');
   }
+  spec.jwks?.keys.forEach((key, i) => { if (isPrivate(key)) wrong(`spec.jwks.keys[${i}]`, 'must be a public key of type EC, RSA or OKP') });
   causes.push(...pairwiseFaults(spec));
   return causes;
 }
+
+const isPrivate = (key: Record<string, unknown>): boolean => !['EC', 'RSA', 'OKP'].includes(String(key.kty)) || ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k', 'oth'].some((member) => member in key);
 
 /** A pairwise subject needs one host to be told by; without a redirect, keys that only its owner can publish (OpenID Connect Core 8.1). */
 function pairwiseFaults(spec: Spec): Cause[] {

@@ -57,7 +57,7 @@ export const Session = defineKind({
     },
     async remove(tx, old, call) {
       tx.add(await call.ports.endSessions([old]));
-      if (call.caller.type === 'Account' && call.caller.session === old.metadata.name) call.ports.forgetCookies();
+      if (call.caller.type === 'Account' && call.caller.session === old.metadata.name) tx.after(() => call.ports.forgetCookies());
     },
   },
 });

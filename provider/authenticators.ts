@@ -2,6 +2,7 @@ import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account.js';
 import { Session } from '../kinds/session.js';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
+import { guard } from '../registry/guard.js';
 import { nameOf } from '../registry/keys.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
@@ -53,7 +54,7 @@ async function sessionBehind(on: Foundation, names: Map<string, string>, key: st
 }
 
 async function nameBehind(on: Foundation, key: string): Promise<string | undefined> {
-  const { entry } = await on.storage.get(key);
+  const { entry } = await guard(on.storage.get(key));
   const payload = entry && on.records.open(key, 'Session', entry.value);
   return payload?.accountId && payload.uid ? sessionName(payload.accountId, payload.uid) : undefined;
 }

@@ -40,6 +40,7 @@ export class Records {
   }
 
   open(key: string, model: string, value: Buffer): AdapterPayload | undefined {
+    if (!this.#keys.opens(value)) return undefined;
     const envelope = JSON.parse(this.#keys.open(key, value).toString()) as Envelope;
     return envelope.model === model && envelope.epoch >= this.#epoch ? envelope.payload : undefined;
   }

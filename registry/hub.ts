@@ -17,6 +17,9 @@ export class HubEvent {
     this.before = change.before && new Stored(kind, change.before);
   }
 
+  /** Bytes held by it. */
+  get size(): number { return sizeOf(this.after) + sizeOf(this.before) }
+
   /** The bytes of one view of this event, made by the first that asks. */
   frame(view: string, make: () => Buffer): Buffer {
     let frame = this.#frames.get(view);
@@ -24,6 +27,8 @@ export class HubEvent {
     return frame;
   }
 }
+
+const sizeOf = (stored: Stored | undefined): number => stored?.entry.value.length ?? 0;
 
 /** What is told of each change; none of it may throw. */
 export interface Subscriber {
@@ -43,8 +48,8 @@ interface Live { subscriber: Subscriber; from: Revision }
 interface Joining { resource: string; subscriber: Subscriber; reached: Revision; joined: boolean; signal: AbortSignal }
 interface Cached { stored: Stored | undefined; revision: Revision }
 
-const ring = { most: 4096 };
-const cacheMost = 100_000;
+const ring = { most: 4096, bytes: 16 << 20 };
+const cacheMost = { objects: 100_000, bytes: 64 << 20 };
 const silence = { unused: 2_000, unready: 10_000 };
 
 /** One upstream watch per replica, feeding every watcher and every coherent cache (`performance.md` 3, lever 4). */
@@ -60,6 +65,8 @@ export class Hub {
   #waiting: { revision: Revision; resolve: () => void }[] = [];
   #ring: { resource: string; event: HubEvent }[] = [];
   #ringFrom: Revision = 0;
+  #ringBytes = 0;
+  #cachedBytes = 0;
   #revision: Revision = 0;
   #heard = -Infinity;
   #running: Promise<void> = Promise.resolve();
@@ -104,8 +111,9 @@ export class Hub {
   async reached(revision: Revision, milliseconds: number): Promise<boolean> {
     if (this.#revision >= revision) return true;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), milliseconds);
-      this.#waiting.push({ revision, resolve: () => { clearTimeout(timer); resolve(true) } });
+      const waiting = { revision, resolve: () => { clearTimeout(timer); resolve(true) } };
+      const timer = setTimeout(() => { this.#waiting = this.#waiting.filter((one) => one !== waiting); resolve(false) }, milliseconds);
+      this.#waiting.push(waiting);
     });
   }
 
@@ -151,14 +159,21 @@ export class Hub {
     }
   }
 
+  /** Holds one object in memory, and lets go of the oldest held while there are too many or too large ones. */
   #keep(key: string, held: Cached): void {
-    if (this.#cache.size >= cacheMost) this.#cache.delete(this.#cache.keys().next().value!);
+    this.#cachedBytes += sizeOf(held.stored) - sizeOf(this.#cache.get(key)?.stored);
     this.#cache.set(key, held);
+    for (const [oldest, { stored }] of this.#cache) {
+      if (this.#cache.size <= cacheMost.objects && this.#cachedBytes <= cacheMost.bytes) return;
+      this.#cache.delete(oldest);
+      this.#cachedBytes -= sizeOf(stored);
+    }
   }
 
   async #restart(): Promise<void> {
     const { revision } = await this.#storage.get('meta/hub');
     this.#cache.clear();
+    this.#cachedBytes = this.#ringBytes = 0;
     this.#ring = [];
     this.#ringFrom = this.#revision = revision;
     this.#heard = performance.now();
@@ -203,13 +218,18 @@ export class Hub {
     const mark = this.#reading.get(change.key);
     if (mark) mark.stale = true;
     const held = this.#cache.get(change.key);
-    if (held && held.revision < revision) this.#cache.set(change.key, { stored: event.after, revision });
-    this.#ring.push({ resource, event });
-    if (this.#ring.length > ring.most) {
-      const dropped = this.#ring.splice(0, ring.most / 4);
-      this.#ringFrom = dropped.at(-1)!.event.revision;
-    }
+    if (held && held.revision < revision) this.#keep(change.key, { stored: event.after, revision });
+    this.#remember(resource, event);
     for (const { subscriber, from } of this.#live.get(resource) ?? []) if (revision > from) subscriber.event(event);
+  }
+
+  #remember(resource: string, event: HubEvent): void {
+    this.#ring.push({ resource, event });
+    this.#ringBytes += event.size;
+    if (this.#ring.length <= ring.most && this.#ringBytes <= ring.bytes) return;
+    const dropped = this.#ring.splice(0, Math.ceil(this.#ring.length / 4));
+    for (const one of dropped) this.#ringBytes -= one.event.size;
+    this.#ringFrom = dropped.at(-1)!.event.revision;
   }
 
   #join(reader: Joining): void {

@@ -73,6 +73,9 @@ export class Keys {
     return Buffer.concat([head, iv, cipher.getAuthTag(), body]);
   }
 
+  /** Whether the key that sealed it is still in the keys file. */
+  opens(sealed: Buffer): boolean { return this.#sealing.some(({ id }) => id === sealed.readUInt32BE(0)) }
+
   /** What was sealed for the same context, under any live key; throws when it was not. */
   open(context: string, sealed: Buffer): Buffer {
     const id = sealed.readUInt32BE(0);

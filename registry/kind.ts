@@ -135,6 +135,8 @@ export interface Transaction {
   spend(limit: Limit, subject: string): Promise<void>;
   /** Adds pieces that somebody else wrote. */
   add(part: Part): void;
+  /** Does something to the answer once the commit is made; never on a dry run. */
+  after(effect: () => void): void;
   /** A raw key outside `objects/`, checked at commit. */
   read(key: string): Promise<{ value: Buffer; expires?: number } | undefined>;
   write(key: string, value: Buffer, expires?: number): void;

@@ -1,3 +1,4 @@
+import { guard } from './guard.js';
 import { digest } from './keys.js';
 import type { Storage } from '../storage/storage.js';
 import { tooManyRequests } from './status.js';
@@ -50,7 +51,7 @@ export class NetworkLimits {
   async #draw(limit: Limit, key: string, window: number, now: number): Promise<void> {
     if (this.#blocks.size > 20_000) this.#blocks.clear();
     for (;;) {
-      const { entry } = await this.#storage.get(key);
+      const { entry } = await guard(this.#storage.get(key));
       const held = entry && (JSON.parse(entry.value.toString()) as { window: number; drawn: number });
       const current = held?.window === window + 1 ? held.window : window;
       const drawn = held?.window === current ? held.drawn : 0;
@@ -58,7 +59,7 @@ export class NetworkLimits {
       const size = Math.min(Math.max(1, Math.floor(limit.most / 10)), limit.most - drawn);
       if (size <= 0) throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
       const value = Buffer.from(JSON.stringify({ window: current, drawn: drawn + size }));
-      const answer = await this.#storage.commit([{ key, is: entry ? entry.revision : 'absent' }], [{ put: key, value, expires: end }]);
+      const answer = await guard(this.#storage.commit([{ key, is: entry ? entry.revision : 'absent' }], [{ put: key, value, expires: end }]));
       if (!answer.committed) continue;
       const block = this.#blocks.get(key);
       this.#blocks.set(key, { window: current, left: size + (block?.window === current ? block.left : 0) });

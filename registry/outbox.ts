@@ -103,6 +103,7 @@ class Queue {
 
   offer(entry: Entry): void {
     if (this.#underWay.has(entry.key)) return;
+    try { decodeRow(entry.value) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
     this.#rows.set(entry.key, entry);
     this.#pump();
   }

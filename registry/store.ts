@@ -1,10 +1,11 @@
-import { Unavailable, Unknown, TooLarge, under, type Committed, type Entry, type Lost, type Storage } from '../storage/storage.js';
+import { under, type Committed, type Entry, type Lost, type Storage } from '../storage/storage.js';
 import type { Authorize, Question } from './decision.js';
+import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
 import type { AnyKind, Call, Caller, Draft, KindObject, ObjectOf, Part, Ports, Reader, RequestFacts, Settings, Transaction } from './kind.js';
 import type { Keys } from './keys.js';
 import type { Registry } from './registry.js';
-import { timeout, unavailable, internalError } from './status.js';
+import { unavailable } from './status.js';
 import { counts, objectKey, Stored } from './stored.js';
 import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
 
@@ -122,6 +123,7 @@ export class Store {
     const outcome = await this.commit([part]);
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
+    for (const effect of tx.effects) effect();
     return { result };
   }
 
@@ -159,18 +161,3 @@ export class Store {
 }
 
 const live = (stored: Stored | undefined): Stored | undefined => stored && counts(stored.entry, Date.now()) ? stored : undefined;
-
-/** Storage's own errors as Status errors: nothing written 503, perhaps written 504. */
-export async function guard<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw inStatus(error);
-  }
-}
-
-function inStatus(error: unknown): unknown {
-  if (error instanceof Unavailable) return unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
-  if (error instanceof Unknown) return timeout('it is not known whether the change was made');
-  return error instanceof TooLarge ? internalError() : error;
-}

@@ -1,4 +1,5 @@
 import { randomUUID, webcrypto } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import { apiVersion, type AnyKind, type Call, type Draft, type KindObject, type ObjectOf, type Part, type Transaction } from './kind.js';
 import { digest } from './keys.js';
@@ -35,6 +36,8 @@ export class StoreTransaction implements Transaction {
   readonly #staged = new Map<string, Staged>();
   readonly #raw = new Map<string, Write>();
   readonly #parts: Part[] = [];
+  /** What is to be done once the commit is made. */
+  readonly effects: (() => void)[] = [];
 
   constructor(registry: Registry, source: Source, call: Call) {
     this.#registry = registry;
@@ -55,9 +58,8 @@ export class StoreTransaction implements Transaction {
 
   async create<K extends AnyKind>(kind: K, draft: Draft<ObjectOf<K>>): Promise<ObjectOf<K>> {
     const given = draft as { metadata: KindObject['metadata'] & { generateName?: string } } & KindObject;
-    const name = given.metadata.name ?? `${(given.metadata.generateName ?? '').slice(0, 58)}${randomName(5)}`;
-    const key = objectKey(kind, name);
-    if (this.#staged.get(key)?.object ?? (await this.#entry(key))) throw alreadyExists(kind, name);
+    const name = given.metadata.name ?? (await this.#freeName(kind, (given.metadata.generateName ?? '').slice(0, 58)));
+    if (await this.#taken(kind, name)) throw alreadyExists(kind, name);
     const { labels, annotations, ownerReferences } = given.metadata;
     const object: KindObject = {
       metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: seconds(this.#call.now),
@@ -66,6 +68,18 @@ export class StoreTransaction implements Transaction {
     };
     await this.#settle(kind, object, undefined);
     return object as ObjectOf<K>;
+  }
+
+  /** A name that begins as asked and is free, or after eight tries one that is not. */
+  async #freeName(kind: AnyKind, base: string): Promise<string> {
+    let name = `${base}${randomName(5)}`;
+    for (let tries = 1; tries < 8 && (await this.#taken(kind, name)); tries += 1) name = `${base}${randomName(5)}`;
+    return name;
+  }
+
+  async #taken(kind: AnyKind, name: string): Promise<boolean> {
+    const key = objectKey(kind, name);
+    return Boolean(this.#staged.get(key)?.object ?? (await this.#entry(key)));
   }
 
   async update<K extends AnyKind>(kind: K, name: string, change: (next: ObjectOf<K>) => void | Promise<void>): Promise<ObjectOf<K>> {
@@ -106,6 +120,7 @@ export class StoreTransaction implements Transaction {
   }
 
   add(part: Part): void { this.#parts.push(part) }
+  after(effect: () => void): void { this.effects.push(effect) }
 
   async read(key: string): Promise<{ value: Buffer; expires?: number } | undefined> { return this.#entry(key) }
   write(key: string, value: Buffer, expires?: number): void { this.#raw.set(key, { put: key, value, ...(expires !== undefined && { expires }) }) }
@@ -150,9 +165,10 @@ export class StoreTransaction implements Transaction {
   async #settle(kind: AnyKind, next: KindObject, before: Stored | undefined): Promise<void> {
     const old = before?.object;
     const call = this.#call;
-    const changed = !old || JSON.stringify(old.spec) !== JSON.stringify(next.spec);
     kind.strategy.default?.(next, old, call);
-    const causes = changed ? this.#registry.schemas(kind).spec.check(next.spec, 'spec') : [];
+    const causes = this.#registry.schemas(kind).spec.check(next.spec, 'spec');
+    const changed = !old || !isDeepStrictEqual(old.spec, next.spec);
+    if (!changed) next.spec = old.spec;
     if (causes.length === 0) causes.push(...(kind.strategy.validate?.(next, old, call) ?? []));
     if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);

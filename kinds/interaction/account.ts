@@ -2,12 +2,13 @@ import { defineAction, type Call } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { Account } from '../account.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { refuseUnless } from './phase.js';
+import { refuseFollowed, refuseUnless } from './phase.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
 const nameOfAccount = (interaction: InteractionObject, call: Call): string => {
   refuseUnless('Authenticated', interaction, call);
+  refuseFollowed(interaction);
   return interaction.internal.login!.account;
 };
 
@@ -36,7 +37,11 @@ export const setUpAccount = defineAction({
       const interaction = await tx.get(Interaction, metadata.name);
       const name = nameOfAccount(interaction!, call);
       refuseEnded(await tx.get(Account, name), interaction!);
-      const account = await tx.update(Account, name, (next) => body.apply(next));
+      const account = await tx.update(Account, name, (next) => {
+        const { labels, annotations, ownerReferences, ...rest } = next.metadata;
+        body.apply(next);
+        next.metadata = { ...rest, ...(labels && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) };
+      });
       await tx.update(Interaction, metadata.name, ({ status }) => {
         status.account = { name: account.metadata.name, email: account.status.email.address, setup: account.status.setup, ...(account.spec.displayName && { displayName: account.spec.displayName }) };
       });

@@ -53,7 +53,7 @@ async function faults(call: Call, tx: Transaction, interaction: InteractionObjec
     else if (decision.part) tx.add(decision.part);
   }
   const client = await tx.get(Client, interaction.spec.client);
-  const required = ['openid', ...(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name) ?? [])];
+  const required = [...new Set(['openid', ...(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name) ?? [])])];
   const missing = required.filter((scope) => asked.includes(scope) && !agreed.includes(scope));
   if (missing.length > 0) causes.push({ reason: 'FieldValueRequired', field: 'spec.scopes', message: `Required value: ${missing.join(', ')}` });
   return causes;

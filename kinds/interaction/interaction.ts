@@ -20,7 +20,7 @@ export const Interaction = defineKind({
     async remove(tx, old, call) {
       await tx.update(Interaction, old.metadata.name, (next) => {
         if (call.now > next.internal.created + interactionLife) throw expired('this sign-in is over its time', Interaction, next.metadata.name);
-        if (next.status.phase === 'Completed' || next.status.phase === 'Aborted') throw conflict(Interaction, next.metadata.name, `it is ${next.status.phase} already`);
+        if (next.status.phase === 'Completed' || next.status.phase === 'Aborted' || next.internal.returnTo === undefined) throw conflict(Interaction, next.metadata.name, `it is ${next.status.phase} already`);
         next.status.phase = 'Aborted';
         delete next.status.emailChallenge;
         next.internal.aborted = 'Declined';

@@ -16,7 +16,6 @@ import { refuseOver, wrongPhase } from './phase.js';
 import { countTry, forgetTries, restingUntil } from './resting.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
-type Proof = { method: 'EmailCode'; code: string } | { method: 'EmailLink'; token: string };
 
 export const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
 
@@ -33,16 +32,15 @@ export const login = defineAction({
     const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: spec.method });
     if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this way to sign in', Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
     refuseOver(interaction, call.now);
-    if (spec.method === 'EmailLink') await refuseForeignLink(call, interaction, spec.token);
-    if (spec.method === 'EmailCode') await spendTry(call, name, spec.code);
-    return enter(call, name, spec);
+    const challenge = spec.method === 'EmailLink' ? await challengeOfLink(call, interaction, spec.token) : await spendTry(call, name, spec.code);
+    return enter(call, name, spec.method, challenge);
   },
 });
 
-/** 403 for the link of another sign-in, 410 for one that is unknown; neither is spent. */
-async function refuseForeignLink(call: Call, { internal, metadata }: InteractionObject, token: string): Promise<void> {
+/** The challenge a link belongs to: 403 for the link of another sign-in, 410 for one that is unknown; neither is spent. */
+async function challengeOfLink(call: Call, { internal, metadata }: InteractionObject, token: string): Promise<string> {
   const hash = digest(token);
-  if (internal.email?.link === hash) return;
+  if (internal.email?.link === hash) return internal.email.id;
   if (internal.replaced.some((one) => one.link === hash)) throw over('replaced', metadata.name);
   const owner = await call.store(Interaction).byUnique('link', hash);
   throw owner ? forbidden('the emailed link belongs to another sign-in', Interaction, metadata.name) : over('unknown', metadata.name);
@@ -63,8 +61,8 @@ function refuseChallenge({ internal, metadata, status }: InteractionObject, now:
   if (status.phase !== 'LoginRequired') throw wrongPhase({ metadata, status } as InteractionObject);
 }
 
-/** Takes a try away in a commit of its own, then compares: 422 with the tries left, 410 for a replaced code. */
-async function spendTry(call: Call, name: string, code: string): Promise<void> {
+/** Takes a try away in a commit of its own, then compares: the challenge whose code it is, 422 with the tries left, 410 for a replaced code. */
+async function spendTry(call: Call, name: string, code: string): Promise<string> {
   const { email, replaced } = await call.change(async (tx) => {
     const held = await tx.get(Interaction, name);
     refuseChallenge(held!, call.now, true);
@@ -79,26 +77,26 @@ async function spendTry(call: Call, name: string, code: string): Promise<void> {
     return { email: next.internal.email!, replaced: next.internal.replaced };
   });
   const matches = (id: string, mac: string): boolean => call.keys.macMatches('emailcode', codeData(name, id, code), Buffer.from(mac, 'base64url'));
-  if (matches(email.id, email.code) && !email.linkOnly) return;
+  if (matches(email.id, email.code) && !email.linkOnly) return email.id;
   if (replaced.some((former) => matches(former.id, former.code))) throw over('replaced', name);
   const { triesLeft } = email;
   throw invalid({ ...Interaction, kind: 'Login' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: wrong code, ${triesLeft} tries left` }], { triesLeft });
 }
 
-/** One commit: the proof is used, the Account made if new, the phase Authenticated; whoever comes second finds it used. A refusal of the person uses it up all the same. */
-async function enter(call: Call, name: string, proof: Proof): Promise<InteractionObject> {
+/** One commit, and only while the challenge that was judged is the one in force: the proof is used, the Account made if new, the phase Authenticated; whoever comes second finds it used. A refusal of the person uses it up all the same. */
+async function enter(call: Call, name: string, method: Method, challenge: string): Promise<InteractionObject> {
   const outcome = await call.change(async (tx) => {
     const held = await tx.get(Interaction, name);
-    refuseChallenge(held!, call.now, proof.method === 'EmailLink');
+    refuseChallenge(held!, call.now, method === 'EmailLink');
     const { email } = held!.internal;
-    if (proof.method === 'EmailLink' && email!.link !== digest(proof.token)) throw over('replaced', name);
-    const account = await accountOf(tx, call, held!, proof.method);
+    if (email!.id !== challenge) throw over('replaced', name);
+    const account = await accountOf(tx, call, held!, method);
     await forgetTries(tx, canonical(email!.address));
     if (account instanceof StatusError) {
       await tx.update(Interaction, name, useUp);
       return account;
     }
-    return tx.update(Interaction, name, (next) => authenticated(next, account, proof.method, call));
+    return tx.update(Interaction, name, (next) => authenticated(next, account, method, call));
   });
   if (outcome instanceof StatusError) throw outcome;
   return outcome;

@@ -18,7 +18,7 @@ type Rule = { id: string; kinds: readonly string[]; permits: (question: Question
 /** The default table of `api.md` 4, as a fixed rule set: no rule permits = refused. */
 const rules: readonly Rule[] = [
   { id: 'an interaction answers to the browser bound to it', kinds: ['Interaction'], permits: (q) => isBound(q) },
-  { id: 'operators list interactions', kinds: ['Interaction'], permits: (q) => isOperator(q.caller) && among('list', 'watch')(q) },
+  { id: 'operators list interactions', kinds: ['Interaction'], permits: (q) => isOperator(q.caller) && among('list')(q) },
   { id: 'people see and end their own sessions', kinds: ['Session'], permits: isOwner },
   { id: 'people see and change their own account', kinds: ['Account'], permits: (q) => isOwner(q) && !among('accounts/disable', 'accounts/enable')(q) },
   { id: 'people see what they agreed to', kinds: ['Grant'], permits: isOwner },

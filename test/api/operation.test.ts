@@ -132,7 +132,7 @@ describe('the store fails and keys turn (M4, M7)', () => {
   });
 
   /** Errors of an async method come as rejections. */
-  const wrap = (storage: Storage): Storage => new Proxy(storage, { get: (target, name: keyof Storage) => (name === 'watch' ? (...args: unknown[]) => (target.watch as any)(...args) : async (...args: unknown[]) => (target[name] as any)(...args)) });
+  const wrap = (storage: Storage): Storage => new Proxy(storage, { get: (target, name: keyof Storage) => (name === 'watch' || name === 'peek' ? (...args: unknown[]) => (target[name] as any)(...args) : async (...args: unknown[]) => (target[name] as any)(...args)) });
 
   test('M7 a rotated cookie key: old cookies are good while it is kept, then they are nobody’s', async () => {
     const file = newKeys();
