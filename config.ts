@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { settings, type Flag, type Setting } from './settings.js';
 
@@ -109,6 +110,7 @@ function assemble(values: Values, problems: string[]): Config {
   if (etcd.length === 0 && !text('data-dir')) problems.push('--data-dir is missing: give a folder for the embedded store, or --etcd-servers');
   if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(`http://${text('bind-address')}`)) problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
   checkMail(values, baseURL, etcd.length > 0, problems);
+  checkValues(values, problems);
   return {
     baseURL, bindAddress: text('bind-address')!, port: values.port as number,
     store: etcd.length > 0 ? { type: 'etcd', servers: etcd, prefix: text('etcd-prefix')!, ...optional({ caFile: text('etcd-cafile'), certFile: text('etcd-certfile'), keyFile: text('etcd-keyfile') }) } : { type: 'embedded', directory: text('data-dir') ?? '' },
@@ -118,6 +120,22 @@ function assemble(values: Values, problems: string[]): Config {
     inflight: { reads: values['max-requests-inflight'] as number, changes: values['max-mutating-requests-inflight'] as number },
     shutdownDelay: values['shutdown-delay-duration'] as number, limitFactor: values['limit-factor'] as number, logLevel: text('log-level')!,
   };
+}
+
+const address = /^[^\s@<>,"]{1,64}@[A-Za-z0-9.-]{1,255}$/;
+const isNetwork = (text: string): boolean => { const [ip = '', bits] = text.split('/'); const most = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!; return most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most)) };
+
+/** What a value may be, beyond its type. */
+function checkValues(values: Values, problems: string[]): void {
+  const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
+  const port = values.port as number;
+  if (!Number.isInteger(port) || port > 65_535) problems.push(`--port must be a whole number from 0 to 65535; got ${port}`);
+  if (!['debug', 'info', 'warn', 'error', 'silent'].includes(String(values['log-level']))) problems.push('--log-level must be debug, info, warn, error or silent');
+  for (const flag of ['trusted-proxies', 'allow-private-network'] as const) for (const one of list(flag)) if (!isNetwork(one)) problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
+  for (const one of list('operators')) if (!address.test(one)) problems.push(`--operators: ${one} is not an email address`);
+  if (values['email-from'] !== undefined && !address.test(String(values['email-from']))) problems.push('--email-from must be an email address');
+  for (const flag of ['max-requests-inflight', 'max-mutating-requests-inflight', 'etcd-compaction-interval', 'limit-factor'] as const) if (!((values[flag] as number) > 0)) problems.push(`--${flag} must be more than 0`);
+  if (values.manifests !== undefined && !existsSync(String(values.manifests))) problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
 }
 
 function checkBaseURL(text: string | undefined, problems: string[]): string | undefined {

@@ -36,14 +36,13 @@ export function createApi(parts: ApiParts): Api {
   for (const root of ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1']) {
     app.all(`${root}/:resource/:name`, byVerb as never);
     app.all(`${root}/:resource`, byVerb as never);
-    app.all(`${root}/:resource/:name/:subresource`, ((req: Req, res: Res) => handlers.action(req, res)) as never);
+    app.all(`${root}/:resource/:name/:subresource`, ((req: Req, res: Res) => { refuseAccept(req); return handlers.action(req, res) }) as never);
   }
   const documents = new Map<string, () => unknown>([
     ['/api', () => apiVersions], ['/api/v1alpha1', () => resourceList(parts.registry)], ['/api/openapi/v3', () => openapi(parts.registry, parts.release)], ['/version', () => versionInfo(parts.release)],
   ]);
   for (const [path, make] of documents) app.get(path, serveDocument(parts, make) as never);
   app.use((() => { throw noSuchPath() }) as never);
-  app.use(((error: unknown, req: Req, _res: Res, next: NextFunction) => { void req; next(error) }) as never);
   return { read: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
 }
 
@@ -52,14 +51,18 @@ function serveDocument({ encoder }: ApiParts, make: () => unknown): (req: Req, r
   return (req, res) => {
     made ??= documentOf(make());
     const headers = ['Cache-Control', 'public, max-age=0', 'Vary', 'Accept', 'ETag', made.etag];
-    if (req.headers['if-none-match'] === made.etag) return void res.writeHead(304, [...headers, 'Audit-ID', req.auditID]).end();
+    if (matches(req.headers['if-none-match'], made.etag)) return encoder.send(req, res, 304, Buffer.alloc(0), headers);
     encoder.send(req, res, 200, made.body, [...headers, 'Content-Type', 'application/json']);
   };
 }
 
+/** Whether If-None-Match names the document, weakly compared (RFC 9110 13.1.2). */
+const matches = (header: string | undefined, etag: string): boolean =>
+  header !== undefined && header.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
+
 /** 406 where no clause of Accept can be served; JSON is what there is. */
 function refuseAccept(req: Req): void {
   const { accept } = req.headers;
-  if (accept === undefined || /(^|[,\s])(\*\/\*|application\/(json|\*)|text\/html)/.test(accept)) return;
+  if (accept === undefined || accept.split(',').some((clause) => /^\s*(\*\/\*|application\/(json|\*)|text\/html)\s*(;|$)/i.test(clause) && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(clause))) return;
   throw notAcceptable(['application/json', 'application/json;stream=watch']);
 }

@@ -28,6 +28,7 @@ export interface HandlerParts {
 }
 
 const bodyLimit = 256 << 10;
+const empty = Buffer.alloc(0);
 
 /** One short function a verb; by now the request is known to be permitted. */
 export class Handlers {
@@ -37,7 +38,7 @@ export class Handlers {
 
   get(req: Req, res: Res): void | Promise<void> {
     const { ask, target } = admittedOf(req);
-    if (ask.kind.bound && isNavigation(req)) return redirect(res, `/interaction/${ask.name}`);
+    if (ask.kind.bound && isNavigation(req)) return this.#parts.encoder.send(req, res, 303, empty, ['Location', `/interaction/${ask.name}`, 'Vary', 'Accept, Sec-Fetch-Mode', 'Cache-Control', 'no-store']);
     if (!ask.kind.strategy.view && !ask.kind.strategy.status) return this.#parts.encoder.send(req, res, 200, target!.wire());
     return this.#answer(req, res, 200, target!.parse(), this.#call(req, res));
   }
@@ -186,6 +187,3 @@ function isNavigation({ headers }: Req): boolean {
   return html >= 0 && (json < 0 || html < json);
 }
 
-function redirect(res: Res, to: string): void {
-  res.writeHead(303, { Location: to, Vary: 'Accept, Sec-Fetch-Mode', 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin', 'X-Content-Type-Options': 'nosniff', 'Content-Length': '0' }).end();
-}

@@ -32,7 +32,7 @@ export class Pages {
 
   /** The shell for a path: the same bytes for every interaction, since it learns everything by fetch. */
   page(req: Req, res: Res, path: string): void {
-    if (path === '/') return void res.writeHead(303, ['Location', '/account', 'Content-Length', '0', ...this.#headers(req)]).end();
+    if (path === '/') return void res.writeHead(303, ['Location', '/account', 'Content-Length', '0', 'Cache-Control', 'no-store', ...this.#headers(req)]).end();
     const shell = this.#shells.get(path.split('/')[1]!);
     if (!shell) throw noSuchPath();
     this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req)]);

@@ -12,11 +12,12 @@ afterAll(async () => { clock.release(); await stopAll() });
 describe('the challenge that was judged is the one that signs in', () => {
   test('a login raced by a challenge for another address never signs in as the other', async () => {
     const real = await openEmbedded({ directory: join(temporary(), 'store') });
-    let slow: (() => void) | undefined;
+    let [slow, arrive] = [(): void => {}, (): void => {}];
+    const arrived = new Promise<void>((resolve) => { arrive = resolve });
     let holding = false;
     const delayed = new Proxy(real, { get: (target, name: keyof Storage) => (name !== 'commit' ? (target[name] as () => unknown)?.bind(target) : async (...args: Parameters<Storage['commit']>) => {
       const outcome = await target.commit(...args);
-      if (holding && args[1].some((write) => 'put' in write && write.put.startsWith('limits/wrongcodes/'))) await new Promise<void>((resolve) => { slow = resolve });
+      if (holding && args[1].some((write) => 'put' in write && write.put.startsWith('limits/wrongcodes/'))) await new Promise<void>((resolve) => { slow = resolve; arrive() });
       return outcome;
     }) });
     const service = await startTest({ storage: delayed as Storage, flags: ['--limit-factor', '1000'] });
@@ -29,7 +30,7 @@ describe('the challenge that was judged is the one that signs in', () => {
     holding = true;
     const login = tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } });
     const answered = Promise.resolve(login);
-    while (!slow) await new Promise((resolve) => { setImmediate(resolve) });
+    await arrived;
     holding = false;
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'victim@example.test' } }).is(200);
     slow();

@@ -167,7 +167,8 @@ describe('the start (M6)', () => {
     [['--etcd-servers', 'http://etcd.example.test:2379', '--mock-mail', '--allow-mock-mail', '--keys-file', 'k'], /must be https/], [['--data-dir', 'x', '--mock-mail', '--base-url', 'http://id.example.test'], /--base-url must be https/],
     [['--data-dir', 'x', '--mock-mail', '--base-url', 'https://id.example.test/path'], /--base-url must be an origin/], [['--data-dir', 'x', '--mock-mail', '--bogus', 'y'], /bogus/], [['--data-dir', 'x', '--mock-mail', '--port', 'many'], /--port must be a number/],
     [['--data-dir', 'x', '--mock-mail', '--smtp-url', 'smtp://x'], /either kept or sent/], [['--data-dir', 'x', '--smtp-url', 'smtp://x'], /--email-from is missing/], [['--data-dir', 'x', '--mock-mail', '--bind-address', '0.0.0.0'], /--base-url is missing/],
-    [['--data-dir', 'x', '--mock-mail', '--etcd-servers', 'https://x.test'], /one store at a time/],
+    [['--data-dir', 'x', '--mock-mail', '--etcd-servers', 'https://x.test'], /one store at a time/], [['--data-dir', 'x', '--mock-mail', '--trusted-proxies', 'junk'], /--trusted-proxies: junk/], [['--data-dir', 'x', '--mock-mail', '--port', '99999'], /--port must be/],
+    [['--data-dir', 'x', '--mock-mail', '--log-level', 'loud'], /--log-level must be/], [['--data-dir', 'x', '--mock-mail', '--operators', 'junk'], /--operators: junk/], [['--data-dir', 'x', '--mock-mail', '--manifests', '/nowhere'], /--manifests: there is no folder/],
   ] as [string[], RegExp][])('%p is refused in one line', (flags, line) => { expect(problems(flags).some((one) => line.test(one))).toBe(true) });
 
   test('the environment: unknown names, both forms of a secret, Kubernetes’ own variables', () => {
