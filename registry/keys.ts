@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, generateKeyPairSync, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, createSecretKey, generateKeyPairSync, hash, hkdfSync, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 
 const secret = z.string().regex(/^[A-Za-z0-9_-]{43,}$/).describe('256 random bits, base64url.');
@@ -42,9 +42,9 @@ export class Keys {
   readonly signing: readonly Record<string, unknown>[];
   readonly pairwise: Buffer;
   readonly dpopNonce: Buffer;
-  readonly #cookies: Buffer[];
-  readonly #hmac: Buffer[];
-  readonly #sealing: { id: number; key: Buffer }[];
+  readonly #cookies: KeyObject[];
+  readonly #hmac: KeyObject[];
+  readonly #sealing: { id: number; key: KeyObject }[];
   /** Cookies whose signature was found good, with the key it was made by. */
   readonly #signed = new Map<string, number>();
 
@@ -54,11 +54,11 @@ export class Keys {
     for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
     this.pairwise = bytes(file.pairwise);
     this.dpopNonce = bytes(file.dpopNonce).subarray(0, 32);
-    this.#cookies = file.cookies.map(bytes);
-    this.#hmac = file.hmac.map(bytes);
+    this.#cookies = file.cookies.map((text) => createSecretKey(bytes(text)));
+    this.#hmac = file.hmac.map((text) => createSecretKey(bytes(text)));
     this.#sealing = file.sealing.map((text) => {
       const key = Buffer.from(hkdfSync('sha256', bytes(text), '', 'vestibule sealing', 32));
-      return { id: createHash('sha256').update(key).digest().readUInt32BE(0), key };
+      return { id: createHash('sha256').update(key).digest().readUInt32BE(0), key: createSecretKey(key) };
     });
   }
 
@@ -113,7 +113,7 @@ export class Keys {
   }
 }
 
-const keyed = (key: Buffer, purpose: string, data: string): Buffer => createHmac('sha256', key).update(`${purpose}\0${data}`).digest();
+const keyed = (key: KeyObject, purpose: string, data: string): Buffer => createHmac('sha256', key).update(`${purpose}\0${data}`).digest();
 const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** SHA-256 in base64url: how an id that is a secret stands in a key. */
