@@ -16,8 +16,8 @@ type Handler = (req: Req, res: Res) => void | Promise<void>;
 
 /** What answers behind steps 1 to 4. */
 export interface Api {
-  /** A plain read of one object, for which Express would have nothing left to find out. */
-  read: Handler;
+  /** A verb on one object, for which Express would have nothing left to find out. */
+  object: Handler;
   /** Everything else. */
   route(req: Req, res: Res, next: (error?: unknown) => void): void;
 }
@@ -43,7 +43,7 @@ export function createApi(parts: ApiParts): Api {
   ]);
   for (const [path, make] of documents) app.get(path, serveDocument(parts, make) as never);
   app.use((() => { throw noSuchPath() }) as never);
-  return { read: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
+  return { object: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
 }
 
 function serveDocument({ encoder }: ApiParts, make: () => unknown): (req: Req, res: Res) => void {

@@ -1,21 +1,31 @@
+import { isUtf8 } from 'node:buffer';
 import { badRequest } from '../registry/status.js';
 
 const most = { depth: 32, values: 20_000 };
 const poisonous = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Reads JSON as `security.md` 1.4 wants it: fatal UTF-8, bounded, no key twice, no poisonous key, no number out of range; else 400. */
 export function parseJSON(bytes: Buffer): unknown {
-  let text: string;
-  try { text = decoder.decode(bytes) } catch { throw badRequest('the body is not valid UTF-8') }
+  if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8');
+  const text = bytes.toString();
   if (text.charCodeAt(0) === 0xfeff) throw badRequest('the body begins with a byte order mark');
   new Scanner(text).run();
-  try { return JSON.parse(text, finite) } catch (error) { throw error instanceof SyntaxError ? badRequest('the body is not valid JSON') : error }
+  const value = parsed(text);
+  refuseNumbers(value);
+  return value;
 }
 
-function finite(_key: string, value: unknown): unknown {
-  if (typeof value === 'number' && (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))) throw badRequest('a number is out of range');
-  return value;
+function parsed(text: string): unknown {
+  try { return JSON.parse(text) } catch { throw badRequest('the body is not valid JSON') }
+}
+
+/** A number that a double cannot hold as it was written is 400, anywhere below `value`. */
+function refuseNumbers(value: unknown): void {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) throw badRequest('a number is out of range');
+  } else if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) refuseNumbers(member);
+  }
 }
 
 /** One container that is open: the keys seen in an object, nothing for an array. */

@@ -44,10 +44,12 @@ export class Stored {
   get revision(): number { return this.entry.revision }
 
   /** The object parsed, once; not to be changed. */
-  get object(): KindObject { return (this.#object ??= this.parse()) }
+  get object(): KindObject { return (this.#object ??= this.#decode()) }
 
   /** A copy of its own, to be changed. */
-  parse(): KindObject {
+  parse(): KindObject { return copyOf(this.object) }
+
+  #decode(): KindObject {
     const length = this.entry.value.readUInt32BE(0);
     const { metadata, spec, status } = JSON.parse(this.entry.value.toString('utf8', 4, 4 + length)) as KindObject;
     const internal = this.entry.value.length > 4 + length ? JSON.parse(this.entry.value.toString('utf8', 4 + length)) : undefined;
@@ -70,6 +72,15 @@ export class Stored {
 
   /** Whether `framed` are the very bytes that stand here. */
   equals(framed: Buffer): boolean { return this.entry.value.equals(framed) }
+}
+
+/** A copy of what JSON can say. */
+function copyOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) copy[name] = copyOf((value as Record<string, unknown>)[name]);
+  return copy as T;
 }
 
 /** Whether an entry still counts at `now` (ms): expiry is judged by the reader. */

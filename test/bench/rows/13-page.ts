@@ -8,7 +8,7 @@ import { startVestibule } from '../sides/vestibule.js';
 const roundTrip = 150;
 const slower = 4;
 const paths = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const ready = `(() => { const look = () => { const field = document.querySelector('input[type=email]'); if (field && !field.disabled && field.offsetParent) { window.__ready ??= performance.now() } else requestAnimationFrame(look) }; look() })()`;
+const ready = `(() => { const look = () => { const field = document.querySelector('input[type=email]'); if (field && !field.disabled && field.offsetParent) { globalThis.ready ??= performance.now() } else requestAnimationFrame(look) }; look() })()`;
 
 /** Opens the sign-in page in a browser that has seen nothing, as after the redirect from a Client. */
 async function open(browser: Browser, origin: string): Promise<Sample> {
@@ -26,8 +26,8 @@ async function open(browser: Browser, origin: string): Promise<Sample> {
   });
   await page.addInitScript(ready);
   await page.goto(origin + interaction.headers().location!);
-  await page.waitForFunction('window.__ready');
-  const took = await page.evaluate<number>('window.__ready');
+  await page.waitForSelector('input[type=email]', { state: 'visible' });
+  const took = await page.evaluate(() => (globalThis as unknown as { ready: number }).ready);
   const script = await scriptTime(cdp);
   await Promise.all(bodies);
   await context.close();
