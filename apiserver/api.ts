@@ -16,7 +16,7 @@ type Handler = (req: Req, res: Res) => void | Promise<void>;
 
 /** What answers behind steps 1 to 4. */
 export interface Api {
-  /** A verb on one object, for which Express would have nothing left to find out. */
+  /** A verb or an action on one object, for which Express would have nothing left to find out. */
   object: Handler;
   /** Everything else. */
   route(req: Req, res: Res, next: (error?: unknown) => void): void;
@@ -32,11 +32,14 @@ export function createApi(parts: ApiParts): Api {
     create: (req, res) => handlers.create(req, res), update: (req, res) => handlers.update(req, res), patch: (req, res) => handlers.patch(req, res),
     delete: (req, res) => handlers.delete(req, res), deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
-  const byVerb: Handler = (req, res) => { refuseAccept(req); return verbs[(req.admitted!.ask as ResourceAsk).verb]!(req, res) };
+  const byVerb: Handler = (req, res) => {
+    refuseAccept(req);
+    const { action, verb } = req.admitted!.ask as ResourceAsk;
+    return action ? handlers.action(req, res) : verbs[verb]!(req, res);
+  };
   for (const root of ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1']) {
     app.all(`${root}/:resource/:name`, byVerb as never);
     app.all(`${root}/:resource`, byVerb as never);
-    app.all(`${root}/:resource/:name/:subresource`, ((req: Req, res: Res) => { refuseAccept(req); return handlers.action(req, res) }) as never);
   }
   const documents = new Map<string, () => unknown>([
     ['/api', () => apiVersions], ['/api/v1alpha1', () => resourceList(parts.registry)], ['/api/openapi/v3', () => openapi(parts.registry, parts.release)], ['/version', () => versionInfo(parts.release)],

@@ -9,6 +9,7 @@ import type { ResourceAsk } from './request.js';
 const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
 const knownMetadata = new Set(['name', 'generateName', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds',
   'labels', 'annotations', 'ownerReferences', 'finalizers', 'managedFields', 'namespace', 'selfLink']);
+const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** A body that claims to be another kind or version is 400. */
@@ -23,7 +24,7 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
   const drop = (from: Record<string, unknown>, known: ReadonlySet<string>, at: string): void => {
     for (const name of Object.keys(from)) if (!known.has(name)) { delete from[name]; unknown.push(`${at}${name}`) }
   };
-  drop(body, new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']), '');
+  drop(body, knownMembers, '');
   if (isRecord(body.metadata)) drop(body.metadata, knownMetadata, 'metadata.');
   return [...unknown, ...prune(schema, body.spec, 'spec')];
 }
@@ -55,7 +56,10 @@ export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
 export function hiddenCharacters(value: unknown, at: string): Cause[] {
   if (typeof value === 'string') return hidden.test(value) ? [{ reason: 'FieldValueInvalid', field: at, message: 'Invalid value: has control or bidi override characters' }] : [];
   if (Array.isArray(value)) return value.flatMap((item, i) => hiddenCharacters(item, `${at}[${i}]`));
-  return isRecord(value) ? Object.entries(value).flatMap(([name, item]) => hiddenCharacters(item, `${at}.${name}`)) : [];
+  if (!isRecord(value)) return [];
+  const causes: Cause[] = [];
+  for (const name of Object.keys(value)) causes.push(...hiddenCharacters(value[name], `${at}.${name}`));
+  return causes;
 }
 
 /** dryRun of a query or options: only All. */
@@ -69,7 +73,10 @@ export function isDryRun(ask: { query: ReadonlyMap<string, string>; kind: AnyKin
 export function normalised<T>(value: T): T {
   if (typeof value === 'string') return value.normalize('NFC') as T;
   if (Array.isArray(value)) return value.map(normalised) as T;
-  return isRecord(value) ? (Object.fromEntries(Object.entries(value).map(([name, item]) => [name, normalised(item)])) as T) : value;
+  if (!isRecord(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) copy[name] = normalised(value[name]);
+  return copy as T;
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

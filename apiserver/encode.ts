@@ -28,10 +28,11 @@ export class Encoder {
     this.#headers = baseURL.startsWith('https:') ? [...fixed, 'Strict-Transport-Security', 'max-age=63072000'] : fixed;
   }
 
-  /** Bytes already encoded, in one write. */
+  /** Bytes already encoded; as latin1 text they stay the same bytes, and node puts them behind the head in one piece. */
   send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = plain): void {
     writeHead(res, code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...more, 'Content-Length', String(body.length)]);
-    res.end(req.method === 'HEAD' ? undefined : body);
+    if (req.method === 'HEAD') res.end();
+    else res.end(body.toString('latin1'), 'latin1');
   }
 
   /** The headers of a stream, sent before its first event. */

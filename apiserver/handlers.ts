@@ -15,7 +15,7 @@ import { wholeNumber, type ResourceAsk } from './request.js';
 import { parseSelector } from './selectors.js';
 import { changed, created } from './write.js';
 import { guard } from '../registry/guard.js';
-import { Stored } from '../registry/stored.js';
+import { copyOf, Stored } from '../registry/stored.js';
 
 /** What the handlers stand on. */
 export interface HandlerParts {
@@ -49,7 +49,7 @@ export class Handlers {
     const call = this.#call(req, res, isDryRun(ask));
     const object = await call.change(async (tx) => {
       if (decision.part) tx.add(decision.part);
-      return tx.create(ask.kind, created(ask.kind, structuredClone(body)) as never);
+      return tx.create(ask.kind, created(ask.kind, copyOf(body)) as never);
     });
     this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, object));
   }
@@ -115,7 +115,7 @@ export class Handlers {
 
   /** What went, as it is listed: where an end is carried out by steps, marked with it. */
   #ended(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
-    const shown = structuredClone(kind.strategy.remove ? deleted(old, call.now) : old);
+    const shown = copyOf(kind.strategy.remove ? deleted(old, call.now) : old);
     kind.strategy.status?.(shown, call);
     return wireObject(kind, shown);
   }
@@ -142,7 +142,7 @@ export class Handlers {
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
       const { schema } = this.#parts.registry.schemas(answers).spec;
-      return { spec: undefined, apply: (next) => judgeUnknown(req, res, ask, ask.name!, changed(answers, next, structuredClone(body), 'merge', schema)) };
+      return { spec: undefined, apply: (next) => judgeUnknown(req, res, ask, ask.name!, changed(answers, next, copyOf(body), 'merge', schema)) };
     }
     const validator = this.#parts.registry.body(action)!;
     judgeUnknown(req, res, ask, ask.name!, unknownMembers(body, validator.schema));
@@ -162,7 +162,7 @@ export class Handlers {
 
   async #answer(req: Req, res: Res, code: number, object: KindObject, call: Call, kind = admittedOf(req).ask.kind): Promise<void> {
     const { status, view } = kind.strategy;
-    const shown = status || view ? structuredClone(object) : object;
+    const shown = status || view ? copyOf(object) : object;
     status?.(shown, call);
     await view?.(shown, call);
     this.#parts.encoder.json(req, res, code, wireObject(kind, shown));

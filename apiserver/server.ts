@@ -165,7 +165,7 @@ export class Server {
         return this.#parts.provider(req, res);
       case 'page': return this.#pages.page(req, res, ask.path);
       case 'asset': return this.#pages.asset(req, res, ask.path);
-      case 'resource': return ask.name === undefined || ask.action || ask.verb === 'watch' ? this.#route(req, res) : this.#api.object(req, res);
+      case 'resource': return ask.name === undefined || ask.verb === 'watch' ? this.#route(req, res) : this.#api.object(req, res);
       default: return this.#route(req, res);
     }
   }

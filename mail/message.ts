@@ -1,7 +1,7 @@
 /** What a mail says; addresses are the transport's business. */
 export interface Message { readonly subject: string; readonly text: string; readonly html: string }
 
-/** A mail as it lies in the outbox. */
+/** A mail as it is sent. */
 export interface Mail extends Message {
   /** One address, already judged by our grammar. */
   readonly to: string;

@@ -9,7 +9,7 @@ import { forbidden, unauthorized } from '../registry/status.js';
 import { accountCaller, isAlive } from './accounts.js';
 import { apiAudience, command } from './builtin.js';
 import { isSigned } from './cookies.js';
-import type { Foundation, SessionObject } from './foundation.js';
+import type { AccountObject, Foundation, SessionObject } from './foundation.js';
 import { sessionName } from './projection.js';
 import { recordKey } from './records.js';
 
@@ -27,16 +27,37 @@ export const interactionAuthenticator = (on: Foundation): Authenticator => async
 
 const remembered = 20_000;
 
-/** Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. */
+/** Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. Without waiting where the caches have session and account. */
 export function sessionAuthenticator(on: Foundation): Authenticator {
+  const keys = new Map<string, string>();
   const names = new Map<string, string>();
-  return async (presented) => {
-    const id = signed(on, presented, on.cookies.session);
-    if (!id) return undefined;
-    const key = recordKey('Session', id);
+  const [sessions, accounts] = [on.store.reader(Session), on.store.reader(Account)];
+  const later = async (key: string): Promise<Caller | undefined> => {
     const session = await sessionBehind(on, names, key);
-    return session && callerOf(on, session);
+    return session && callerOf(on, session, await accounts.cached(session.status.account));
   };
+  return (presented) => {
+    const key = sessionKey(on, presented, keys);
+    if (key === undefined) return undefined;
+    const name = names.get(key);
+    const session = name === undefined ? undefined : sessions.held(name);
+    const account = session && accounts.held(session.status.account);
+    return account && session.internal.libraryKey === key ? callerOf(on, session, account) : later(key);
+  };
+}
+
+/** Where the session stands whose signed cookie was sent: worked out once for a Cookie header, which comes with every request of a page. */
+function sessionKey(on: Foundation, presented: Presented, keys: Map<string, string>): string | undefined {
+  const { authorization, cookie } = presented.request.headers;
+  if (cookie === undefined || authorization !== undefined) return undefined;
+  const known = keys.get(cookie);
+  if (known !== undefined) return known;
+  const id = signed(on, presented, on.cookies.session);
+  if (!id) return undefined;
+  const key = recordKey('Session', id);
+  if (keys.size >= remembered) keys.delete(keys.keys().next().value!);
+  if (cookie.length <= 1_024) keys.set(cookie, key);
+  return key;
 }
 
 /** The projection that names this library session as its own: from the coherent cache, once the name is known. */
@@ -59,10 +80,9 @@ async function nameBehind(on: Foundation, key: string): Promise<string | undefin
   return payload?.accountId && payload.uid ? sessionName(payload.accountId, payload.uid) : undefined;
 }
 
-async function callerOf(on: Foundation, session: SessionObject): Promise<Caller | undefined> {
+function callerOf(on: Foundation, session: SessionObject, account: AccountObject | undefined): Caller | undefined {
   const { metadata, internal, status } = session;
   if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch) return undefined;
-  const account = await on.store.reader(Account).cached(status.account);
   if (!account || !isAlive(account)) return undefined;
   return accountCaller(on, account, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods });
 }

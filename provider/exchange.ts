@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
+import libraryContext from 'oidc-provider/lib/helpers/als.js';
 import type { Part } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import type { Check, Entry, Write } from '../storage/storage.js';
@@ -121,8 +122,24 @@ const current = new AsyncLocalStorage<Exchange>();
 /** The exchange of the request under way, if there is one. */
 export const currentExchange = (): Exchange | undefined => current.getStore();
 
+let underWay = 0;
+
 /** Runs `work` as one exchange; committing is left to it. */
-export const inExchange = <T>(exchange: Exchange, work: () => T): T => current.run(exchange, work);
+export async function inExchange<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
+  underWay += 1;
+  try {
+    return await current.run(exchange, work);
+  } finally {
+    underWay -= 1;
+    if (underWay === 0) rest();
+  }
+}
+
+/** Between exchanges nothing follows promises: on Node 20 whoever does, the library's own context included, taxes every promise of the process. */
+function rest(): void {
+  current.disable();
+  libraryContext.disable();
+}
 
 /** Runs `work` outside of any request's exchange. */
 export const outsideExchange = <T>(work: () => T): T => current.exit(work);

@@ -28,6 +28,8 @@ interface Envelope { readonly model: string; readonly epoch: number; readonly pa
 export class Records {
   readonly #keys: Keys;
   readonly #epoch: number;
+  /** What was sealed here, for as long as a store hands back the very buffer it was given. */
+  readonly #sealed = new WeakMap<Buffer, { key: string; text: string }>();
 
   constructor(keys: Keys, epoch: number) {
     this.#keys = keys;
@@ -36,12 +38,16 @@ export class Records {
 
   seal(key: string, model: string, payload: AdapterPayload): Buffer {
     const envelope: Envelope = { model, epoch: this.#epoch, payload };
-    return this.#keys.seal(key, JSON.stringify(envelope));
+    const text = JSON.stringify(envelope);
+    const sealed = this.#keys.seal(key, text);
+    this.#sealed.set(sealed, { key, text });
+    return sealed;
   }
 
   open(key: string, model: string, value: Buffer): AdapterPayload | undefined {
-    if (!this.#keys.opens(value)) return undefined;
-    const envelope = JSON.parse(this.#keys.open(key, value).toString()) as Envelope;
+    const held = this.#sealed.get(value);
+    if (held?.key !== key && !this.#keys.opens(value)) return undefined;
+    const envelope = JSON.parse(held?.key === key ? held.text : this.#keys.open(key, value).toString()) as Envelope;
     return envelope.model === model && envelope.epoch >= this.#epoch ? envelope.payload : undefined;
   }
 }

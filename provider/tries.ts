@@ -1,4 +1,4 @@
-import { limitKey, raised, spendFrom, type Limit } from '../registry/limits.js';
+import { givenBack, limitKey, raised, spendFrom, type Limit } from '../registry/limits.js';
 import { tooManyRequests } from '../registry/status.js';
 import type { Foundation } from './foundation.js';
 import { reach, translated } from './reach.js';
@@ -10,10 +10,7 @@ export function spendTry(on: Foundation, limit: Limit, subject: string): Promise
 
 /** Gives the last one back: it turned out to be a right one. */
 export function returnTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
-  return change(on, limit, subject, (log) => {
-    const uses = JSON.parse(log?.toString() ?? '[]') as number[];
-    return { value: Buffer.from(JSON.stringify(uses.slice(0, -1))), expires: Date.now() + limit.seconds * 1000 };
-  });
+  return change(on, limit, subject, (log) => ({ value: givenBack(log ?? Buffer.from('[]')), expires: Date.now() + limit.seconds * 1000 }));
 }
 
 async function change(on: Foundation, limit: Limit, subject: string, next: (log: Buffer | undefined) => { value: Buffer; expires: number }): Promise<void> {

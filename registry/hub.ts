@@ -1,7 +1,7 @@
 import { Compacted, type Change, type Revision, type Storage } from '../storage/storage.js';
 import type { AnyKind } from './kind.js';
 import type { Log } from './observe.js';
-import { Stored } from './stored.js';
+import { storedOf, type Stored } from './stored.js';
 
 /** One change of one object, decoded and encoded at most once however many watch it. */
 export class HubEvent {
@@ -13,8 +13,8 @@ export class HubEvent {
 
   constructor(kind: AnyKind, change: Change, revision: Revision) {
     this.revision = revision;
-    this.after = change.entry && new Stored(kind, change.entry);
-    this.before = change.before && new Stored(kind, change.before);
+    this.after = change.entry && storedOf(kind, change.entry);
+    this.before = change.before && storedOf(kind, change.before);
   }
 
   /** Bytes held by it. */
@@ -150,7 +150,7 @@ export class Hub {
     this.#reading.set(key, mark);
     try {
       const { entry, revision } = await this.#storage.get(key);
-      const stored = entry && new Stored(kind, entry);
+      const stored = entry && storedOf(kind, entry);
       if (!mark.stale && this.#trusted(key)) this.#keep(key, { stored, revision });
       return stored;
     } finally {

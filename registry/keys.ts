@@ -65,7 +65,7 @@ export class Keys {
   /** AES-256-GCM under the newest sealing key, bound to `context` (the storage key): opened elsewhere it fails. */
   seal(context: string, plain: Buffer | string): Buffer {
     const { id, key } = this.#sealing[0]!;
-    const iv = randomBytes(12);
+    const iv = nonce();
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
     const body = Buffer.concat([cipher.update(plain as never), cipher.final()]);
     const head = Buffer.alloc(4);
@@ -94,7 +94,11 @@ export class Keys {
   }
 
   /** The signature of a cookie's `<name>=<value>`, base64url (`provider.md` 5). */
-  signCookie(data: string): string { return createHmac('sha256', this.#cookies[0]!).update(data).digest('base64url') }
+  signCookie(data: string): string {
+    const signature = createHmac('sha256', this.#cookies[0]!).update(data).digest('base64url');
+    this.#remember(`${data}.${signature}`, 0);
+    return signature;
+  }
 
   /** Which live cookie key made `signature`: 0 for the newest, −1 for none. */
   cookieKeyIndex(data: string, signature: string): number {
@@ -111,6 +115,16 @@ export class Keys {
     if (this.#signed.size >= rememberedSignatures) this.#signed.delete(this.#signed.keys().next().value!);
     this.#signed.set(pair, index);
   }
+}
+
+let pool = Buffer.alloc(0);
+
+/** Twelve random bytes, drawn from the CSPRNG by the page. */
+function nonce(): Buffer {
+  if (pool.length < 12) pool = randomBytes(4_092);
+  const taken = pool.subarray(0, 12);
+  pool = pool.subarray(12);
+  return taken;
 }
 
 const keyed = (key: KeyObject, purpose: string, data: string): Buffer => createHmac('sha256', key).update(`${purpose}\0${data}`).digest();

@@ -9,12 +9,31 @@ export interface Limit { readonly name: string; readonly most: number; readonly 
 /** The storage key that a limit counts under for one subject; the subject itself stands nowhere. */
 export const limitKey = (limit: Limit, subject: string): string => `limits/${limit.name}/${digest(subject)}`;
 
-/** Adds one use at `now` (ms) to a log of uses, or throws 429: an exact sliding window, for limits of a few dozen. */
+const slots = 64;
+
+/** Adds one use at `now` (ms) to a log of uses, or throws 429: a sliding window, exact for limits of a few dozen; above, uses are counted by sixty-fourths of it, each until its last has passed, so that the log stays short. */
 export function spendFrom(limit: Limit, log: Buffer | undefined, now: number): { value: Buffer; expires: number } {
   const window = limit.seconds * 1000;
-  const uses = (log ? (JSON.parse(log.toString()) as number[]) : []).filter((time) => time > now - window);
-  if (uses.length >= limit.most) throw tooManyRequests(Math.max(1, Math.ceil((uses[uses.length - limit.most]! + window - now) / 1000)));
-  return { value: Buffer.from(JSON.stringify([...uses, now])), expires: now + window };
+  const slot = limit.most > slots ? window / slots : 1;
+  const uses = (log ? (JSON.parse(log.toString()) as [time: number, count: number][]) : []).filter(([time]) => time > now - window);
+  let excess = uses.reduce((sum, [, count]) => sum + count, 0) - limit.most;
+  if (excess >= 0) {
+    const [freeing] = uses.find(([, count]) => (excess -= count) < 0)!;
+    throw tooManyRequests(Math.max(1, Math.ceil((freeing + window - now) / 1000)));
+  }
+  const time = Math.ceil(now / slot) * slot;
+  const newest = uses.at(-1);
+  if (newest && slot > 1 && newest[0] >= time) newest[1] += 1;
+  else uses.push([time, 1]);
+  return { value: Buffer.from(JSON.stringify(uses)), expires: time + window };
+}
+
+/** The log without its newest use, which turned out not to count. */
+export function givenBack(log: Buffer): Buffer {
+  const uses = JSON.parse(log.toString()) as [time: number, count: number][];
+  const newest = uses.at(-1);
+  if (newest && (newest[1] -= 1) === 0) uses.pop();
+  return Buffer.from(JSON.stringify(uses));
 }
 
 /** A limit with `factor` times as much in it. */

@@ -16,8 +16,8 @@ export type Outcome =
 /** Carries out the rows of one name. */
 export interface Worker {
   readonly name: string;
-  /** AtMostOnce: an unfinished claim is dropped, never repeated. AtLeastOnce: it is taken over when its time has passed. */
-  readonly delivery: 'AtMostOnce' | 'AtLeastOnce';
+  /** AtMostOnce: an unfinished claim is dropped, never repeated. AtLeastOnce: it is taken over when its time has passed. Transactional: the Part is all there is to do, so that nothing needs to be claimed. */
+  readonly delivery: 'AtMostOnce' | 'AtLeastOnce' | 'Transactional';
   /** How many rows at once. */
   readonly parallel: number;
   /** Throwing counts as refused for ten seconds. `until` is when the row stops to matter. */
@@ -149,6 +149,7 @@ class Queue {
     const unmoved = [{ key: entry.key, is: entry.revision }];
     if (Date.now() > head.until || (head.claimed !== undefined && this.#worker.delivery === 'AtMostOnce'))
       return (await this.#store.commit([{ checks: unmoved, writes: [{ delete: entry.key }] }])).committed;
+    if (this.#worker.delivery === 'Transactional') return this.#settle(entry, { ...head, attempt: head.attempt + 1 }, sealed, entry.revision);
     const claimed: RowHead = { ...head, attempt: head.attempt + 1, claimed: Date.now() };
     const claim = await this.#store.commit([{ checks: unmoved, writes: [put(entry, claimed, sealed)] }]);
     return claim.committed && this.#settle(entry, claimed, sealed, claim.revision);

@@ -1,4 +1,4 @@
-import { under, type Committed, type Entry, type Lost, type Storage } from '../storage/storage.js';
+import { under, type Committed, type Lost, type Storage } from '../storage/storage.js';
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
@@ -6,7 +6,7 @@ import type { AnyKind, Call, Caller, Draft, KindObject, ObjectOf, Part, Ports, R
 import type { Keys } from './keys.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
-import { counts, objectKey, Stored } from './stored.js';
+import { copyOf, counts, objectKey, storedOf, type Stored } from './stored.js';
 import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
 
 /** What a Store stands on. */
@@ -65,14 +65,14 @@ export class Store {
   /** One object as it stands at the latest, undecoded. */
   async stored(kind: AnyKind, name: string): Promise<Stored | undefined> {
     const { entry } = await guard(this.storage.get(objectKey(kind, name)));
-    return counts(entry, Date.now()) ? new Stored(kind, entry) : undefined;
+    return counts(entry, Date.now()) ? storedOf(kind, entry) : undefined;
   }
 
   /** The same where it needs no waiting; undefined where the driver must ask somebody. */
   atHand(kind: AnyKind, name: string): { readonly stored: Stored | undefined } | undefined {
     try {
       const held = this.storage.peek?.(objectKey(kind, name));
-      return held && { stored: counts(held.entry, Date.now()) ? new Stored(kind, held.entry) : undefined };
+      return held && { stored: counts(held.entry, Date.now()) ? storedOf(kind, held.entry) : undefined };
     } catch (error) {
       throw inStatus(error);
     }
@@ -96,7 +96,7 @@ export class Store {
       get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
       cached: async (name) => (this.held(kind, name) ?? (await this.cached(kind, name)))?.object as O | undefined,
       held: (name) => this.held(kind, name)?.object as O | undefined,
-      list: async (owner) => (await guard(this.storage.list(range(owner)))).entries.filter((entry) => counts(entry, Date.now())).map((entry) => new Stored(kind, entry).object as O),
+      list: async (owner) => (await guard(this.storage.list(range(owner)))).entries.filter((entry) => counts(entry, Date.now())).map((entry) => storedOf(kind, entry).object as O),
       byUnique: async (field, value) => {
         const { entry } = await guard(this.storage.get(uniqueKey(kind, field, value)));
         return entry && (await this.stored(kind, entry.value.toString()))?.object as O | undefined;
@@ -106,16 +106,16 @@ export class Store {
 
   /** One commit of `work`, begun from what was `read` already; when a race was lost the work runs again, until it wins or ten seconds passed (503). */
   async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = []): Promise<T> {
-    let outcome = await this.#attempt(call, work, new Map(read.map((stored) => [stored.entry.key, stored.entry])));
+    let outcome = await this.#attempt(call, work, read);
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
       if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
-      outcome = await this.#inTurn(outcome.lostAt, () => this.#attempt(call, work, new Map()));
+      outcome = await this.#inTurn(outcome.lostAt, () => this.#attempt(call, work, []));
     }
     return outcome.result;
   }
 
-  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, known: ReadonlyMap<string, Entry | undefined>): Promise<{ result: T } | { lostAt: string }> {
-    const source: Source = { get: async (key) => (known.has(key) ? known.get(key) : (await guard(this.storage.get(key))).entry) };
+  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, known: readonly Stored[]): Promise<{ result: T } | { lostAt: string }> {
+    const source: Source = { get: async (key) => (await guard(this.storage.get(key))).entry, known };
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
@@ -140,7 +140,7 @@ export class Store {
   async stage<K extends AnyKind>(kind: K, name: string, work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave'): Promise<Part> {
     const tx = new StoreTransaction(this.registry, { get: async (key) => (await guard(this.storage.get(key))).entry }, this.systemCall());
     const old = await tx.get(kind, name);
-    const outcome = work(old && structuredClone(old));
+    const outcome = work(old && copyOf(old));
     if (outcome === 'delete') await tx.delete(kind, name);
     else if (outcome !== 'leave') {
       const draft = outcome as KindObject;

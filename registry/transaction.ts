@@ -7,7 +7,7 @@ import { limitKey, raised, spendFrom, type Limit } from './limits.js';
 import { outboxRow } from './outboxrow.js';
 import type { Registry } from './registry.js';
 import { alreadyExists, invalid, notFound } from './status.js';
-import { counts, frame, objectKey, Stored } from './stored.js';
+import { counts, frame, objectKey, storedOf, type Stored } from './stored.js';
 
 const seconds = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
@@ -22,8 +22,8 @@ export function randomName(length: number): string {
 /** The key that claims a unique value. */
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string => `unique/${kind.resource}/${field}/${digest(value)}`;
 
-/** What a transaction reads through: the store at its latest, or what a lost race brought along. */
-export interface Source { get(key: string): Promise<Entry | undefined> }
+/** What a transaction reads through: the store at its latest, or objects that were read for this request already. */
+export interface Source { get(key: string): Promise<Entry | undefined>; readonly known?: readonly Stored[] }
 
 interface Staged { kind: AnyKind; before: Stored | undefined; object: KindObject | undefined }
 
@@ -33,6 +33,7 @@ export class StoreTransaction implements Transaction {
   readonly #source: Source;
   readonly #call: Call;
   readonly #read = new Map<string, Entry | undefined>();
+  readonly #objects = new Map<string, Stored>();
   readonly #staged = new Map<string, Staged>();
   readonly #raw = new Map<string, Write>();
   readonly #parts: Part[] = [];
@@ -43,6 +44,10 @@ export class StoreTransaction implements Transaction {
     this.#registry = registry;
     this.#source = source;
     this.#call = call;
+    for (const stored of source.known ?? []) {
+      this.#objects.set(stored.entry.key, stored);
+      this.#read.set(stored.entry.key, stored.entry);
+    }
   }
 
   async get<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined> {
@@ -157,8 +162,12 @@ export class StoreTransaction implements Transaction {
   }
 
   async #stored(kind: AnyKind, name: string): Promise<Stored | undefined> {
-    const entry = await this.#entry(objectKey(kind, name));
-    return entry && new Stored(kind, entry);
+    const key = objectKey(kind, name);
+    const entry = await this.#entry(key);
+    if (!entry) return undefined;
+    let stored = this.#objects.get(key);
+    if (!stored) this.#objects.set(key, (stored = storedOf(kind, entry)));
+    return stored;
   }
 
   /** Default, validate, generation, also, unique values: the order of hooks every write goes through. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { signInMail } from '../../mail/signin.js';
+import type { MailOrder } from '../../mail/messages.js';
 import { digest } from '../../registry/keys.js';
 import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
 import type { Limit } from '../../registry/limits.js';
@@ -41,7 +41,8 @@ export const emailChallenge = defineAction({
       await spendMail(tx, canonical(spec.email), name, call);
       const [account, resting] = [await tx.byUnique(Account, 'email', canonical(spec.email)), await restingUntil(tx, canonical(spec.email), call)];
       const next = await tx.update(Interaction, name, (object) => challenge(object, spec.email, secrets, resting > 0, call));
-      await tx.later('mail', { to: account?.status.email.address ?? spec.email, ...signInMail(mailFacts(next, secrets, resting > 0, call)) }, call.now + life, { id: secrets.id });
+      const order: MailOrder = { to: account?.status.email.address ?? spec.email, signIn: mailFacts(next, secrets, resting > 0, call) };
+      await tx.later('mail', order, call.now + life, { id: secrets.id });
       return next;
     });
   },

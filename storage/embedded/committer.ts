@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
 import { admit } from '../admission.js';
 import { Unavailable, Unknown, type Check, type Committed, type Lost, type Write } from '../storage.js';
 import { Group } from './group.js';
@@ -48,8 +49,9 @@ export class Committer {
   /** Resolves when nothing is queued or in flight. */
   async settled(): Promise<void> { await this.#running; }
 
+  /** One group after the other, each of what came while the one before was written, and at least of all that came in one turn of the event loop. */
   async #run(): Promise<void> {
-    await undefined;
+    await turn();
     while (this.#queue.length > 0) await this.#write(this.#take());
     this.#running = undefined;
   }

@@ -1,4 +1,4 @@
-import { Compacted, Unavailable, type Batch, type Entry, type Revision } from '../storage.js';
+import { Compacted, Unavailable, type Batch, type Change, type Entry, type Revision } from '../storage.js';
 import { keyed } from './record.js';
 import { systemNumber, type Tables } from './tables.js';
 
@@ -17,6 +17,8 @@ export class Ledger {
   shadow: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];
   #recentBytes = 0;
+  /** The last change of each key among the recent ones: what was just written is often read next. */
+  readonly #latest = new Map<string, Change>();
   readonly #waiting = new Set<() => void>();
 
   constructor(tables: Tables) {
@@ -31,6 +33,8 @@ export class Ledger {
   /** The latest durable entry, synchronously. */
   read(key: string): Entry | undefined {
     if (this.shadow.size > 0 && this.shadow.has(key)) return this.shadow.get(key);
+    const recent = this.#latest.get(key);
+    if (recent) return recent.entry;
     const entry = this.tables.current.get(key);
     return entry && keyed(key, entry);
   }
@@ -84,7 +88,13 @@ export class Ledger {
   #remember(batch: Batch): void {
     this.#recent.push(batch);
     this.#recentBytes += bytesOf(batch);
-    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes) this.#recentBytes -= bytesOf(this.#recent.shift()!);
+    for (const change of batch.changes) this.#latest.set(change.key, change);
+    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes) this.#forget(this.#recent.shift()!);
+  }
+
+  #forget(batch: Batch): void {
+    this.#recentBytes -= bytesOf(batch);
+    for (const change of batch.changes) if (this.#latest.get(change.key) === change) this.#latest.delete(change.key);
   }
 }
 

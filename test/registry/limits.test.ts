@@ -109,4 +109,24 @@ describe('the sliding log', () => {
       }
     }), { numRuns: 300 });
   });
+
+  test('of a limit in the thousands stays short, and lets no more through', () => {
+    fc.assert(fc.property(fc.integer({ min: 65, max: 400 }), fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 800, maxLength: 1500 }), (most, gaps) => {
+      const limit: Limit = { name: 'tested', most, seconds: 10 };
+      const passed: number[] = [];
+      let [log, now, refused] = [undefined as Buffer | undefined, 1_000_000, 0];
+      for (const gap of gaps) {
+        now += gap;
+        try {
+          log = spendFrom(limit, log, now).value;
+          passed.push(now);
+        } catch {
+          refused += 1;
+        }
+        expect(passed.filter((time) => time > now - 10_000).length).toBeLessThanOrEqual(most);
+        expect(log!.length).toBeLessThan(66 * 24);
+      }
+      if (gaps.reduce((sum, gap) => sum + gap, 0) < 9_000) expect(passed.length + refused).toBe(gaps.length);
+    }), { numRuns: 20 });
+  });
 });
