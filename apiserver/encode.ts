@@ -34,9 +34,9 @@ export class Encoder {
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 
-  /** The headers of a stream, sent before its first event. */
+  /** The headers of a stream, sent before its first event; node frames it in chunks or, for HTTP/1.0, by the connection's end. */
   begin(req: Req, res: Res, code: number): void {
-    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, 'Cache-Control', 'no-store', 'Content-Type', 'application/json', 'Transfer-Encoding', 'chunked']);
+    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, 'Cache-Control', 'no-store', 'Content-Type', 'application/json']);
     res.flushHeaders();
   }
 
@@ -45,11 +45,14 @@ export class Encoder {
   /** The Status of an error; anything that is not a StatusError is a 500 without detail. */
   error(req: Req, res: Res, error: unknown): void {
     const status = error instanceof StatusError ? error : internalError();
-    const retry = status.details?.retryAfterSeconds;
-    const headers = Object.entries(status.headers).flat();
-    this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())),
-      ['Cache-Control', 'no-store', 'Content-Type', 'application/json', ...headers, ...(retry === undefined ? [] : ['Retry-After', String(retry)])]);
+    this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())), [...plain, ...errorHeaders(status)]);
   }
+}
+
+/** What an error says in headers, however its body is shown: `Allow` and its like, and how long to wait. */
+export function errorHeaders({ headers, details }: StatusError): string[] {
+  const wait = details?.retryAfterSeconds;
+  return [...Object.entries(headers).flat(), ...(wait === undefined ? [] : ['Retry-After', String(wait)])];
 }
 
 /** One write of the head where nothing was set by name before; else by name, so that repeated ones (cookies, warnings) all stay. */

@@ -1,6 +1,6 @@
 import { Compacted, under, type Entry, type Page, type Range, type Revision } from '../storage/storage.js';
 import { apiVersion, type AnyKind } from '../registry/kind.js';
-import { badRequest, expired, invalid, timeout } from '../registry/status.js';
+import { badRequest, expired, invalid } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
 import type { Store } from '../registry/store.js';
 import { counts, Stored } from '../registry/stored.js';
@@ -8,11 +8,12 @@ import type { Keys } from '../registry/keys.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import { wireBytes, type Encoder } from './encode.js';
-import { wholeNumber, type Query, type ResourceAsk } from './request.js';
+import { versionOf, wholeNumber, type Query } from './query.js';
+import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
+import { refuseTooNew } from './version.js';
 
 const pageMost = 500;
-const waitForVersion = 2_500;
 
 interface Token { r: Revision; k: string; q: string }
 
@@ -117,21 +118,14 @@ export class Lister {
     const match = query.get('resourceVersionMatch') || undefined;
     const text = query.get('resourceVersion') || undefined;
     const wrong = (message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${message}` }]);
-    if (text !== undefined && !/^(0|[1-9]\d{0,15})$/.test(text)) throw badRequest('resourceVersion must be a decimal number');
+    const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
     if (query.has('sendInitialEvents')) throw invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'sendInitialEvents', message: 'Forbidden: sendInitialEvents is for watches' }]);
     if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match)) throw wrong('supported values: "Exact", "NotOlderThan"');
     if (match !== undefined && text === undefined) throw wrong('resourceVersionMatch needs a resourceVersion');
     if (match === 'Exact' && text === '0') throw wrong('Exact needs a resourceVersion other than "0"');
-    if (text === undefined || text === '0') return undefined;
-    await this.#notNewer(Number(text));
-    return match === 'Exact' || (match === undefined && limit) ? Number(text) : undefined;
-  }
-
-  /** Waits briefly for a version the store has not reached, then 504. */
-  async #notNewer(version: Revision): Promise<void> {
-    if (await this.#store.hub.reached(version, waitForVersion)) return;
-    const { revision } = await guard(this.#store.storage.get('meta/hub'));
-    if (revision < version) throw timeout(`Too large resource version: ${version}, current: ${revision}`, [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]);
+    if (version === undefined) return undefined;
+    await refuseTooNew(this.#store, version);
+    return match === 'Exact' || (match === undefined && limit) ? version : undefined;
   }
 
   #token(admitted: Admitted, query: Query): Token | undefined {

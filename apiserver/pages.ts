@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { noSuchPath } from '../registry/status.js';
+import { noSuchPath, type StatusError } from '../registry/status.js';
 import type { Req, Res } from './classes.js';
+import { errorHeaders } from './encode.js';
 
 const types: Record<string, string> = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.json': 'application/json', '.png': 'image/png', '.ico': 'image/x-icon' };
 const shells: Record<string, string> = { interaction: 'signin.html', mailbox: 'mailbox.html', account: 'account.html', policy: 'policy.html' };
@@ -38,10 +39,10 @@ export class Pages {
     this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req)]);
   }
 
-  /** A page of its own for an error. */
-  error(req: Req, res: Res, code: number, html: string, retryAfter: number | undefined): void {
+  /** A page of its own for an error, with the headers its Status would have. */
+  error(req: Req, res: Res, status: StatusError, html: string): void {
     const body = Buffer.from(html);
-    res.writeHead(code, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req), ...(retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]), 'Content-Length', String(body.length)]);
+    res.writeHead(status.code, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req), ...errorHeaders(status), 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 

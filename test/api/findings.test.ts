@@ -158,6 +158,23 @@ describe('nothing is taken for something else', () => {
     expect(body.metadata.ownerReferences).toBeUndefined();
   });
 
+  test('an unknown field is told of the body’s own kind', async () => {
+    const { tab, I } = await begin(service);
+    const { details, message } = await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test', extra: 1 } }).fails(422, 'Invalid', 'spec.extra');
+    expect([details!.kind, message!.split('.')[0]]).toEqual(['EmailChallenge', 'EmailChallenge']);
+    expect((await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: '123456', extra: 1 } }).fails(422, 'Invalid', 'spec.extra')).details!.kind).toBe('Login');
+    expect((await tab.post(`${I}/login?fieldValidation=Some`, { spec: { method: 'EmailCode', code: '123456' } }).fails(422, 'Invalid', 'fieldValidation')).details!.kind).toBe('Login');
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test' } }).is(200);
+    await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: (await mailTo(service, 'kind@example.test')).code } }).is(200);
+    expect((await tab.patch(`${I}/account`, { spec: { admin: true } }).fails(422, 'Invalid', 'spec.admin')).details!.kind).toBe('Account');
+    expect((await operator.delete('clients/app', { body: '{"extra":1}', headers: { 'content-type': 'application/json' } }).fails(422, 'Invalid', 'extra')).details!.kind).toBe('DeleteOptions');
+  });
+
+  test('a warning is given once, however often its change lost a race', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => operator.send('PATCH', 'clients/app', { plain: true, body: JSON.stringify({ metadata: { labels: { [`w${i}`]: 'x' } }, spec: { bogus: 1 } }), headers: { 'content-type': 'application/merge-patch+json' } }).is(200)));
+    for (const { headers } of answers) expect(headers.warning).toBe('299 - "unknown field \\"spec.bogus\\""');
+  });
+
   test('a program’s PATCH says what it is; HEAD opens no watch', async () => {
     await operator.send('PATCH', 'accounts/~', { plain: true, body: '{}' }).fails(415, 'UnsupportedMediaType');
     expect((await operator.send('HEAD', 'clients?watch=true')).code).toBe(400);

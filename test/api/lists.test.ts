@@ -54,7 +54,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
   });
 
   test('G4 limits and tokens: odd ones are 400, somebody else’s too', async () => {
-    for (const query of ['limit=-1', 'limit=abc', 'limit=1&limit=2', 'limit=1e3', 'limit=4294967296', 'continue=xxxx', 'labelSelector=%3D%3D', 'fieldSelector=spec.x%3D1', 'resourceVersion=x', 'watch=maybe']) expect([query, (await operator.get(`clients?${query}`)).code]).toEqual([query, query === 'watch=maybe' ? 200 : 400]);
+    for (const query of ['limit=-1', 'limit=abc', 'limit=1&limit=2', 'limit=1e3', 'limit=4294967296', 'continue=xxxx', 'labelSelector=%3D%3D', 'fieldSelector=spec.x%3D1', 'resourceVersion=x', 'watch=maybe']) expect([query, (await operator.get(`clients?${query}`)).code]).toEqual([query, 400]);
     const { body: first } = await operator.get('clients?limit=7').is(200);
     expect(first.items).toHaveLength(7);
     const token = encodeURIComponent(first.metadata.continue);
