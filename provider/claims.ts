@@ -39,7 +39,7 @@ async function release(on: Foundation, account: AccountObject, client: string, s
   const foreign = allowed.filter((scope) => !scope.values);
   const supplied = foreign.length > 0 ? await reach(supply(on, account, client, foreign)) : {};
   for (const scope of allowed) {
-    const values = scope.values?.(account) ?? supplied[scope.name] ?? {};
+    const values = scope.values?.(account, account.metadata.name) ?? supplied[scope.name] ?? {};
     released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
   }
   return released;

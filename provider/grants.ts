@@ -3,6 +3,7 @@ import { Grant, grantName } from '../kinds/grant.js';
 import { toTimestamp } from '../kinds/text.js';
 import { digest } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
+import { ownedBy } from './accounts.js';
 import { accountPage, apiAudience, builtIn } from './builtin.js';
 import { clientName, clientObject } from './clients.js';
 import { currentExchange } from './exchange.js';
@@ -102,9 +103,10 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
   const old = (await reach(on.store.stored(Grant, name)))?.object as GrantObject | undefined;
   const decision = (old?.internal.decision ?? 0) + 1;
   const displayName = await clientName(on, pair.client);
+  const owned = ownedBy(pair.account);
   const clientUID = uidOfClient(pair.client, await clientObject(on, pair.client))!;
   currentExchange()!.defer(`grant ${name}`, () => on.store.stage(Grant, name, (before) => ({
-    metadata: before?.metadata ?? { name }, spec: { scopes },
+    metadata: before?.metadata ?? { name, ...owned }, spec: { scopes },
     status: { ...before?.status, account: pair.account, client: { name: pair.client, displayName }, grantedTimestamp: toTimestamp(Date.now()), disclosures: before?.status.disclosures ?? [] },
     internal: { decision, rejected, clientUID, decided: Date.now() },
   })));

@@ -1,13 +1,13 @@
 import { defineKind } from '../../registry/kind.js';
 import { conflict, expired } from '../../registry/status.js';
-import { InteractionInternal, interactionLife, InteractionSpec, InteractionStatus } from './record.js';
+import { InteractionInternal, interactionLife, InteractionSpec, InteractionStatus, naming } from './record.js';
 import { viewInteraction } from './view.js';
 
 export { interactionLife, type InteractionObject } from './record.js';
 
 /** A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md` 4). */
 export const Interaction = defineKind({
-  kind: 'Interaction', resource: 'interactions', bound: true, named: 'service', bodyLimit: 64 << 10,
+  kind: naming.kind, resource: naming.resource, bound: true, named: 'service', bodyLimit: 64 << 10,
   description: 'A sign-in in progress.',
   verbs: ['get', 'list', 'watch', 'delete'],
   spec: InteractionSpec, status: InteractionStatus, internal: InteractionInternal,

@@ -5,7 +5,7 @@ import { defineAction, type Call, type Transaction } from '../../registry/kind.j
 import type { Limit } from '../../registry/limits.js';
 import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
-import { Account } from '../account.js';
+import { Account, accountSummary } from '../account.js';
 import { canonical } from '../address.js';
 import { claimsOf } from '../assurance.js';
 import type { Method } from '../session.js';
@@ -126,10 +126,10 @@ async function accountOf(tx: Transaction, call: Call, interaction: InteractionOb
   });
 }
 
-function authenticated(interaction: InteractionObject, { metadata, spec, status: account }: AccountObject, method: Method, call: Call): void {
+function authenticated(interaction: InteractionObject, account: AccountObject, method: Method, call: Call): void {
   const { internal, status } = interaction;
   useUp(interaction);
   status.phase = 'Authenticated';
-  status.account = { name: metadata.name, email: account.email.address, setup: account.setup, ...(spec.displayName && { displayName: spec.displayName }) };
-  internal.login = { account: metadata.name, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
+  status.account = accountSummary(account);
+  internal.login = { account: account.metadata.name, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
 }

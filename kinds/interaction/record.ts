@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KindObject } from '../../registry/kind.js';
+import { group, type KindObject } from '../../registry/kind.js';
 import { Missing } from '../account.js';
 import { Method } from '../session.js';
 import { timestamp } from '../text.js';
@@ -109,6 +109,9 @@ export const InteractionInternal = z.object({
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
+
+/** What messages and keys call the kind; pieces of the kind itself cannot import it. */
+export const naming = { kind: 'Interaction', resource: 'interactions', group } as const;
 
 /** An Interaction as the server holds it. */
 export type InteractionObject = KindObject<z.infer<typeof InteractionSpec>, z.infer<typeof InteractionStatus>, z.infer<typeof InteractionInternal>>;

@@ -4,7 +4,7 @@ import { Keys, newKeys } from '../../registry/keys.js';
 import type { Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { clock } from '../support/clock.js';
-import { begin, mailTo, proceed, signIn } from '../support/signin.js';
+import { authorizationPath, begin, mailTo, proceed, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
 afterAll(async () => { clock.release(); await stopAll() });
@@ -156,6 +156,32 @@ describe('nothing is taken for something else', () => {
     const { tab } = await signIn(service, 'owner@example.test');
     const { body } = await tab.patch('accounts/~', { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'x', uid: 'y' }] } }).is(200);
     expect(body.metadata.ownerReferences).toBeUndefined();
+  });
+
+  test('sessions and grants point to the Account that owns them', async () => {
+    await createClient(service, 'house', { firstParty: true });
+    const { tab } = await signIn(service, 'owned@example.test');
+    const { metadata } = (await tab.get('accounts/~').is(200)).body;
+    await tab.navigate(authorizationPath('house', 'openid', 'v'.repeat(43))).is(303);
+    const owners = [{ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Account', name: metadata.name, uid: metadata.uid }];
+    expect(metadata.ownerReferences).toBeUndefined();
+    expect((await tab.get('sessions/~').is(200)).body.metadata.ownerReferences).toEqual(owners);
+    const { items } = (await tab.get('grants').is(200)).body;
+    expect(items.map((grant: any) => [grant.status.client.name, grant.metadata.ownerReferences])).toEqual([['app', owners], ['house', owners]]);
+  });
+
+  test('consent shows the very identifier that a pairwise Client receives', async () => {
+    await createClient(service, 'pair', { subjectType: 'pairwise' });
+    const { tab } = await signIn(service, 'pair@example.test');
+    const begun = await begin(service, { tab, client: 'pair' });
+    const { status } = (await tab.get(begun.I).is(200)).body;
+    const { preview } = status.consent.scopes.find((scope: any) => scope.name === 'openid');
+    const agreed = await tab.post(`${begun.I}/consent`, { spec: { scopes: ['openid', 'email'] } }).is(200);
+    const callback = new URL((await tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!);
+    const { body } = await redeem(service, { ...begun, callback });
+    const { sub } = JSON.parse(Buffer.from(body.id_token.split('.')[1], 'base64url').toString());
+    expect(preview).toEqual([{ claim: 'sub', title: 'Identifier', value: sub }]);
+    expect(sub).not.toBe(status.account.name);
   });
 
   test('an unknown field is told of the body’s own kind', async () => {
