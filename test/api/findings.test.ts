@@ -184,6 +184,18 @@ describe('nothing is taken for something else', () => {
     expect(sub).not.toBe(status.account.name);
   });
 
+  test('a cookie in quotes is another value, to the API and to the provider', async () => {
+    const { tab } = await signIn(service, 'quoted@example.test');
+    const silent = authorizationPath('app', 'openid email', 'v'.repeat(43), { prompt: 'none' });
+    expect((await tab.navigate(silent).is(303)).headers.location).toContain('code=');
+    for (const quoted of ['vestibule-session', 'vestibule-session.sig']) {
+      const other = service.tab();
+      other.cookies = tab.cookies.map((cookie) => (cookie.name === quoted ? { ...cookie, value: `"${cookie.value}"` } : cookie));
+      await other.get('accounts/~').fails(401, 'Unauthorized');
+      expect((await other.navigate(silent).is(303)).headers.location).toContain('error=login_required');
+    }
+  });
+
   test('an unknown field is told of the body’s own kind', async () => {
     const { tab, I } = await begin(service);
     const { details, message } = await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test', extra: 1 } }).fails(422, 'Invalid', 'spec.extra');
@@ -205,4 +217,31 @@ describe('nothing is taken for something else', () => {
     await operator.send('PATCH', 'accounts/~', { plain: true, body: '{}' }).fails(415, 'UnsupportedMediaType');
     expect((await operator.send('HEAD', 'clients?watch=true')).code).toBe(400);
   });
+});
+
+test('a filtered page is read many rows at a time, and misses and repeats none', async () => {
+  const real = await openEmbedded({ directory: join(temporary(), 'store') });
+  let reads = 0;
+  const counted = new Proxy(real, { get: (target, name: keyof Storage) => { const method = (target[name] as (...args: unknown[]) => unknown)?.bind(target); return name === 'list' ? (...args: unknown[]) => { reads += 1; return method(...args) } : method } });
+  const service = await startTest({ storage: counted as Storage, flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
+  await createClient(service, 'app');
+  const { tab } = await signIn(service, 'op@example.test');
+  const wanted = new Set<string>();
+  for (let i = 0; i < 260; i += 1) {
+    const name = `c${String(i).padStart(3, '0')}`;
+    if (i % 40 === 39) wanted.add(name);
+    await createClient(service, name);
+  }
+  for (const name of wanted) await tab.patch(`clients/${name}`, { metadata: { labels: { of: 'interest' } } }).is(200);
+  reads = 0;
+  const found: string[] = [];
+  let [token, pages]: [string | undefined, number] = [undefined, 0];
+  do {
+    const { body }: { body: any } = await tab.get(`clients?limit=2&labelSelector=of%3Dinterest${token ? `&continue=${encodeURIComponent(token)}` : ''}`).is(200);
+    expect(body.metadata.remainingItemCount).toBeUndefined();
+    found.push(...body.items.map((one: any) => one.metadata.name));
+    [token, pages] = [body.metadata.continue, pages + 1];
+  } while (token);
+  expect(found).toEqual([...wanted]);
+  expect(reads).toBeLessThanOrEqual(2 * pages + 2);
 });

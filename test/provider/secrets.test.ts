@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { metadataOf } from '../../provider/clients.js';
-import { cookieValue, cookieValues, withoutAmbiguous, cookieNames } from '../../provider/cookies.js';
+import { cookieValue, withoutAmbiguous, cookieNames } from '../../provider/cookies.js';
+import { cookieValues } from '../../registry/cookies.js';
 import { escape, html } from '../../provider/html.js';
 import { secretMarker, secretMatches } from '../../provider/secrets.js';
 import { Browser } from './browser.js';
@@ -69,6 +70,8 @@ test('cookies are compared byte for byte and names in full', () => {
   expect([cookieValue('a=1; a=1', 'a'), cookieValue('a=1; a=2', 'a'), cookieValue(undefined, 'a'), cookieValue('b=a=c', 'b')]).toEqual(['1', undefined, undefined, 'a=c']);
   const names = cookieNames('http://localhost:1');
   expect(withoutAmbiguous('x=1; vestibule-session=a; vestibule-session=b; vestibule-session.sig=s', names)).toBe('x=1; vestibule-session.sig=s');
+  expect(withoutAmbiguous('x="1"; vestibule-session=a; vestibule-session.sig="s"', names)).toBe('x="1"; vestibule-session=a');
+  expect(cookieValues('a="1"; a=1', 'a')).toEqual(['"1"', '1']);
 });
 
 test('text in pages is text', () => {
