@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { blockList } from './apiserver/network.js';
 import { Pages } from './apiserver/pages.js';
 import { Server } from './apiserver/server.js';
 import type { Config } from './config.js';
@@ -15,6 +14,7 @@ import type { Transport } from './mail/message.js';
 import { mailWorker, type Mailbox } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
+import { AddressList } from './registry/addresslist.js';
 import { Hub } from './registry/hub.js';
 import type { Keys } from './registry/keys.js';
 import type { Settings } from './registry/kind.js';
@@ -26,7 +26,6 @@ import { Store } from './registry/store.js';
 import { release } from './release.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
-
 
 /** A running service. */
 export interface Service {
@@ -61,9 +60,9 @@ export async function startService(config: Config, log: Log, folder: string, giv
   server = new Server({
     store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight,
     ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
-    ...(config.trustedProxies.length > 0 && { trustedProxies: blockList(config.trustedProxies) }),
+    ...(config.trustedProxies.length > 0 && { trustedProxies: new AddressList(config.trustedProxies) }),
     checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }],
-    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, secure: baseURL.startsWith('https:') }),
+    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
   });
   const stopCompactor = startCompactor(storage, { interval: config.compactionSeconds * 1000 });
   const address = await server.listen(port, config.bindAddress);

@@ -12,7 +12,7 @@ const grammar = new RegExp(`^(${token}/${token})((?:[ \\t]*;[ \\t]*${token}=(?:$
 const charset = /;[ \t]*charset=(?:"([^"]*)"|([^;\s]*))/i;
 
 /** Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it is not one of `accepted`. */
-export function refuseMediaType(request: IncomingMessage, accepted: string, absentMeansJSON: boolean): void {
+function refuseMediaType(request: IncomingMessage, accepted: string, absentMeansJSON: boolean): void {
   const encodings = rawValues(request, 'content-encoding');
   if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
   const types = rawValues(request, 'content-type');
@@ -45,7 +45,7 @@ export function refuseBody(request: Req, response: Res): void {
 }
 
 /** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
-export function readBody(request: IncomingMessage, most: number): Promise<Buffer> {
+function readBody(request: IncomingMessage, most: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > most) return Promise.reject(tooLarge(most));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

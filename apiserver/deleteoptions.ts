@@ -14,7 +14,7 @@ const DeleteOptions = z.object({
   gracePeriodSeconds: z.number().int().optional().describe('Ignored.'),
   orphanDependents: z.boolean().optional().describe('Ignored.'),
 });
-export type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly dry: boolean };
+type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly dry: boolean };
 
 const validator = new Validator(toJSONSchema(DeleteOptions, 'DeleteOptions'));
 const policies = ['Orphan', 'Background', 'Foreground', undefined, ''];

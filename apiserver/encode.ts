@@ -1,5 +1,6 @@
 import type { AnyKind, Call, KindObject } from '../registry/kind.js';
 import { apiVersion } from '../registry/kind.js';
+import { hsts } from '../registry/hsts.js';
 import { internalError, StatusError } from '../registry/status.js';
 import type { Stored } from '../registry/stored.js';
 import type { Req, Res } from './classes.js';
@@ -25,7 +26,7 @@ export class Encoder {
   readonly #headers: readonly string[];
 
   constructor(baseURL: string) {
-    this.#headers = baseURL.startsWith('https:') ? [...fixed, 'Strict-Transport-Security', 'max-age=63072000'] : fixed;
+    this.#headers = [...fixed, ...hsts(baseURL)];
   }
 
   /** Bytes already encoded, in one write. */

@@ -18,6 +18,7 @@ import { refuseTooNew } from './version.js';
 import { changed, created } from './write.js';
 import { guard } from '../registry/guard.js';
 import { Stored } from '../registry/stored.js';
+import { toTimestamp } from '../registry/timestamp.js';
 
 /** What the handlers stand on. */
 export interface HandlerParts {
@@ -195,7 +196,7 @@ export class Handlers {
   }
 }
 
-const deleted = (old: KindObject, now: number): KindObject => ({ ...old, metadata: { deletionTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z`, ...old.metadata } });
+const deleted = (old: KindObject, now: number): KindObject => ({ ...old, metadata: { deletionTimestamp: toTimestamp(now), ...old.metadata } });
 const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } => req.admitted as Admitted & { ask: ResourceAsk };
 
 /** A browser that opens an address, rather than a script that fetches it (`kubernetes.md` 4.2). */

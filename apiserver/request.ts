@@ -3,6 +3,7 @@ import { group, version, type Action, type AnyKind, type Verb } from '../registr
 import type { Registry } from '../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../registry/status.js';
 import { endpointMethods } from './endpoints.js';
+import { allowed, methodOf, verbOf, withHead } from './methods.js';
 import { isWatch, none, parseQuery, refuseMalformed, type Query } from './query.js';
 
 /** A request for objects: the one reading of the path that policy, router, audit and handlers share (`security.md` 1.4). */
@@ -85,24 +86,6 @@ function parseAction(method: string, kind: AnyKind, name: string, subresource: s
   const actions = registry.actionsOn(kind, subresource);
   if (actions.length === 0) throw noSuchPath();
   const action = actions.find((one) => methodOf(one) === method);
-  if (!action) throw methodNotAllowed(method.toLowerCase(), kind, actions.flatMap((one) => (methodOf(one) === 'GET' ? ['GET', 'HEAD'] : [methodOf(one)])));
+  if (!action) throw methodNotAllowed(method.toLowerCase(), kind, withHead(actions.map(methodOf)));
   return { type: 'resource', kind, verb: action.verb, name, action, query };
-}
-
-/** The HTTP method an action answers to. */
-export const methodOf = (action: Action): string => ({ create: 'POST', get: 'GET', patch: 'PATCH' })[action.verb];
-
-const ofItems: Record<string, Verb> = { PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
-const ofCollections: Record<string, Verb> = { POST: 'create', DELETE: 'deletecollection' };
-
-function verbOf(method: string, item: boolean, watch: boolean): Verb | undefined {
-  if (method === 'GET') return watch ? 'watch' : item ? 'get' : 'list';
-  return (item ? ofItems : ofCollections)[method];
-}
-
-/** The methods a collection or an object of `kind` takes. */
-export function allowed(kind: AnyKind, item: boolean): string[] {
-  const methods: [Verb, string][] = item ? [['get', 'GET'], ['get', 'HEAD'], ['update', 'PUT'], ['patch', 'PATCH'], ['delete', 'DELETE']]
-    : [['list', 'GET'], ['list', 'HEAD'], ['create', 'POST'], ['deletecollection', 'DELETE']];
-  return methods.filter(([verb]) => kind.verbs.includes(verb)).map(([, method]) => method);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo, BlockList } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { AddressList } from '../registry/addresslist.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
 import type { Ports } from '../registry/kind.js';
@@ -23,7 +24,7 @@ import { parseRequest, type OtherAsk, type ResourceAsk } from './request.js';
 import { Watcher } from './watch.js';
 
 /** What main.ts puts together. */
-export interface ServerParts {
+interface ServerParts {
   readonly store: Store;
   readonly keys: Keys;
   readonly log: Log;
@@ -39,7 +40,8 @@ export interface ServerParts {
   readonly provider: (req: Req, res: Res) => void | Promise<void>;
   /** The page a person sees in place of a Status, outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
-  readonly trustedProxies?: BlockList;
+  /** Networks whose `X-Forwarded-For` counts. */
+  readonly trustedProxies?: AddressList;
   readonly inflight?: { reads: number; changes: number };
 }
 

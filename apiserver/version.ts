@@ -4,7 +4,7 @@ import type { Store } from '../registry/store.js';
 import type { Revision } from '../storage/storage.js';
 
 /** How long a request waits for a version that the store has not reached, in milliseconds. */
-export const waitForVersion = 2_500;
+const waitForVersion = 2_500;
 
 /** The store's revision where it is below `version` even after a brief wait; undefined where it was reached. */
 export async function shortOf(store: Store, version: Revision): Promise<Revision | undefined> {

@@ -2,10 +2,10 @@ import type { ObjectOf } from '../registry/kind.js';
 import type { Account } from './account.js';
 
 /** A value that a claim may have. */
-export type ClaimValue = string | number | boolean | string[];
+type ClaimValue = string | number | boolean | string[];
 
 /** One claim of a scope, as consent shows it. */
-export interface ScopeClaim { readonly name: string; readonly title: string }
+interface ScopeClaim { readonly name: string; readonly title: string }
 
 /** A scope as the provider, consent and discovery know it (OpenID Connect Core 5.4). */
 export interface Scope {

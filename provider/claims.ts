@@ -1,7 +1,7 @@
 import type { Account as LibraryAccount, ProviderContext } from 'oidc-provider';
 import { Grant, grantName } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
-import { toTimestamp } from '../kinds/text.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import { accountObject } from './accounts.js';
 import { clientObject } from './clients.js';
 import type { AccountObject, Foundation, GrantObject } from './foundation.js';

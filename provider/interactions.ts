@@ -1,10 +1,10 @@
 import type { AdapterPayload, Interaction as LibraryInteraction, ProviderContext } from 'oidc-provider';
 import { accountSummary } from '../kinds/account.js';
 import { Interaction, interactionLife } from '../kinds/interaction/interaction.js';
-import { toTimestamp } from '../kinds/text.js';
 import type { ObjectOf, Part } from '../registry/kind.js';
 import { nameOf } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import { accountObject } from './accounts.js';
 import { clientSummary } from './clients.js';
 import { currentExchange, type Exchange } from './exchange.js';
@@ -17,7 +17,7 @@ const begunMemo = 'begun';
 const endedMemo = 'ended';
 
 /** The path of an interaction, which is also its cookie's. */
-export const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
+const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
 
 /** The hand-off: makes our record of what the library asks of a person, create-if-absent, in the commit that stores the library's own. */
 export async function beginInteraction(on: Foundation, ctx: ProviderContext, interaction: LibraryInteraction): Promise<string> {

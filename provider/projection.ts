@@ -1,8 +1,8 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { Session, type Method } from '../kinds/session.js';
-import { toTimestamp } from '../kinds/text.js';
 import type { Part } from '../registry/kind.js';
 import { digest, nameOf } from '../registry/keys.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import { ownedBy } from './accounts.js';
 import { clientName } from './clients.js';
 import { phishingResistant } from '../kinds/assurance.js';

@@ -1,5 +1,5 @@
 /** What happened, and what to do about it. */
-export interface Sentence { readonly title: string; readonly advice: string }
+interface Sentence { readonly title: string; readonly advice: string }
 
 const again = 'Go back to the service you came from and start again.';
 const theirs = 'Tell the people who run the service you came from: its request cannot be answered.';

@@ -8,8 +8,8 @@ import { outboxRow } from './outboxrow.js';
 import type { Registry } from './registry.js';
 import { alreadyExists, invalid, notFound } from './status.js';
 import { counts, frame, objectKey, Stored } from './stored.js';
+import { toTimestamp } from './timestamp.js';
 
-const seconds = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Characters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
@@ -62,7 +62,7 @@ export class StoreTransaction implements Transaction {
     if (await this.#taken(kind, name)) throw alreadyExists(kind, name);
     const { labels, annotations, ownerReferences = await this.#owners(kind, given) } = given.metadata;
     const object: KindObject = {
-      metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: seconds(this.#call.now),
+      metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: toTimestamp(this.#call.now),
         ...(labels && Object.keys(labels).length > 0 && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) },
       spec: given.spec, status: given.status ?? {}, internal: given.internal,
     };

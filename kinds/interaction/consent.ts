@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { Session } from '../session.js';
-import { toTimestamp } from '../text.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseUnless } from './phase.js';
 

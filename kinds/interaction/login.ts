@@ -5,11 +5,11 @@ import { defineAction, type Call, type Transaction } from '../../registry/kind.j
 import type { Limit } from '../../registry/limits.js';
 import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import { Account, accountSummary } from '../account.js';
 import { canonical } from '../address.js';
 import { claimsOf } from '../assurance.js';
 import type { Method } from '../session.js';
-import { toTimestamp } from '../text.js';
 import { codeData } from './emailchallenge.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseOver, wrongPhase } from './phase.js';
@@ -17,7 +17,7 @@ import { countTry, forgetTries, restingUntil } from './resting.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
-export const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
+const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
 
 /** POST login: signs in by an emailed code or link, in the order of checks of `provider.md` 15. */
 export const login = defineAction({

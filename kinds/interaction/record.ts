@@ -5,7 +5,7 @@ import { Method } from '../session.js';
 import { timestamp } from '../text.js';
 
 /** The five phases of a sign-in (specification 3). */
-export const Phase = z.enum(['LoginRequired', 'Authenticated', 'ConsentRequired', 'Completed', 'Aborted']);
+const Phase = z.enum(['LoginRequired', 'Authenticated', 'ConsentRequired', 'Completed', 'Aborted']);
 
 /** One scope asked for, as the person sees it (specification 2, Interaction). */
 export const ConsentScope = z.object({
@@ -53,7 +53,7 @@ const EmailProof = z.object({
   /** The mail carries the link only: codes rest for this address. */
   linkOnly: z.boolean(),
 });
-export type EmailProof = z.infer<typeof EmailProof>;
+type EmailProof = z.infer<typeof EmailProof>;
 
 export const InteractionSpec = z.object({
   client: z.string().describe('The Client that asks.'),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allowed, methodOf } from '../../apiserver/request.js';
+import { allowed, methodOf } from '../../apiserver/methods.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Grant } from '../../kinds/grant.js';
 import { begin, mailTo, signIn } from '../support/signin.js';

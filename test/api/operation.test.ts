@@ -51,6 +51,7 @@ describe('headers, logs and dumps (M)', () => {
     await createClient(secure, 'app');
     const { tab, I, name } = await begin(secure);
     expect((await tab.get(I).is(200)).headers['strict-transport-security']).toMatch(/^max-age=(\d{8,})$/);
+    for (const path of [I, '/api', '/mailbox', '/nowhere', '/.well-known/openid-configuration', '/oauth2/auth?client_id=nobody']) expect([path, (await tab.navigate(path)).headers['strict-transport-security']]).toEqual([path, 'max-age=63072000']);
     const names = tab.cookies.map((cookie) => cookie.name);
     expect(names).toEqual(expect.arrayContaining(['__Secure-vestibule-interaction', '__Secure-vestibule-interaction.sig', '__Secure-vestibule-resume']));
     const plain = secure.tab();
@@ -170,6 +171,12 @@ describe('the start (M6)', () => {
     [['--data-dir', 'x', '--mock-mail', '--etcd-servers', 'https://x.test'], /one store at a time/], [['--data-dir', 'x', '--mock-mail', '--trusted-proxies', 'junk'], /--trusted-proxies: junk/], [['--data-dir', 'x', '--mock-mail', '--port', '99999'], /--port must be/],
     [['--data-dir', 'x', '--mock-mail', '--log-level', 'loud'], /--log-level must be/], [['--data-dir', 'x', '--mock-mail', '--operators', 'junk'], /--operators: junk/], [['--data-dir', 'x', '--mock-mail', '--manifests', '/nowhere'], /--manifests: there is no folder/],
   ] as [string[], RegExp][])('%p is refused in one line', (flags, line) => { expect(problems(flags).some((one) => line.test(one))).toBe(true) });
+
+  test('loopback is loopback, however an address of it is written', () => {
+    for (const address of ['127.0.0.1', '::1', 'localhost']) expect(problems(['--data-dir', 'x', '--mock-mail', '--bind-address', address, '--port', '8080'])).toEqual([]);
+    expect(problems(['--data-dir', 'x', '--mock-mail', '--base-url', 'http://[::1]:8080'])).toEqual([]);
+    expect(problems(['--etcd-servers', 'http://', '--mock-mail', '--allow-mock-mail', '--keys-file', 'k'])[0]).toContain('must be https, or http on loopback');
+  });
 
   test('the environment: unknown names, both forms of a secret, Kubernetes’ own variables', () => {
     const flags = ['--data-dir', 'x', '--mock-mail'];

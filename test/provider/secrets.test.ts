@@ -3,7 +3,8 @@ import * as oidc from 'openid-client';
 import { metadataOf } from '../../provider/clients.js';
 import { cookieValue, withoutAmbiguous, cookieNames } from '../../provider/cookies.js';
 import { cookieValues } from '../../registry/cookies.js';
-import { escape, html } from '../../provider/html.js';
+import { escapeHTML } from '../../registry/escape.js';
+import { html } from '../../provider/html.js';
 import { secretMarker, secretMatches } from '../../provider/secrets.js';
 import { Browser } from './browser.js';
 import { hashOf, House, openStorage } from './house.js';
@@ -75,6 +76,6 @@ test('cookies are compared byte for byte and names in full', () => {
 });
 
 test('text in pages is text', () => {
-  expect(escape(`<a href="x" b='y'>&`)).toBe('&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;');
+  expect(escapeHTML(`<a href="x" b='y'>&`)).toBe('&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;');
   expect(html`<p title="${'"><script>'}">${html`<b>${'<'}</b>`}${undefined}${false}${3}</p>`.text).toBe('<p title="&quot;&gt;&lt;script&gt;"><b>&lt;</b>3</p>');
 });
