@@ -15,6 +15,7 @@ import { mailWorker, type Mailbox } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
 import { AddressList } from './registry/addresslist.js';
+import { readEpoch } from './registry/epoch.js';
 import { Hub } from './registry/hub.js';
 import type { Keys } from './registry/keys.js';
 import type { Settings } from './registry/kind.js';
@@ -43,7 +44,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const storage = given?.storage ?? (await openStorage(config, log));
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const settings: Settings = { baseURL, limitFactor: config.limitFactor, emailFrom: config.emailFrom, operators: config.operators, mockMail: config.mockMail };
+  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, mockMail: config.mockMail };
   const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
@@ -53,7 +54,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const outbox = new Outbox(store, allKeys, log);
   const limits = new NetworkLimits(storage, config.limitFactor);
   await hub.start();
-  provider = await createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
+  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
   const mail = await mailFor(config, store);
   outbox.register(mailWorker(config.emailFrom, mail, log));
   if (config.manifests) await applyManifests(config.manifests, store);

@@ -70,7 +70,7 @@ const answers = (code: number, description: string, schema: JSONSchema, errors: 
   return responses;
 };
 
-const everywhere: Reason[] = ['BadRequest', 'Unauthorized', 'Forbidden', 'NotFound', 'MethodNotAllowed', 'TooManyRequests', 'RequestHeaderFieldsTooLarge', 'InternalError', 'ServiceUnavailable', 'Timeout'];
+const everywhere: Reason[] = ['BadRequest', 'Unauthorized', 'Forbidden', 'NotFound', 'MethodNotAllowed', 'NotAcceptable', 'TooManyRequests', 'RequestHeaderFieldsTooLarge', 'InternalError', 'ServiceUnavailable', 'Timeout'];
 const onWrites: Reason[] = [...everywhere, 'Conflict', 'Expired', 'RequestEntityTooLarge', 'UnsupportedMediaType', 'Invalid'];
 const query = (name: string, description: string, schema: JSONSchema = { type: 'string' }) => ({ name, in: 'query', required: false, description, schema });
 const nameParameter = { name: 'name', in: 'path', required: true, description: 'Name of the object.', schema: { type: 'string' } };
@@ -84,7 +84,7 @@ const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation
   watch: undefined,
   get: { item: true, describe: (kind) => ({ summary: `Reads one ${kind.kind}.`, parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
     responses: { ...answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), ...(kind.bound && { 303: { description: 'A browser that navigates is led to the page.' }, ...answers(410, 'Over.', ref('Status'), []) }) } }) },
-  list: { item: false, describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid', 'NotAcceptable']) }) },
+  list: { item: false, describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid']) }) },
   create: { item: false, describe: (kind) => ({ summary: `Creates a ${kind.kind}.`, parameters: writeParameters, requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(201, 'As stored.', ref(kind.kind), onWrites) }) },
   update: { item: true, describe: (kind) => ({ summary: `Replaces the spec of a ${kind.kind}.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
   patch: { item: true, describe: (kind) => ({ summary: `Changes a ${kind.kind} by merge patch.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json') }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },

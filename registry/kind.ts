@@ -88,6 +88,8 @@ export interface Settings {
   readonly baseURL: string;
   /** Multiplies every rate limit on requests and mails; 1 but under load tests. */
   readonly limitFactor: number;
+  /** The store's epoch: records of an older one came back with a backup and are dead. */
+  readonly epoch: number;
 }
 
 /** Everything a strategy or an action may know and do in one request. */

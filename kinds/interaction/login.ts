@@ -31,7 +31,7 @@ export const login = defineAction({
     const { name } = interaction.metadata;
     const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: spec.method });
     if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this way to sign in', Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
-    refuseOver(interaction, call.now);
+    refuseOver(interaction, call);
     const challenge = spec.method === 'EmailLink' ? await challengeOfLink(call, interaction, spec.token) : await spendTry(call, name, spec.code);
     return enter(call, name, spec.method, challenge);
   },

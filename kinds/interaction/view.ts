@@ -7,15 +7,16 @@ import { Grant, grantName } from '../grant.js';
 import { builtInScopes } from '../scopes.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
-import { interactionLife, naming, type ConsentScope, type InteractionObject } from './record.js';
+import { refuseOver, refuseRevived } from './phase.js';
+import { naming, type ConsentScope, type InteractionObject } from './record.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink'];
 
 /** Completes an Interaction for the browser it is bound to: methods, consent, and, once its result was handed to the library, returnTo. */
 export async function viewInteraction(interaction: InteractionObject, call: Call): Promise<void> {
-  const { status, internal, metadata } = interaction;
-  const open = status.phase !== 'Completed' && status.phase !== 'Aborted';
-  if (open && call.now > internal.created + interactionLife) throw expired('this sign-in is over its time', naming, metadata.name);
+  const { status } = interaction;
+  if (status.phase === 'Completed' || status.phase === 'Aborted') refuseRevived(interaction, call);
+  else refuseOver(interaction, call);
   if (status.phase === 'LoginRequired') status.methods = await permittedMethods(interaction, call);
   else if (status.phase === 'ConsentRequired') await showConsent(interaction, call);
   else await showReturn(interaction, call);

@@ -28,6 +28,20 @@ describe('the provider’s addresses', () => {
   });
 });
 
+describe('methods of everything else (G3)', () => {
+  test('documents, pages, assets and health are there to be read', async () => {
+    for (const path of ['/api', '/api/v1alpha1', '/api/openapi/v3', '/version', '/livez', '/readyz', '/healthz', '/mailbox', '/', '/assets/x.js']) for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'SEARCH']) {
+      const { headers, bytes } = await service.tab().send(method, path, { plain: true, headers: { 'x-secret-echo': 'echo' } }).is(405);
+      expect([path, method, headers.allow]).toEqual([path, method, 'GET, HEAD']);
+      expect(bytes.toString()).not.toContain('echo');
+    }
+    for (const path of ['/api', '/livez', '/mailbox', '/oauth2/jwks', '/.well-known/openid-configuration']) {
+      const [get, head] = [await service.tab().get(path, { plain: true }), await service.tab().send('HEAD', path, { plain: true })];
+      expect([path, head.code, head.bytes.length]).toEqual([path, get.code, 0]);
+    }
+  });
+});
+
 describe('requests in flight', () => {
   test('the provider’s and pages are counted with the others, health is not', async () => {
     const small = await startTest({ flags: ['--limit-factor', '1000', '--max-requests-inflight', '1', '--max-mutating-requests-inflight', '1'] });

@@ -12,6 +12,7 @@ import { Session, type Method } from '../../kinds/session.js';
 import { claimsOf } from '../../kinds/assurance.js';
 import { createIdentityProvider, type IdentityProvider, type ProviderDeps } from '../../provider/provider.js';
 import type { Authorize } from '../../registry/decision.js';
+import { readEpoch } from '../../registry/epoch.js';
 import { Hub } from '../../registry/hub.js';
 import type { Caller, Decision, Draft, ObjectOf, Ports, Settings } from '../../registry/kind.js';
 import { Keys, newKeys, type KeysFile } from '../../registry/keys.js';
@@ -100,7 +101,7 @@ export class House {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const baseURL = options.baseURL ?? address;
-    const settings: Settings = { baseURL, limitFactor: 1, emailFrom: 'no-reply@example.test', operators: [], mockMail: true };
+    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], mockMail: true };
     const log = createLog('silent');
     const kinds = [Interaction, Session, Account, Grant, Client];
     const hub = new Hub(storage, kinds, log);
@@ -108,7 +109,7 @@ export class House {
     const identity: { it?: IdentityProvider } = {};
     const store = new Store({ storage, registry: new Registry(kinds, []), hub, keys, settings, authorize, ports: () => identity.it?.ports() as Ports });
     const outbox = new Outbox(store, keys, log);
-    identity.it = await createIdentityProvider({ store, storage, keys, settings, authorize, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
+    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
     await hub.start();
     outbox.start();
     const closers = [() => closeServer(server), () => identity.it!.settled(), () => outbox.stop(), () => hub.stop(), ...(own ? [() => own.close()] : [])];
