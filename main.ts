@@ -29,13 +29,13 @@ async function serve(args: readonly string[]): Promise<void> {
   const log = createLog(config.logLevel);
   const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
-  process.stdout.write(`ready ${service.baseURL} ${service.url}\n`);
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {
     if (stopping) process.exit(1);
     stopping = true;
     service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
   });
+  process.stdout.write(`ready ${service.baseURL} ${service.url}\n`);
 }
 
 /** One line a problem on standard error (`operations.md` 2). */
