@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
+import { isLoopback } from './registry/loopback.js';
 import { settings, type Flag, type Setting } from './settings.js';
 
 /** The settings of one process, checked. */
@@ -94,10 +95,8 @@ function parse({ flag, value }: Setting, text: string | number | boolean, proble
   return Number(match[1]) * (units[match[2] ?? 's'] ?? 1);
 }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Whether an origin is this machine's own. */
-export const isLoopback = (baseURL: string): boolean => loopback.has(new URL(baseURL).hostname);
+/** Whether the host of an address is this machine. */
+const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
 
 function assemble(values: Values, problems: string[]): Config {
   const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
@@ -106,9 +105,9 @@ function assemble(values: Values, problems: string[]): Config {
   const etcd = list('etcd-servers');
   if (etcd.length > 0 && text('data-dir')) problems.push('--data-dir and --etcd-servers are both given: one store at a time');
   if (etcd.length > 0 && !text('keys-file')) problems.push('--keys-file is missing: with --etcd-servers every replica needs the same keys; make one with "vestibule keys new FILE"');
-  for (const server of etcd) if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLoopback(server))) problems.push(`--etcd-servers: ${server} must be https, or http on loopback`);
+  for (const server of etcd) if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLocal(server))) problems.push(`--etcd-servers: ${server} must be https, or http on loopback`);
   if (etcd.length === 0 && !text('data-dir')) problems.push('--data-dir is missing: give a folder for the embedded store, or --etcd-servers');
-  if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(`http://${text('bind-address')}`)) problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
+  if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(text('bind-address')!)) problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
   checkMail(values, baseURL, etcd.length > 0, problems);
   checkValues(values, problems);
   return {
@@ -141,7 +140,7 @@ function checkValues(values: Values, problems: string[]): void {
 function checkBaseURL(text: string | undefined, problems: string[]): string | undefined {
   if (text === undefined) return undefined;
   if (!URL.canParse(text) || new URL(text).origin !== text) { problems.push(`--base-url must be an origin without a path, such as https://id.example.org; got ${text}`); return undefined }
-  if (!text.startsWith('https:') && !isLoopback(text)) problems.push('--base-url must be https, or http on loopback');
+  if (!text.startsWith('https:') && !isLocal(text)) problems.push('--base-url must be https, or http on loopback');
   return text;
 }
 
@@ -151,7 +150,7 @@ function checkMail(values: Values, baseURL: string | undefined, etcd: boolean, p
   if (mock === (smtp !== undefined)) problems.push(mock ? '--mock-mail and --smtp-url are both given: mail is either kept or sent' : '--smtp-url is missing: give a mail server, or --mock-mail to keep mails in the mock mailbox');
   if (smtp !== undefined && (!URL.canParse(smtp) || !/^smtps?:$/.test(new URL(smtp).protocol))) problems.push('--smtp-url must look like smtp://host:port or smtps://user:password@host:port');
   if (smtp !== undefined && !values['email-from']) problems.push('--email-from is missing: the sender of all mail');
-  if (mock && values['allow-mock-mail'] !== true && (etcd || (baseURL !== undefined && !isLoopback(baseURL)))) problems.push('--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; give --allow-mock-mail if that is meant');
+  if (mock && values['allow-mock-mail'] !== true && (etcd || (baseURL !== undefined && !isLocal(baseURL)))) problems.push('--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; give --allow-mock-mail if that is meant');
 }
 
 const optional = <T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } =>

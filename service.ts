@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { blockList } from './apiserver/network.js';
 import { Pages } from './apiserver/pages.js';
 import { Server } from './apiserver/server.js';
 import type { Config } from './config.js';
@@ -15,6 +14,8 @@ import type { Transport } from './mail/message.js';
 import { mailWorker, type Mailbox } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
+import { AddressList } from './registry/addresslist.js';
+import { readEpoch } from './registry/epoch.js';
 import { Hub } from './registry/hub.js';
 import type { Keys } from './registry/keys.js';
 import type { Settings } from './registry/kind.js';
@@ -26,7 +27,6 @@ import { Store } from './registry/store.js';
 import { release } from './release.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
-
 
 /** A running service. */
 export interface Service {
@@ -44,7 +44,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const storage = given?.storage ?? (await openStorage(config, log));
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const settings: Settings = { baseURL, limitFactor: config.limitFactor, emailFrom: config.emailFrom, operators: config.operators, mockMail: config.mockMail };
+  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, mockMail: config.mockMail };
   const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
@@ -54,16 +54,16 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const outbox = new Outbox(store, allKeys, log);
   const limits = new NetworkLimits(storage, config.limitFactor);
   await hub.start();
-  provider = await createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
+  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
   const mail = await mailFor(config, store);
   outbox.register(mailWorker(config.emailFrom, mail, log));
   if (config.manifests) await applyManifests(config.manifests, store);
   server = new Server({
     store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight,
     ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
-    ...(config.trustedProxies.length > 0 && { trustedProxies: blockList(config.trustedProxies) }),
+    ...(config.trustedProxies.length > 0 && { trustedProxies: new AddressList(config.trustedProxies) }),
     checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }],
-    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, secure: baseURL.startsWith('https:') }),
+    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
   });
   const stopCompactor = startCompactor(storage, { interval: config.compactionSeconds * 1000 });
   const address = await server.listen(port, config.bindAddress);

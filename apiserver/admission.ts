@@ -11,7 +11,7 @@ const nobody: Caller = { type: 'Visitor' };
 const collective = new Set(['list', 'watch', 'deletecollection']);
 
 /** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
-export const actionOf = ({ kind, verb, action }: ResourceAsk): string => (action ? `${kind.resource}/${action.subresource}` : verb);
+const actionOf = ({ kind, verb, action }: ResourceAsk): string => (action ? `${kind.resource}/${action.subresource}` : verb);
 
 /** Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as `api.md` 4 tells them apart. */
 export class Admission {
@@ -120,4 +120,4 @@ function refused(ask: ResourceAsk, caller: Caller): Error {
 }
 
 /** How messages name a caller. */
-export const whoIs = (caller: Caller): string => `User "${caller.type === 'Account' ? caller.account : caller.type === 'Machine' ? caller.user : caller.type.toLowerCase()}"`;
+const whoIs = (caller: Caller): string => `User "${caller.type === 'Account' ? caller.account : caller.type === 'Machine' ? caller.user : caller.type.toLowerCase()}"`;

@@ -10,7 +10,7 @@ import type { ResourceAsk } from './request.js';
 import type { Watcher } from './watch.js';
 
 /** What the API is made of. */
-export interface ApiParts extends HandlerParts { keys: Keys; watcher: Watcher; release: string }
+interface ApiParts extends HandlerParts { keys: Keys; watcher: Watcher; release: string }
 
 type Handler = (req: Req, res: Res) => void | Promise<void>;
 

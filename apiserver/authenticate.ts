@@ -1,6 +1,7 @@
 import cookieParser from 'cookie-parser';
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
+import { cookieValues } from '../registry/cookies.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
 import { isBrowser } from './origin.js';
@@ -25,18 +26,18 @@ function parse(cookie: string): Readonly<Record<string, unknown>> {
   return cookies;
 }
 
-/** The one value of a cookie: two different ones under a name, or one that was made an object, do not count. */
+/** The one value of a cookie, as it was sent: two different ones under a name do not count, nor one that the split made an object or took quotes from. */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   const value = header === undefined ? undefined : parse(header)[name];
   if (typeof value !== 'string' || value === '') return undefined;
-  return isAlone(header!, name) || valuesOf(header!, name).every((one) => one === value) ? value : undefined;
+  return isPlain(header!, name) || cookieValues(header, name).every((one) => one === value) ? value : undefined;
 }
 
-/** Whether a name can stand in the header but once. */
-const isAlone = (header: string, name: string): boolean => header.indexOf(`${name}=`) === header.lastIndexOf(`${name}=`);
-
-const valuesOf = (header: string, name: string): string[] =>
-  header.split(';').map((pair) => pair.trim()).filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1).replace(/^"(.*)"$/, '$1'));
+/** Whether a name can stand in the header but once, and without quotes. */
+function isPlain(header: string, name: string): boolean {
+  const at = header.indexOf(`${name}=`);
+  return at === header.lastIndexOf(`${name}=`) && !header.includes('"', at);
+}
 
 /** What authenticators look at. */
 class Shown implements Presented {

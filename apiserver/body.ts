@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest, StatusError, tooLarge, unsupportedMediaType } from '../registry/status.js';
+import type { Req, Res } from './classes.js';
 import { parseJSON } from './json.js';
 import { isBrowser, rawValues } from './origin.js';
 
@@ -11,7 +12,7 @@ const grammar = new RegExp(`^(${token}/${token})((?:[ \\t]*;[ \\t]*${token}=(?:$
 const charset = /;[ \t]*charset=(?:"([^"]*)"|([^;\s]*))/i;
 
 /** Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it is not one of `accepted`. */
-export function refuseMediaType(request: IncomingMessage, accepted: string, absentMeansJSON: boolean): void {
+function refuseMediaType(request: IncomingMessage, accepted: string, absentMeansJSON: boolean): void {
   const encodings = rawValues(request, 'content-encoding');
   if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
   const types = rawValues(request, 'content-type');
@@ -33,8 +34,18 @@ export function refuseBodyType(request: IncomingMessage): void {
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
+/** So many bytes of a body that is not wanted are read and thrown away, to keep the connection. */
+const leftover = 64 << 10;
+
+/** Before a refusal: the connection is closed where more of a body is under way, or the client still waits to be asked for it. */
+export function refuseBody(request: Req, response: Res): void {
+  if (request.complete || !hasBody(request)) return;
+  if (request.welcome === undefined && Number(request.headers['content-length']) <= leftover) return;
+  response.shouldKeepAlive = false;
+}
+
 /** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
-export function readBody(request: IncomingMessage, most: number): Promise<Buffer> {
+function readBody(request: IncomingMessage, most: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > most) return Promise.reject(tooLarge(most));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -20,6 +20,16 @@ export class Req extends IncomingMessage {
   auditID = '';
   network = '';
   admitted: Admitted | undefined;
+  /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
+  welcome: (() => void) | undefined;
+
+  /** Called when somebody begins to read the body. */
+  override _read(size: number): void {
+    const { welcome } = this;
+    this.welcome = undefined;
+    welcome?.();
+    super._read(size);
+  }
 }
 
 /** The response's counterpart. */

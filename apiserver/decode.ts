@@ -1,9 +1,10 @@
 import { apiVersion, type AnyKind } from '../registry/kind.js';
 import { CallerMetadata } from '../registry/metadata.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../registry/schema.js';
-import { badRequest, invalid, type Cause } from '../registry/status.js';
+import { badRequest, invalid, type Cause, type Named } from '../registry/status.js';
 import type { Req, Res } from './classes.js';
 import { isBrowser } from './origin.js';
+import { none } from './query.js';
 import type { ResourceAsk } from './request.js';
 
 const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
@@ -29,14 +30,22 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
   return [...unknown, ...prune(schema, body.spec, 'spec')];
 }
 
-/** What fieldValidation makes of unknown members: a browser's write is refused whatever it says (`kubernetes.md` 6.2). */
-export function judgeUnknown(req: Req, res: Res, ask: ResourceAsk, name: string, unknown: readonly string[]): void {
-  const mode = ask.query.get('fieldValidation') || 'Warn';
-  if (!['Ignore', 'Warn', 'Strict'].includes(mode)) throw invalid(ask.kind, name, [{ reason: 'FieldValueNotSupported', field: 'fieldValidation', message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"' }]);
+/** What fieldValidation makes of unknown members of a body of kind `of`: a browser's write is refused whatever it says (`kubernetes.md` 6.2). May run again when a write lost a race. */
+export function judgeUnknown(req: Req, res: Res, { query, kind }: ResourceAsk, name: string, unknown: readonly string[], of: Named = kind): void {
+  if (query !== none) refuseWriteParameters(query, name, of);
   if (unknown.length === 0) return;
-  if (isBrowser(req)) throw invalid(ask.kind, name, unknown.slice(0, 32).map((field) => ({ reason: 'FieldValueForbidden', field, message: 'Forbidden: unknown field' })));
+  const mode = query.get('fieldValidation') || 'Warn';
+  if (isBrowser(req)) throw invalid(of, name, unknown.slice(0, 32).map((field) => ({ reason: 'FieldValueForbidden', field, message: 'Forbidden: unknown field' })));
   if (mode === 'Strict') throw badRequest(`strict decoding error: ${unknown.map((field) => `unknown field "${field}"`).join(', ')}`);
-  if (mode === 'Warn') for (const field of new Set(unknown.slice(0, 20))) res.appendHeader('Warning', `299 - "unknown field \\"${field.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 128)}\\""`);
+  if (mode === 'Warn') res.setHeader('Warning', [...new Set(unknown.slice(0, 20))].map((field) => `299 - "unknown field \\"${field.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 128)}\\""`));
+}
+
+/** Parameters of writes alone: one that is not understood is 422, lest a mistake passes for a choice (`kubernetes.md` 6.2). */
+function refuseWriteParameters(query: ResourceAsk['query'], name: string, of: Named): void {
+  const [mode, manager] = [query.get('fieldValidation') || 'Warn', query.get('fieldManager') ?? ''];
+  if (!['Ignore', 'Warn', 'Strict'].includes(mode)) throw invalid(of, name, [{ reason: 'FieldValueNotSupported', field: 'fieldValidation', message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"' }]);
+  if (manager.length > 128) throw invalid(of, name, [{ reason: 'FieldValueTooLong', field: 'fieldManager', message: 'Too long: may not be more than 128 bytes' }]);
+  if (!/^\P{C}*$/u.test(manager)) throw invalid(of, name, [{ reason: 'FieldValueInvalid', field: 'fieldManager', message: 'Invalid value: should only contain printable characters' }]);
 }
 
 const said = ['labels', 'annotations', 'ownerReferences', 'finalizers'];

@@ -14,7 +14,7 @@ const DeleteOptions = z.object({
   gracePeriodSeconds: z.number().int().optional().describe('Ignored.'),
   orphanDependents: z.boolean().optional().describe('Ignored.'),
 });
-export type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly dry: boolean };
+type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly dry: boolean };
 
 const validator = new Validator(toJSONSchema(DeleteOptions, 'DeleteOptions'));
 const policies = ['Orphan', 'Background', 'Foreground', undefined, ''];
@@ -25,10 +25,11 @@ export async function readDeleteOptions(req: Req, res: Res, ask: ResourceAsk, mo
   const { apiVersion: given, kind, ...body } = await readObject(req, most, true);
   if (kind !== undefined && kind !== 'DeleteOptions') throw badRequest('the kind in the data does not match the expected kind (DeleteOptions)');
   if (given !== undefined && !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(given))) throw badRequest('the API version in the data does not match the expected API version (v1)');
-  judgeUnknown(req, res, ask, ask.name ?? '', prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)));
+  const of = { ...ask.kind, kind: 'DeleteOptions' };
+  judgeUnknown(req, res, ask, ask.name ?? '', prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)), of);
   const causes = validator.check(body, '').map((cause) => ({ ...cause, field: cause.field?.replace(/^\./, '') ?? '' }));
   if (!policies.includes(ask.query.get('propagationPolicy'))) causes.push({ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"' });
-  if (causes.length > 0) throw invalid({ ...ask.kind, kind: 'DeleteOptions' }, ask.name ?? '', causes);
+  if (causes.length > 0) throw invalid(of, ask.name ?? '', causes);
   const options = body as z.infer<typeof DeleteOptions>;
   return { ...options, dry: isDryRun(ask, options.dryRun ?? []) };
 }

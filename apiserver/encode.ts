@@ -1,5 +1,6 @@
 import type { AnyKind, Call, KindObject } from '../registry/kind.js';
 import { apiVersion } from '../registry/kind.js';
+import { hsts } from '../registry/hsts.js';
 import { internalError, StatusError } from '../registry/status.js';
 import type { Stored } from '../registry/stored.js';
 import type { Req, Res } from './classes.js';
@@ -25,7 +26,7 @@ export class Encoder {
   readonly #headers: readonly string[];
 
   constructor(baseURL: string) {
-    this.#headers = baseURL.startsWith('https:') ? [...fixed, 'Strict-Transport-Security', 'max-age=63072000'] : fixed;
+    this.#headers = [...fixed, ...hsts(baseURL)];
   }
 
   /** Bytes already encoded; as latin1 text they stay the same bytes, and node puts them behind the head in one piece. */
@@ -35,9 +36,9 @@ export class Encoder {
     else res.end(body.toString('latin1'), 'latin1');
   }
 
-  /** The headers of a stream, sent before its first event. */
+  /** The headers of a stream, sent before its first event; node frames it in chunks or, for HTTP/1.0, by the connection's end. */
   begin(req: Req, res: Res, code: number): void {
-    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, 'Cache-Control', 'no-store', 'Content-Type', 'application/json', 'Transfer-Encoding', 'chunked']);
+    res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, 'Cache-Control', 'no-store', 'Content-Type', 'application/json']);
     res.flushHeaders();
   }
 
@@ -46,11 +47,14 @@ export class Encoder {
   /** The Status of an error; anything that is not a StatusError is a 500 without detail. */
   error(req: Req, res: Res, error: unknown): void {
     const status = error instanceof StatusError ? error : internalError();
-    const retry = status.details?.retryAfterSeconds;
-    const headers = Object.entries(status.headers).flat();
-    this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())),
-      ['Cache-Control', 'no-store', 'Content-Type', 'application/json', ...headers, ...(retry === undefined ? [] : ['Retry-After', String(retry)])]);
+    this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())), [...plain, ...errorHeaders(status)]);
   }
+}
+
+/** What an error says in headers, however its body is shown: `Allow` and its like, and how long to wait. */
+export function errorHeaders({ headers, details }: StatusError): string[] {
+  const wait = details?.retryAfterSeconds;
+  return [...Object.entries(headers).flat(), ...(wait === undefined ? [] : ['Retry-After', String(wait)])];
 }
 
 /** One write of the head where nothing was set by name before; else by name, so that repeated ones (cookies, warnings) all stay. */

@@ -11,11 +11,14 @@ import { wireObject, type Encoder } from './encode.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from './origin.js';
 import { readDeleteOptions, refusePreconditions } from './deleteoptions.js';
-import { wholeNumber, type ResourceAsk } from './request.js';
+import { none, versionOf, wholeNumber } from './query.js';
+import type { ResourceAsk } from './request.js';
 import { parseSelector } from './selectors.js';
+import { refuseTooNew } from './version.js';
 import { changed, created } from './write.js';
 import { guard } from '../registry/guard.js';
 import { copyOf, Stored } from '../registry/stored.js';
+import { toTimestamp } from '../registry/timestamp.js';
 
 /** What the handlers stand on. */
 export interface HandlerParts {
@@ -38,9 +41,26 @@ export class Handlers {
 
   get(req: Req, res: Res): void | Promise<void> {
     const { ask, target } = admittedOf(req);
+    if (ask.query !== none && ask.query.get('resourceVersion')) return this.#notOlder(req, res);
+    return this.#shown(req, res, target!);
+  }
+
+  /** The object read anew once the store has reached the version that was named, and decided anew: 400, 504 (`kubernetes.md` 4.1). */
+  async #notOlder(req: Req, res: Res): Promise<void> {
+    const { ask, caller, target: held } = admittedOf(req);
+    const version = versionOf(ask.query, () => badRequest('resourceVersion must be a decimal number'));
+    if (version === undefined) return this.#shown(req, res, held!);
+    await refuseTooNew(this.#parts.store, version);
+    const target = await this.#parts.store.stored(ask.kind, ask.name!);
+    if (!target || !(await this.#parts.admission.sees(ask, caller, target))) throw notFound(ask.kind, ask.name!);
+    return this.#shown(req, res, target);
+  }
+
+  #shown(req: Req, res: Res, target: Stored): void | Promise<void> {
+    const { ask } = admittedOf(req);
     if (ask.kind.bound && isNavigation(req)) return this.#parts.encoder.send(req, res, 303, empty, ['Location', `/interaction/${ask.name}`, 'Vary', 'Accept, Sec-Fetch-Mode', 'Cache-Control', 'no-store']);
-    if (!ask.kind.strategy.view && !ask.kind.strategy.status) return this.#parts.encoder.send(req, res, 200, target!.wire());
-    return this.#answer(req, res, 200, target!.parse(), this.#call(req, res));
+    if (!ask.kind.strategy.view && !ask.kind.strategy.status) return this.#parts.encoder.send(req, res, 200, target.wire());
+    return this.#answer(req, res, 200, target.parse(), this.#call(req, res));
   }
 
   async create(req: Req, res: Res): Promise<void> {
@@ -142,12 +162,13 @@ export class Handlers {
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
       const { schema } = this.#parts.registry.schemas(answers).spec;
-      return { spec: undefined, apply: (next) => judgeUnknown(req, res, ask, ask.name!, changed(answers, next, copyOf(body), 'merge', schema)) };
+      return { spec: undefined, apply: (next) => judgeUnknown(req, res, ask, next.metadata.name, changed(answers, next, copyOf(body), 'merge', schema), answers) };
     }
     const validator = this.#parts.registry.body(action)!;
-    judgeUnknown(req, res, ask, ask.name!, unknownMembers(body, validator.schema));
+    const of = { ...ask.kind, kind: action.kind };
+    judgeUnknown(req, res, ask, ask.name!, unknownMembers(body, validator.schema), of);
     const causes = [...validator.check(body.spec ?? {}, 'spec'), ...hiddenCharacters(body.spec, 'spec')];
-    if (causes.length > 0) throw invalid({ ...ask.kind, kind: action.kind }, ask.name!, causes);
+    if (causes.length > 0) throw invalid(of, ask.name!, causes);
     return { spec: body.spec ?? {}, apply() {} };
   }
 
@@ -175,7 +196,7 @@ export class Handlers {
   }
 }
 
-const deleted = (old: KindObject, now: number): KindObject => ({ ...old, metadata: { deletionTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z`, ...old.metadata } });
+const deleted = (old: KindObject, now: number): KindObject => ({ ...old, metadata: { deletionTimestamp: toTimestamp(now), ...old.metadata } });
 const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } => req.admitted as Admitted & { ask: ResourceAsk };
 
 /** A browser that opens an address, rather than a script that fetches it (`kubernetes.md` 4.2). */

@@ -1,6 +1,6 @@
 import { Compacted, under, type Entry, type Page, type Range, type Revision } from '../storage/storage.js';
 import { apiVersion, type AnyKind } from '../registry/kind.js';
-import { badRequest, expired, invalid, timeout } from '../registry/status.js';
+import { badRequest, expired, invalid } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
 import type { Store } from '../registry/store.js';
 import { counts, Stored } from '../registry/stored.js';
@@ -8,11 +8,14 @@ import type { Keys } from '../registry/keys.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import { wireBytes, type Encoder } from './encode.js';
-import { wholeNumber, type Query, type ResourceAsk } from './request.js';
+import { versionOf, wholeNumber, type Query } from './query.js';
+import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
+import { refuseTooNew } from './version.js';
 
 const pageMost = 500;
-const waitForVersion = 2_500;
+/** So many rows are read at a time, at least, where some are left out. */
+const sieved = 100;
 
 interface Token { r: Revision; k: string; q: string }
 
@@ -57,18 +60,21 @@ export class Lister {
     this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...join(found.entries.map((one) => wireBytes(one, call(admitted)))), Buffer.from(']}')]));
   }
 
-  /** Pages until `limit` objects that may be seen were found or the range ends. */
+  /** Pages until `limit` objects that may be seen were found or the range ends; where some are left out, many are read at a time. */
   async #page(admitted: Admitted, selector: Selector, range: Range, limit: number, at: Revision | undefined): Promise<{ entries: Stored[]; revision: Revision; more: number; filtered: boolean }> {
     const entries: Stored[] = [];
     let filtered = selector.filters;
     for (let from = range, revision = at; ;) {
-      const page = await this.#read(from, { limit: Math.max(limit - entries.length, 1), ...(revision !== undefined && { at: revision }) });
+      const page = await this.#read(from, { limit: Math.max(limit - entries.length, filtered ? sieved : 1), ...(revision !== undefined && { at: revision }) });
       revision = page.revision;
+      let [left, full] = [page.entries.length + page.more, false];
       for (const entry of page.entries) {
         const stored = await this.#visible(admitted, selector, entry);
-        if (stored) entries.push(stored); else filtered = true;
+        left -= 1;
+        if (stored) full = entries.push(stored) >= limit; else filtered = true;
+        if (full) break;
       }
-      if (page.more === 0 || entries.length >= limit) return { entries, revision, more: page.more, filtered };
+      if (left === 0 || full) return { entries, revision, more: left, filtered };
       from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
     }
   }
@@ -117,21 +123,14 @@ export class Lister {
     const match = query.get('resourceVersionMatch') || undefined;
     const text = query.get('resourceVersion') || undefined;
     const wrong = (message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${message}` }]);
-    if (text !== undefined && !/^(0|[1-9]\d{0,15})$/.test(text)) throw badRequest('resourceVersion must be a decimal number');
+    const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
     if (query.has('sendInitialEvents')) throw invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'sendInitialEvents', message: 'Forbidden: sendInitialEvents is for watches' }]);
     if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match)) throw wrong('supported values: "Exact", "NotOlderThan"');
     if (match !== undefined && text === undefined) throw wrong('resourceVersionMatch needs a resourceVersion');
     if (match === 'Exact' && text === '0') throw wrong('Exact needs a resourceVersion other than "0"');
-    if (text === undefined || text === '0') return undefined;
-    await this.#notNewer(Number(text));
-    return match === 'Exact' || (match === undefined && limit) ? Number(text) : undefined;
-  }
-
-  /** Waits briefly for a version the store has not reached, then 504. */
-  async #notNewer(version: Revision): Promise<void> {
-    if (await this.#store.hub.reached(version, waitForVersion)) return;
-    const { revision } = await guard(this.#store.storage.get('meta/hub'));
-    if (revision < version) throw timeout(`Too large resource version: ${version}, current: ${revision}`, [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]);
+    if (version === undefined) return undefined;
+    await refuseTooNew(this.#store, version);
+    return match === 'Exact' || (match === undefined && limit) ? version : undefined;
   }
 
   #token(admitted: Admitted, query: Query): Token | undefined {

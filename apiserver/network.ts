@@ -1,30 +1,19 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { IncomingMessage } from 'node:http';
-
-/** Networks whose `X-Forwarded-For` counts. */
-export function blockList(cidrs: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address, bits] = cidr.split('/') as [string, string | undefined];
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
-  }
-  return list;
-}
+import { isIP, isIPv6 } from 'node:net';
+import type { AddressList } from '../registry/addresslist.js';
 
 const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);
-const within = (list: BlockList, address: string): boolean => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
 /** The client's network: /32 of IPv4, /64 of IPv6, from the socket, or from trusted proxies the nearest address that is not one of them. */
-export function clientNetwork(request: IncomingMessage, trusted: BlockList | undefined): string {
+export function clientNetwork(request: IncomingMessage, trusted: AddressList | undefined): string {
   let address = plain(request.socket.remoteAddress ?? '');
   if (!trusted && !address.includes(':')) return address;
-  if (trusted && address && within(trusted, address)) {
+  if (trusted && address && trusted.has(address)) {
     const hops = String(request.headers['x-forwarded-for'] ?? '').split(',').map((hop) => plain(hop.trim().split('%')[0]!)).reverse();
     for (const hop of hops) {
       if (isIP(hop) === 0) break;
       address = hop;
-      if (!within(trusted, hop)) break;
+      if (!trusted.has(hop)) break;
     }
   }
   return isIPv6(address) ? `${expand(address).slice(0, 4).join(':')}::/64` : address;

@@ -3,9 +3,10 @@ import { Metadata } from '../registry/metadata.js';
 import type { Registry } from '../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../registry/schema.js';
 import { codes, type Reason } from '../registry/status.js';
+import { methodOf } from './methods.js';
 
 /** The specification's versioning notice (specification 9). */
-export const versioningNotice = 'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
+const versioningNotice = 'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
 
 const ref = (name: string): JSONSchema => ({ $ref: `#/components/schemas/${name}` });
 const text = (description: string, more: JSONSchema = {}): JSONSchema => ({ type: 'string', description, ...more });
@@ -69,7 +70,7 @@ const answers = (code: number, description: string, schema: JSONSchema, errors: 
   return responses;
 };
 
-const everywhere: Reason[] = ['BadRequest', 'Unauthorized', 'Forbidden', 'NotFound', 'MethodNotAllowed', 'TooManyRequests', 'RequestHeaderFieldsTooLarge', 'InternalError', 'ServiceUnavailable', 'Timeout'];
+const everywhere: Reason[] = ['BadRequest', 'Unauthorized', 'Forbidden', 'NotFound', 'MethodNotAllowed', 'NotAcceptable', 'TooManyRequests', 'RequestHeaderFieldsTooLarge', 'InternalError', 'ServiceUnavailable', 'Timeout'];
 const onWrites: Reason[] = [...everywhere, 'Conflict', 'Expired', 'RequestEntityTooLarge', 'UnsupportedMediaType', 'Invalid'];
 const query = (name: string, description: string, schema: JSONSchema = { type: 'string' }) => ({ name, in: 'query', required: false, description, schema });
 const nameParameter = { name: 'name', in: 'path', required: true, description: 'Name of the object.', schema: { type: 'string' } };
@@ -79,16 +80,16 @@ const listParameters = [query('labelSelector', 'Only objects whose labels match.
 const writeParameters = [query('dryRun', 'All: nothing is stored.'), query('fieldValidation', 'Ignore, Warn or Strict.'), query('fieldManager', 'Accepted without effect.')];
 const deletionBody = { required: false, content: jsonBody({ type: 'object', description: 'DeleteOptions.' }) };
 
-const ends: Record<Verb, { item: boolean; method: string; describe: (kind: AnyKind) => Operation } | undefined> = {
+const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation } | undefined> = {
   watch: undefined,
-  get: { item: true, method: 'get', describe: (kind) => ({ summary: `Reads one ${kind.kind}.`, parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
+  get: { item: true, describe: (kind) => ({ summary: `Reads one ${kind.kind}.`, parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
     responses: { ...answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), ...(kind.bound && { 303: { description: 'A browser that navigates is led to the page.' }, ...answers(410, 'Over.', ref('Status'), []) }) } }) },
-  list: { item: false, method: 'get', describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid', 'NotAcceptable']) }) },
-  create: { item: false, method: 'post', describe: (kind) => ({ summary: `Creates a ${kind.kind}.`, parameters: writeParameters, requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(201, 'As stored.', ref(kind.kind), onWrites) }) },
-  update: { item: true, method: 'put', describe: (kind) => ({ summary: `Replaces the spec of a ${kind.kind}.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
-  patch: { item: true, method: 'patch', describe: (kind) => ({ summary: `Changes a ${kind.kind} by merge patch.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json') }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
-  delete: { item: true, method: 'delete', describe: (kind) => ({ summary: kind.bound ? 'Cancels it: the Client is told that the person declined.' : `Deletes a ${kind.kind}.`, parameters: [nameParameter, query('dryRun', 'All: nothing is stored.'), query('propagationPolicy', 'Accepted without effect.')], requestBody: deletionBody, responses: answers(200, 'Gone, or the object while it is being ended.', kind.strategy.remove ? { anyOf: [ref(kind.kind), ref('Status')] } : ref('Status'), onWrites) }) },
-  deletecollection: { item: false, method: 'delete', describe: (kind) => ({ summary: `Deletes ${kind.resource}.`, parameters: [query('labelSelector', 'Only these.'), query('fieldSelector', 'Only these.'), query('dryRun', 'All: nothing is stored.')], requestBody: deletionBody, responses: answers(200, 'What went.', ref(`${kind.kind}List`), onWrites) }) },
+  list: { item: false, describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid']) }) },
+  create: { item: false, describe: (kind) => ({ summary: `Creates a ${kind.kind}.`, parameters: writeParameters, requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(201, 'As stored.', ref(kind.kind), onWrites) }) },
+  update: { item: true, describe: (kind) => ({ summary: `Replaces the spec of a ${kind.kind}.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
+  patch: { item: true, describe: (kind) => ({ summary: `Changes a ${kind.kind} by merge patch.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json') }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
+  delete: { item: true, describe: (kind) => ({ summary: kind.bound ? 'Cancels it: the Client is told that the person declined.' : `Deletes a ${kind.kind}.`, parameters: [nameParameter, query('dryRun', 'All: nothing is stored.'), query('propagationPolicy', 'Accepted without effect.')], requestBody: deletionBody, responses: answers(200, 'Gone, or the object while it is being ended.', kind.strategy.remove ? { anyOf: [ref(kind.kind), ref('Status')] } : ref('Status'), onWrites) }) },
+  deletecollection: { item: false, describe: (kind) => ({ summary: `Deletes ${kind.resource}.`, parameters: [query('labelSelector', 'Only these.'), query('fieldSelector', 'Only these.'), query('dryRun', 'All: nothing is stored.')], requestBody: deletionBody, responses: answers(200, 'What went.', ref(`${kind.kind}List`), onWrites) }) },
 };
 
 function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
@@ -109,9 +110,9 @@ export function openapi(registry: Registry, release: string): unknown {
   const put = (path: string, method: string, operation: unknown): void => { (paths[path] ??= {})[method] = operation };
   for (const kind of registry.kinds) for (const verb of kind.verbs) {
     const end = ends[verb];
-    if (end) put(`/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`, end.method, { ...end.describe(kind), operationId: `${verb}${kind.kind}`, tags: [kind.kind] });
+    if (end) put(`/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`, methodOf({ verb }).toLowerCase(), { ...end.describe(kind), operationId: `${verb}${kind.kind}`, tags: [kind.kind] });
   }
-  for (const action of registry.actions) put(`/api/${version}/${action.of.resource}/{name}/${action.subresource}`, { create: 'post', get: 'get', patch: 'patch' }[action.verb],
+  for (const action of registry.actions) put(`/api/${version}/${action.of.resource}/{name}/${action.subresource}`, methodOf(action).toLowerCase(),
     { ...actionOperation(action, registry), operationId: `${action.verb}${action.of.kind}${action.subresource}`, tags: [action.of.kind] });
   for (const [path, summary] of [['/api', 'The API versions served.'], [`/api/${version}`, 'Every resource and the verbs it takes.'], ['/api/openapi/v3', 'This document.']])
     put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: { ...answers(200, summary!, { type: 'object', description: summary! }, everywhere), 304: { description: 'Nothing has changed since the ETag that If-None-Match names.' } } });

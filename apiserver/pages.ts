@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { noSuchPath } from '../registry/status.js';
+import { hsts } from '../registry/hsts.js';
+import { noSuchPath, type StatusError } from '../registry/status.js';
 import type { Req, Res } from './classes.js';
+import { errorHeaders } from './encode.js';
 
 const types: Record<string, string> = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.json': 'application/json', '.png': 'image/png', '.ico': 'image/x-icon' };
 const shells: Record<string, string> = { interaction: 'signin.html', mailbox: 'mailbox.html', account: 'account.html', policy: 'policy.html' };
 
 /** The headers of every page shell, exact (`ui.md` 2). */
-export const pageHeaders = [
+const pageHeaders = [
   'Content-Security-Policy', "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
   'Cross-Origin-Opener-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin', 'Referrer-Policy', 'same-origin', 'X-Content-Type-Options', 'nosniff',
   'Permissions-Policy', 'publickey-credentials-get=(self), publickey-credentials-create=(self), accelerometer=(), camera=(), display-capture=(), fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()',
@@ -17,11 +19,11 @@ export const pageHeaders = [
 export class Pages {
   readonly #shells = new Map<string, Buffer>();
   readonly #assets = new Map<string, { body: Buffer; type: string }>();
-  readonly #secure: boolean;
+  readonly #common: readonly string[];
 
   /** `mailbox`: whether the mock mailbox is served. */
-  constructor(folder: string, options: { mailbox: boolean; secure: boolean }) {
-    this.#secure = options.secure;
+  constructor(folder: string, options: { mailbox: boolean; baseURL: string }) {
+    this.#common = [...pageHeaders, ...hsts(options.baseURL)];
     const files = readdirSync(folder);
     for (const [path, file] of Object.entries(shells)) if (files.includes(file) && (path !== 'mailbox' || options.mailbox)) this.#shells.set(path, readFileSync(join(folder, file)));
     for (const name of files.includes('assets') ? readdirSync(join(folder, 'assets')) : []) this.#assets.set(`/assets/${name}`, { body: readFileSync(join(folder, 'assets', name)), type: types[extname(name)] ?? 'application/octet-stream' });
@@ -38,10 +40,10 @@ export class Pages {
     this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req)]);
   }
 
-  /** A page of its own for an error. */
-  error(req: Req, res: Res, code: number, html: string, retryAfter: number | undefined): void {
+  /** A page of its own for an error, with the headers its Status would have. */
+  error(req: Req, res: Res, status: StatusError, html: string): void {
     const body = Buffer.from(html);
-    res.writeHead(code, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req), ...(retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]), 'Content-Length', String(body.length)]);
+    res.writeHead(status.code, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req), ...errorHeaders(status), 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 
@@ -52,7 +54,7 @@ export class Pages {
     this.#write(req, res, asset.body, ['Content-Type', asset.type, 'Cache-Control', 'public, max-age=31536000, immutable', ...this.#headers(req)]);
   }
 
-  #headers(req: Req): string[] { return [...pageHeaders, 'Audit-ID', req.auditID, ...(this.#secure ? ['Strict-Transport-Security', 'max-age=63072000'] : [])] }
+  #headers(req: Req): string[] { return [...this.#common, 'Audit-ID', req.auditID] }
 
   #write(req: Req, res: Res, body: Buffer, headers: string[]): void {
     res.writeHead(200, [...headers, 'Content-Length', String(body.length)]);

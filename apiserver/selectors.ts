@@ -1,6 +1,6 @@
 import type { AnyKind, KindObject } from '../registry/kind.js';
 import { badRequest } from '../registry/status.js';
-import type { Query } from './request.js';
+import type { Query } from './query.js';
 
 type Requirement = { key: string; operator: 'in' | 'notin' | 'exists' | 'absent'; values: readonly string[] };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo, BlockList } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { AddressList } from '../registry/addresslist.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
 import type { Ports } from '../registry/kind.js';
@@ -12,6 +13,7 @@ import type { Store } from '../registry/store.js';
 import { Admission } from './admission.js';
 import { Authentication } from './authenticate.js';
 import { createApi, type Api } from './api.js';
+import { refuseBody } from './body.js';
 import { Req, Res, type Admitted } from './classes.js';
 import { Encoder } from './encode.js';
 import { Health, type Check } from './health.js';
@@ -22,7 +24,7 @@ import { parseRequest, type OtherAsk, type ResourceAsk } from './request.js';
 import { Watcher } from './watch.js';
 
 /** What main.ts puts together. */
-export interface ServerParts {
+interface ServerParts {
   readonly store: Store;
   readonly keys: Keys;
   readonly log: Log;
@@ -38,7 +40,8 @@ export interface ServerParts {
   readonly provider: (req: Req, res: Res) => void | Promise<void>;
   /** The page a person sees in place of a Status, outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
-  readonly trustedProxies?: BlockList;
+  /** Networks whose `X-Forwarded-For` counts. */
+  readonly trustedProxies?: AddressList;
   readonly inflight?: { reads: number; changes: number };
 }
 
@@ -135,9 +138,16 @@ export class Server {
   }
 
   #admit(req: Req, ask: ResourceAsk | OtherAsk): Promise<Admitted> {
-    if (ask.type !== 'resource') return this.#admission.admitOther(ask);
+    if (ask.type !== 'resource') return this.#admitOther(req, ask);
     const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
     return caller instanceof Promise ? caller.then((known) => this.#admission.admit(ask, known)) : this.#admission.admit(ask, caller);
+  }
+
+  /** A bad token is never "nobody", whatever it comes with; the provider judges its own, and health stays open (`kubernetes.md` 7). */
+  async #admitOther(req: Req, ask: OtherAsk): Promise<Admitted> {
+    const { authorization, 'impersonate-user': other } = req.headers;
+    if ((authorization ?? other) !== undefined && ask.type !== 'health' && ask.type !== 'provider') await this.#authentication.caller(req, undefined);
+    return this.#admission.admitOther(ask);
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */
@@ -147,9 +157,9 @@ export class Server {
     return this.#admit(req, ask);
   }
 
-  /** Requests in flight are bounded, watches and health apart (`operations.md` 2). */
+  /** Requests in flight are bounded, the provider's and pages' included, watches and health apart (`operations.md` 2). */
   #bound(req: Req, res: Res, ask: ResourceAsk | OtherAsk): void {
-    if (ask.type !== 'resource' || ask.verb === 'watch') return;
+    if (ask.type === 'health' || (ask.type === 'resource' && ask.verb === 'watch')) return;
     const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
     const most = (this.#parts.inflight ?? { reads: 400, changes: 200 })[which];
     if (this.#inflight[which] >= most) throw tooManyRequests(1, 'too many requests are in flight');
@@ -179,12 +189,12 @@ export class Server {
     const error = fromLibrary(thrown);
     if (!(error instanceof StatusError)) this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
     if (res.headersSent) return void req.socket.destroy();
+    refuseBody(req, res);
     if (error instanceof StatusError && error.headers.Connection === 'close') { res.shouldKeepAlive = false; res.once('finish', () => req.socket.destroySoon()) }
     if (isVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
-      this.#pages.error(req, res, status.code, this.#parts.errorPage(status.code, req.auditID), status.details?.retryAfterSeconds);
+      this.#pages.error(req, res, status, this.#parts.errorPage(status.code, req.auditID));
     } else this.#encoder.error(req, res, error);
-    if (!req.complete) { res.shouldKeepAlive = false; req.resume() }
   }
 
   #record(req: Req, res: Res, milliseconds: number): void {
@@ -208,6 +218,7 @@ export class Server {
       const body = JSON.stringify(status.toStatus());
       socket.end(`HTTP/1.1 ${status.code} ${status.reason}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nAudit-ID: ${randomUUID()}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     });
+    this.#http.on('checkContinue', (req, res) => { req.welcome = () => { if (!res.headersSent) res.writeContinue() }; void this.#serve(req, res) });
     this.#http.on('checkExpectation', (req, res) => { this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) });
     this.#http.on('connect', (_req, socket) => socket.destroy());
   }

@@ -9,10 +9,12 @@ import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import { wireBytes, type Encoder } from './encode.js';
 import { rangeOf } from './list.js';
-import { flag, wholeNumber, type ResourceAsk } from './request.js';
+import { flag, versionOf, wholeNumber } from './query.js';
+import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
+import { shortOf } from './version.js';
 
-const bounds = { bytes: 1 << 20, events: 1_000, perCaller: 20, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000, wait: 2_500 };
+const bounds = { bytes: 1 << 20, events: 1_000, perCaller: 20, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000 };
 
 /** Streams of changes, one JSON event a line (`kubernetes.md` 5). */
 export class Watcher {
@@ -74,20 +76,18 @@ interface Start { selector: Selector; from: Revision | undefined; initial: 'synt
 
 function parseStart(ask: ResourceAsk, name: string | undefined): Start {
   const { query, kind } = ask;
-  const version = query.get('resourceVersion') || undefined;
   const wrong = (field: string, message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` }]);
-  if (version !== undefined && !/^(0|[1-9]\d{0,15})$/.test(version)) throw invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueInvalid', field: 'resourceVersion', message: 'Invalid value: must be a decimal number' }]);
+  const version = versionOf(query, () => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueInvalid', field: 'resourceVersion', message: 'Invalid value: must be a decimal number' }]));
   if (query.get('continue')) throw badRequest('continue is not for watches');
   const match = query.get('resourceVersionMatch') || undefined;
   const initial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined;
   if (initial !== undefined && match !== 'NotOlderThan') throw wrong('resourceVersionMatch', 'sendInitialEvents needs resourceVersionMatch=NotOlderThan');
   if (initial === undefined && match !== undefined) throw wrong('resourceVersionMatch', 'only with sendInitialEvents');
   const selector = parseSelector(query, kind);
-  const fresh = version === undefined || version === '0';
   return {
     selector: name === undefined ? selector : { ...selector, name, filters: selector.filters, matches: selector.matches },
-    from: fresh ? undefined : Number(version),
-    initial: initial === true ? 'list' : initial === false ? 'none' : fresh ? 'synthetic' : 'none',
+    from: version,
+    initial: initial === true ? 'list' : initial === false ? 'none' : version === undefined ? 'synthetic' : 'none',
     bookmarks: flag(query, 'allowWatchBookmarks'),
     seconds: wholeNumber(query, 'timeoutSeconds', 2 ** 31) || 1800 + Math.floor(Math.random() * 1800),
   };
@@ -152,7 +152,7 @@ class Stream {
 
   async #begin(): Promise<void> {
     const { from, initial } = this.#start;
-    if (from !== undefined) await this.#notNewer(from);
+    if (from !== undefined && (await shortOf(this.#store, from)) !== undefined) throw tooOld();
     const revision = initial === 'none' ? (from ?? (await guard(this.#store.storage.get('meta/hub'))).revision) : await this.#existing();
     if (initial === 'list' && this.#start.bookmarks) this.#write('BOOKMARK', this.#mark(revision, { 'k8s.io/initial-events-end': 'true' }));
     this.#subscription = this.#store.hub.subscribe(this.#kind.resource, revision, {
@@ -176,11 +176,6 @@ class Stream {
       if (this.#res.writableNeedDrain) await new Promise<void>((resolve) => { this.#res.once('drain', resolve); this.#res.once('close', resolve) });
       range = { start: `${page.entries.at(-1)!.key}!`, end: whole.end };
     }
-  }
-
-  async #notNewer(version: Revision): Promise<void> {
-    if (await this.#store.hub.reached(version, bounds.wait)) return;
-    if ((await guard(this.#store.storage.get('meta/hub'))).revision < version) throw tooOld();
   }
 
   /** Keeps the order of events while each is decided; a reader too far behind is cut and resumes from its version. */

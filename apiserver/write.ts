@@ -19,7 +19,7 @@ export function created(kind: AnyKind, body: Record<string, unknown>): { metadat
   if (body.spec === undefined || body.spec === null) causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   if (causes.length > 0) throw invalid(kind, typeof name === 'string' ? name : '', causes);
   const { labels, annotations, ownerReferences, generateName } = metadata;
-  return { metadata: { ...(name !== undefined && { name }), ...(generateName !== undefined && { generateName }), ...clean({ labels, annotations, ownerReferences }) }, spec: body.spec };
+  return { metadata: { ...(name !== undefined && { name }), ...(generateName !== undefined && { generateName }), ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }) }, spec: body.spec };
 }
 
 /** Puts what a PUT or merge patch says into `next`, which is as the store has it; answers the members nobody knows. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineKind } from '../registry/kind.js';
+import { defineKind, type ObjectOf } from '../registry/kind.js';
 import { line, timestamp, webAddress } from './text.js';
 
 /** What setup may still ask for. */
@@ -56,3 +56,7 @@ export const Account = defineKind({
     },
   },
 });
+
+/** Who somebody is, as a sign-in shows it. */
+export const accountSummary = ({ metadata, spec, status }: ObjectOf<typeof Account>) =>
+  ({ name: metadata.name, email: status.email.address, setup: status.setup, ...(spec.displayName && { displayName: spec.displayName }) });

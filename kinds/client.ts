@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineKind, group } from '../registry/kind.js';
+import { isLoopback } from '../registry/loopback.js';
 import { alreadyExists, type Cause } from '../registry/status.js';
 import { line, timestamp, webAddress } from './text.js';
 
@@ -94,12 +95,10 @@ function pairwiseFaults(spec: Spec): Cause[] {
   return wrong ? [{ reason: 'FieldValueInvalid', field: 'spec.subjectType', message: `Invalid value: ${wrong}` }] : [];
 }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 function isWeb(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
-  return !url.username && !url.password && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback.has(url.hostname)));
+  return !url.username && !url.password && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)));
 }
 
 function redirectFaults(text: string, applicationType: Spec['applicationType']): string[] {
@@ -109,7 +108,7 @@ function redirectFaults(text: string, applicationType: Spec['applicationType']):
   if (url.hash || text.includes('#')) faults.push('must have no fragment');
   if (url.username || url.password) faults.push('must have no user information');
   if (text.includes('*')) faults.push('must have no wildcard');
-  if (url.protocol === 'http:' && !loopback.has(url.hostname)) faults.push('http is for loopback only');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) faults.push('http is for loopback only');
   if (!['https:', 'http:'].includes(url.protocol) && (applicationType === 'web' || !url.protocol.includes('.'))) faults.push('a scheme of its own needs applicationType native and a dot in it (RFC 8252 7.1)');
   return faults;
 }

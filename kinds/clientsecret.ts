@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { defineAction } from '../registry/kind.js';
+import { apiVersion, defineAction } from '../registry/kind.js';
 import { conflict } from '../registry/status.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import { Client } from './client.js';
-import { timestamp, toTimestamp } from './text.js';
+import { timestamp } from './text.js';
 
 /** What a new secret is answered with, once. */
 const ClientSecret = z.object({
@@ -25,6 +26,6 @@ export const clientSecret = defineAction({
       next.internal = { secrets: [...(next.internal?.secrets ?? []), { hash, created: call.now }].slice(-2) };
       next.status = { secrets: [...(next.status.secrets ?? []), made].slice(-2) };
     }));
-    return { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'ClientSecret', status: { secret, ...made } };
+    return { apiVersion, kind: 'ClientSecret', status: { secret, ...made } };
   },
 });

@@ -1,7 +1,7 @@
 import type { Part } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import { MockMessage } from './mockmessage.js';
-import { toTimestamp } from './text.js';
 
 interface Kept { to: string; from: string; subject: string; text: string; html: string }
 

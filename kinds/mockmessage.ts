@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineKind } from '../registry/kind.js';
-import { fromTimestamp, timestamp } from './text.js';
+import { fromTimestamp } from '../registry/timestamp.js';
+import { timestamp } from './text.js';
 
 /** A mail kept instead of sent; the kind exists only while mail is mocked (specification 2). Kept for 24 hours. */
 export const MockMessage = defineKind({

@@ -2,10 +2,10 @@ import type { ObjectOf } from '../registry/kind.js';
 import type { Account } from './account.js';
 
 /** A value that a claim may have. */
-export type ClaimValue = string | number | boolean | string[];
+type ClaimValue = string | number | boolean | string[];
 
 /** One claim of a scope, as consent shows it. */
-export interface ScopeClaim { readonly name: string; readonly title: string }
+interface ScopeClaim { readonly name: string; readonly title: string }
 
 /** A scope as the provider, consent and discovery know it (OpenID Connect Core 5.4). */
 export interface Scope {
@@ -19,8 +19,8 @@ export interface Scope {
   readonly provider: { readonly name: string; readonly displayName: string };
   /** The Clients that may ask for it; everybody where absent. */
   readonly onlyFor?: string;
-  /** What would leave for one account, claims without a value left out; absent where another service supplies them. */
-  values?(account: ObjectOf<typeof Account>): Record<string, ClaimValue>;
+  /** What would leave for one account, known to the Client as `sub`, claims without a value left out; absent where another service supplies them. */
+  values?(account: ObjectOf<typeof Account>, sub: string): Record<string, ClaimValue>;
 }
 
 const provider = { name: 'vestibule', displayName: 'Vestibule' } as const;
@@ -37,7 +37,7 @@ export const builtInScopes: readonly Scope[] = [
     name: 'openid', title: 'Know who you are', sensitive: false, provider,
     description: 'Recognise you when you come back, by an identifier that says nothing about you.',
     claims: [{ name: 'sub', title: 'Identifier' }],
-    values: (account) => ({ sub: account.metadata.name }),
+    values: (_account, sub) => ({ sub }),
   },
   {
     name: 'profile', title: 'Your profile', sensitive: false, provider,

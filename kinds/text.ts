@@ -9,9 +9,3 @@ export const timestamp = () => z.string().datetime();
 
 /** An https address; plain http where the host is loopback. */
 export const webAddress = () => z.string().max(2048).regex(/^https?:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f]+$/);
-
-/** Milliseconds since the epoch as a timestamp of this API. */
-export const toTimestamp = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
-
-/** The milliseconds since the epoch that a timestamp stands for. */
-export const fromTimestamp = (text: string): number => Date.parse(text);

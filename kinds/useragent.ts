@@ -1,5 +1,5 @@
 /** What a user agent says it is; `Other` where it says nothing known. */
-export interface Device { readonly browser: string; readonly os: string; readonly device: 'Desktop' | 'Phone' | 'Tablet' | 'Other' }
+interface Device { readonly browser: string; readonly os: string; readonly device: 'Desktop' | 'Phone' | 'Tablet' | 'Other' }
 
 const browsers: readonly [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'], [/\bOPR\/|\bOpera\b/, 'Opera'], [/\bSamsungBrowser\//, 'Samsung Internet'],

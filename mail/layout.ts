@@ -1,4 +1,4 @@
-import { escapeHTML } from './message.js';
+import { escapeHTML } from '../registry/escape.js';
 
 /** One block of a mail. */
 export type Block =

@@ -21,11 +21,6 @@ export class Refused extends Error {
   }
 }
 
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/** Text as HTML shows it. */
-export const escapeHTML = (text: string): string => text.replace(/[&<>"']/g, (char) => escapes[char]!);
-
 /** A name from people or Clients: without addresses and line breaks, cut to 64 characters. */
 export function plainName(name: string): string {
   const flat = name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')

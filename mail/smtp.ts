@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
+import { isLoopback } from '../registry/loopback.js';
 import { Refused, type Mail, type Transport } from './message.js';
 
 /** Where mail goes. */
-export interface SMTPOptions {
+interface SMTPOptions {
   /** `smtp://user:password@host:port` or `smtps://…`. */
   readonly url: string;
   /** Milliseconds for connecting, greeting and each silence. */
   readonly timeout?: number;
   readonly caFile?: string;
 }
-
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
 /** nodemailer's names of failures that come before the mail itself was sent. */
 const before = new Set(['EDNS', 'EAUTH', 'EENVELOPE', 'ETLS', 'ENOAUTH', 'EOAUTH2']);
@@ -23,7 +22,7 @@ export function smtpTransport(options: SMTPOptions): Transport {
   const timeout = options.timeout ?? 20_000;
   const mailer = createTransport({
     pool: true, maxConnections: 5, host: url.hostname, port: Number(url.port || (url.protocol === 'smtps:' ? 465 : 587)), secure: url.protocol === 'smtps:',
-    requireTLS: url.protocol !== 'smtps:' && !loopback.has(url.hostname), connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout,
+    requireTLS: url.protocol !== 'smtps:' && !isLoopback(url.hostname), connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout,
     ...(options.caFile && { tls: { ca: readFileSync(options.caFile) } }),
     ...(url.username && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
     disableFileAccess: true, disableUrlAccess: true,

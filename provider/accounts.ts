@@ -1,5 +1,6 @@
 import { Account } from '../kinds/account.js';
-import type { AccountCaller } from '../registry/kind.js';
+import type { AccountCaller, OwnerReference } from '../registry/kind.js';
+import { ownerReference } from '../registry/transaction.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
 import { reach } from './reach.js';
@@ -13,6 +14,12 @@ export async function accountObject(on: Foundation, name: string): Promise<Accou
   const account = found && isAlive(found) ? found : undefined;
   memo?.set(key, account);
   return account;
+}
+
+/** The owner of what is made for an account, where this request has read it already: nothing is read for it. */
+export function ownedBy(name: string): { ownerReferences?: OwnerReference[] } {
+  const account = currentExchange()?.memo.get(`account ${name}`) as AccountObject | undefined;
+  return account ? { ownerReferences: [ownerReference(Account, account)] } : {};
 }
 
 /** Whether somebody can sign in to it. */

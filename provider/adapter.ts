@@ -1,4 +1,5 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
+import { interactionLife } from '../kinds/interaction/interaction.js';
 import { digest } from '../registry/keys.js';
 import { findClient } from './clients.js';
 import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
@@ -13,8 +14,6 @@ import { spendUserCode } from './usercodes.js';
 
 /** How long past its stored end the library still takes an object, in seconds (FAPI 2.0 asks for no less of assertions). */
 export const clockTolerance = 10;
-
-const interactionLife = 3_600_000;
 
 /** The library's storage for one model over the store; `provider.md` 7 is its contract. */
 export class StoreAdapter implements Adapter {

@@ -1,25 +1,15 @@
-import { BlockList, isIP } from 'node:net';
-
-const block = (ranges: readonly string[]): BlockList => {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address, bits] = range.split('/') as [string, string];
-    list.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
-  }
-  return list;
-};
+import { isIP } from 'node:net';
+import { AddressList } from '../registry/addresslist.js';
 
 /** IANA special-purpose, multicast and reserved IPv4. */
-const special4 = block(['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24',
+const special4 = new AddressList(['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24',
   '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4']);
 /** What of global unicast IPv6 is special: protocol assignments with Teredo, documentation, 6to4. */
-const special6 = block(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48']);
-const global6 = block(['2000::/3']);
-const loopback = block(['127.0.0.0/8', '::1/128']);
+const special6 = new AddressList(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48']);
+const global6 = new AddressList(['2000::/3']);
+const loopback = new AddressList(['127.0.0.0/8', '::1/128']);
 /** Where clouds answer with credentials. */
-const metadata = block(['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::254/128', 'fd20:ce::254/128']);
-
-const inside = (list: BlockList, address: string): boolean => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+const metadata = new AddressList(['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::254/128', 'fd20:ce::254/128']);
 
 /** IPv4 written as mapped IPv6, as the IPv4 it is; any other address as it stands. */
 function unmapped(address: string): string {
@@ -33,28 +23,22 @@ function unmapped(address: string): string {
 
 /** Judges addresses that a name resolved to, before anything connects to them (`security.md` 1.5). */
 export class AddressJudge {
-  readonly #allowed: BlockList;
+  readonly #allowed: AddressList;
   readonly #loopbackAllowed: boolean;
 
   /** `allowed`: ranges in CIDR notation that the operator opened; loopback is open while the base URL is itself on it. */
   constructor(allowed: readonly string[], loopbackAllowed: boolean) {
-    this.#allowed = block(allowed);
+    this.#allowed = new AddressList(allowed);
     this.#loopbackAllowed = loopbackAllowed;
   }
 
   /** Whether an address may be connected to; plain http goes to loopback alone. */
   permits(text: string, secure: boolean): boolean {
     const address = unmapped(text);
-    if (isIP(address) === 0 || inside(metadata, address)) return false;
-    const local = inside(loopback, address);
+    if (isIP(address) === 0 || metadata.has(address)) return false;
+    const local = loopback.has(address);
     if (!secure) return local && this.#loopbackAllowed;
-    if (inside(this.#allowed, address) || (local && this.#loopbackAllowed)) return true;
-    return isIP(address) === 4 ? !inside(special4, address) : inside(global6, address) && !inside(special6, address);
+    if (this.#allowed.has(address) || (local && this.#loopbackAllowed)) return true;
+    return isIP(address) === 4 ? !special4.has(address) : global6.has(address) && !special6.has(address);
   }
 }
-
-/** Whether a base URL is on this machine. */
-export const isLoopback = (baseURL: string): boolean => {
-  const host = new URL(baseURL).hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || (isIP(host) !== 0 && inside(loopback, host));
-};

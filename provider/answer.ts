@@ -36,9 +36,10 @@ export async function answer(on: Foundation, { provider, callback }: Made, reque
 
 const codes: Readonly<Record<number, string>> = { 400: 'invalid_request', 429: 'slow_down', 503: 'temporarily_unavailable' };
 
-/** A short page for what never reaches the library; programs get the error's code. */
+/** A short page for what never reaches the library; programs get the error's code. What is left of a body is not read. */
 function refuse(on: Foundation, request: IncomingMessage, response: ServerResponse, status: number, retryAfter?: number): void {
   if (response.headersSent) return void response.destroy();
+  if (!request.complete) response.shouldKeepAlive = false;
   const error = codes[status] ?? 'server_error';
   const { title, advice } = sentenceFor(error, status);
   const people = request.headers.accept?.includes('text/html');

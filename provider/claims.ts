@@ -1,7 +1,7 @@
 import type { Account as LibraryAccount, ProviderContext } from 'oidc-provider';
 import { Grant, grantName } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
-import { toTimestamp } from '../kinds/text.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import { accountObject } from './accounts.js';
 import { clientObject } from './clients.js';
 import type { AccountObject, Foundation, GrantObject } from './foundation.js';
@@ -39,7 +39,7 @@ async function release(on: Foundation, account: AccountObject, client: string, s
   const foreign = allowed.filter((scope) => !scope.values);
   const supplied = foreign.length > 0 ? await reach(supply(on, account, client, foreign)) : {};
   for (const scope of allowed) {
-    const values = scope.values?.(account) ?? supplied[scope.name] ?? {};
+    const values = scope.values?.(account, account.metadata.name) ?? supplied[scope.name] ?? {};
     released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
   }
   return released;

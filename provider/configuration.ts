@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { errors, type Client, type Configuration, type Interaction, type KoaContext, type ProviderContext, type Token } from 'oidc-provider';
 import { clockTolerance, StoreAdapter } from './adapter.js';
 import { emailed, phishingResistant } from '../kinds/assurance.js';
+import { pairwiseSubject } from '../kinds/subject.js';
 import { builtInClients } from './builtin.js';
 import { findAccount } from './claims.js';
 import { CookieSigner } from './cookies.js';
@@ -42,7 +42,7 @@ export function configuration(on: Foundation): Configuration {
     allowOmittingSingleRegisteredRedirectUri: false, conformIdTokenClaims: false,
     enableHttpPostMethods: false, acceptQueryParamAccessTokens: false,
     subjectTypes: ['public', 'pairwise'],
-    pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) => pairwise(on, account, client),
+    pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) => pairwiseSubject(on.keys, client.sectorIdentifier ?? client.clientId, account),
     rotateRefreshToken,
     fetch: libraryFetch(on.fetch),
     fetchResponseBodyLimits: { jwks_uri: bodyLimit, sector_identifier_uri: bodyLimit },
@@ -77,11 +77,6 @@ const isOrigin = (uri: string, origin: string): boolean => {
   const url = new URL(uri);
   return ['https:', 'http:'].includes(url.protocol) && url.origin === origin;
 };
-
-/** One identifier per account and sector, under a key that is never rotated (OpenID Connect Core 8.1). */
-function pairwise(on: Foundation, account: string, client: Client): string {
-  return createHmac('sha256', on.keys.pairwise).update(`${client.sectorIdentifier ?? client.clientId}\0${account}`).digest('base64url');
-}
 
 /** Each use rotates it; one bound to a key only when 70 % of its life is over. */
 function rotateRefreshToken(ctx: ProviderContext): boolean {

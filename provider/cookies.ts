@@ -1,3 +1,4 @@
+import { cookieValues } from '../registry/cookies.js';
 import type { Keys } from '../registry/keys.js';
 
 /** The names of the provider's cookies; each has a signature under `<name>.sig`. */
@@ -20,16 +21,6 @@ export class CookieSigner {
   verify(data: string, signature: string): boolean { return this.index(data, signature) >= 0 }
 }
 
-/** Every value under one name in a Cookie header, byte for byte. */
-export function cookieValues(header: string | undefined, name: string): string[] {
-  const values: string[] = [];
-  for (const pair of header?.split(';') ?? []) {
-    const equals = pair.indexOf('=');
-    if (equals > 0 && pair.slice(0, equals).trim() === name) values.push(pair.slice(equals + 1).trim());
-  }
-  return values;
-}
-
 /** The one value under a name; undefined where there is none or two that differ. */
 export function cookieValue(header: string | undefined, name: string): string | undefined {
   const values = new Set(cookieValues(header, name));
@@ -41,11 +32,14 @@ export function isSigned(keys: Keys, header: string | undefined, name: string, v
   return cookieValues(header, `${name}.sig`).some((signature) => keys.cookieKeyIndex(`${name}=${value}`, signature) >= 0);
 }
 
-/** The Cookie header without those of our cookies that came with two different values: none of them counts. */
+/** The Cookie header without those of our cookies that came with two different values, which do not count, or in quotes, which the library would take off. */
 export function withoutAmbiguous(header: string | undefined, names: CookieNames): string | undefined {
-  const ambiguous = [names.interaction, names.resume, names.session].filter((name) => new Set(cookieValues(header, name)).size > 1);
-  if (!header || ambiguous.length === 0) return header;
-  return header.split(';').filter((pair) => !ambiguous.includes(pair.slice(0, Math.max(0, pair.indexOf('='))).trim())).join(';');
+  const ours = [names.interaction, names.resume, names.session];
+  const ambiguous = ours.filter((name) => new Set(cookieValues(header, name)).size > 1);
+  const quoted = header?.includes('"') ? [...ours, ...ours.map((name) => `${name}.sig`)].filter((name) => cookieValues(header, name).some((value) => value.startsWith('"'))) : [];
+  const dropped = new Set([...ambiguous, ...quoted]);
+  if (!header || dropped.size === 0) return header;
+  return header.split(';').filter((pair) => !dropped.has(pair.slice(0, Math.max(0, pair.indexOf('='))).trim())).join(';');
 }
 
 /** Set-Cookie lines that clear the session's cookie and its signature. */

@@ -2,11 +2,12 @@ import { lookup as resolve } from 'node:dns/promises';
 import { request as plain, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as secure } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { AddressJudge, isLoopback } from './addresses.js';
+import { isLoopback } from '../registry/loopback.js';
+import { AddressJudge } from './addresses.js';
 import type { FetchAnswer } from '../kinds/ports.js';
 
 /** What may be said about a call; the body is sent as it is. */
-export interface FetchInit { readonly method: 'GET' | 'POST'; readonly headers?: Record<string, string>; readonly body?: string; readonly signal?: AbortSignal }
+interface FetchInit { readonly method: 'GET' | 'POST'; readonly headers?: Record<string, string>; readonly body?: string; readonly signal?: AbortSignal }
 
 /** The one way out of this server. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
@@ -15,7 +16,7 @@ export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 export class Refused extends Error { override readonly name = 'Refused' }
 
 /** A call that was made and brought nothing of use: no answer in time, too much of it, or encoded. */
-export class Failed extends Error { override readonly name = 'Failed' }
+class Failed extends Error { override readonly name = 'Failed' }
 
 const deadline = 2_500;
 const cap = 64 << 10;
@@ -24,7 +25,7 @@ interface Target { readonly url: URL; readonly addresses: readonly { address: st
 
 /** Makes the one way out: addresses are judged before connecting, no redirect is followed, 2.5 s and 64 KiB at most (`security.md` 1.5). */
 export function createFetch(options: { baseURL: string; allowPrivateNetwork?: readonly string[] }): Fetch {
-  const local = isLoopback(options.baseURL);
+  const local = isLoopback(new URL(options.baseURL).hostname);
   const judge = new AddressJudge(options.allowPrivateNetwork ?? [], local);
   return async (url, init) => {
     const signal = AbortSignal.any([AbortSignal.timeout(deadline), ...(init.signal ? [init.signal] : [])]);

@@ -3,6 +3,7 @@ import { errors, type Interaction as LibraryInteraction, type InteractionResults
 import type { Interaction } from '../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../registry/kind.js';
 import { digest, nameOf } from '../registry/keys.js';
+import { unavailable } from '../registry/status.js';
 import { cookieValue } from './cookies.js';
 import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
 import type { Foundation } from './foundation.js';
@@ -13,18 +14,27 @@ import { copiesPrefix, recordKeyOf } from './records.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
-/** Hands the library the result that our committed record states; may be repeated, and resolves where the library's half is gone. */
+const most = 10;
+
+/** Hands the library the result that our committed record states, again where a race was lost, ten times at most (503); may be repeated, and resolves where the library's half is gone. */
 export async function finish(on: Foundation, provider: Provider, request: IncomingMessage, response: ServerResponse, interaction: InteractionObject): Promise<void> {
   const uid = cookieValue(request.headers.cookie, on.cookies.interaction);
   if (!uid || nameOf(uid) !== interaction.metadata.name || !interaction.internal.returnTo) return;
-  for (let attempt = 0; attempt < 3; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await handOver(on, provider, asOwn(request, on.settings.baseURL), response, interaction);
     } catch (error) {
       if (error instanceof errors.SessionNotFound) return;
       if (!(error instanceof LostRace)) throw error;
+      if (tries >= most) throw gaveUp(on, interaction);
     }
   }
+}
+
+/** The record stands; whoever reads it next has its result handed over again. */
+function gaveUp(on: Foundation, { metadata }: InteractionObject): Error {
+  on.log.error({ interaction: metadata.name }, 'the result of a sign-in could not be handed over');
+  return unavailable('the result of this sign-in could not be handed over yet, read it again');
 }
 
 function handOver(on: Foundation, provider: Provider, request: IncomingMessage, response: ServerResponse, interaction: InteractionObject): Promise<void> {

@@ -1,8 +1,9 @@
 import type { Grant as LibraryGrant, Provider, ProviderContext } from 'oidc-provider';
 import { Grant, grantName } from '../kinds/grant.js';
-import { toTimestamp } from '../kinds/text.js';
 import { digest } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
+import { toTimestamp } from '../registry/timestamp.js';
+import { ownedBy } from './accounts.js';
 import { accountPage, apiAudience, builtIn } from './builtin.js';
 import { clientName, clientObject } from './clients.js';
 import { currentExchange } from './exchange.js';
@@ -16,10 +17,10 @@ import { refusedScopes } from './sharing.js';
 const year = 365 * 86_400_000;
 
 /** What is agreed: the scopes granted, those rejected, and the decision they come from. */
-export interface Agreement { readonly account: string; readonly client: string; readonly scopes: readonly string[]; readonly rejected: readonly string[]; readonly decision: number }
+interface Agreement { readonly account: string; readonly client: string; readonly scopes: readonly string[]; readonly rejected: readonly string[]; readonly decision: number }
 
 /** The uid that a remembered decision must name for the Client to be the same one; the built-in ones have none. */
-export const uidOfClient = (name: string, client: ClientObject | undefined): string | undefined => builtIn.has(name) ? '' : client?.metadata.uid;
+const uidOfClient = (name: string, client: ClientObject | undefined): string | undefined => builtIn.has(name) ? '' : client?.metadata.uid;
 
 /** The remembered decision, unless it is a year old or the Client was made anew; the exchange then depends on it. */
 export async function rememberedGrant(on: Foundation, account: string, client: string): Promise<GrantObject | undefined> {
@@ -102,9 +103,10 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
   const old = (await reach(on.store.stored(Grant, name)))?.object as GrantObject | undefined;
   const decision = (old?.internal.decision ?? 0) + 1;
   const displayName = await clientName(on, pair.client);
+  const owned = ownedBy(pair.account);
   const clientUID = uidOfClient(pair.client, await clientObject(on, pair.client))!;
   currentExchange()!.defer(`grant ${name}`, () => on.store.stage(Grant, name, (before) => ({
-    metadata: before?.metadata ?? { name }, spec: { scopes },
+    metadata: before?.metadata ?? { name, ...owned }, spec: { scopes },
     status: { ...before?.status, account: pair.account, client: { name: pair.client, displayName }, grantedTimestamp: toTimestamp(Date.now()), disclosures: before?.status.disclosures ?? [] },
     internal: { decision, rejected, clientUID, decided: Date.now() },
   })));

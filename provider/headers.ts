@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Client, KoaContext } from 'oidc-provider';
+import { hsts } from '../registry/hsts.js';
 
 const directives = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
@@ -9,7 +10,8 @@ export function secureHeaders(response: ServerResponse, baseURL: string): void {
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Referrer-Policy', 'same-origin');
   response.setHeader('Cache-Control', 'no-store');
-  if (baseURL.startsWith('https:')) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
+  const [name, value] = hsts(baseURL);
+  if (name) response.setHeader(name, value!);
 }
 
 /** Where a form of ours may end up for one Client: browsers hold the whole chain of redirects to `form-action`. */

@@ -1,7 +1,4 @@
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/** Text as text, in content and in quoted attributes alike. */
-export const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!);
+import { escapeHTML } from '../registry/escape.js';
 
 /** HTML that is what it says: made by {@link html} alone. */
 export class Html {
@@ -15,7 +12,7 @@ type Piece = string | number | Html | readonly Html[] | undefined | false;
 const render = (piece: Piece): string => {
   if (piece === undefined || piece === false) return '';
   if (piece instanceof Html) return piece.text;
-  return Array.isArray(piece) ? piece.map((one: Html) => one.text).join('') : escape(String(piece));
+  return Array.isArray(piece) ? piece.map((one: Html) => one.text).join('') : escapeHTML(String(piece));
 };
 
 /** A template whose every value is escaped unless it is Html itself. */

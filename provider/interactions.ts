@@ -1,9 +1,10 @@
 import type { AdapterPayload, Interaction as LibraryInteraction, ProviderContext } from 'oidc-provider';
+import { accountSummary } from '../kinds/account.js';
 import { Interaction, interactionLife } from '../kinds/interaction/interaction.js';
-import { toTimestamp } from '../kinds/text.js';
 import type { ObjectOf, Part } from '../registry/kind.js';
 import { nameOf } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import { accountObject } from './accounts.js';
 import { clientSummary } from './clients.js';
 import { currentExchange, type Exchange } from './exchange.js';
@@ -16,7 +17,7 @@ const begunMemo = 'begun';
 const endedMemo = 'ended';
 
 /** The path of an interaction, which is also its cookie's. */
-export const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
+const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
 
 /** The hand-off: makes our record of what the library asks of a person, create-if-absent, in the commit that stores the library's own. */
 export async function beginInteraction(on: Foundation, ctx: ProviderContext, interaction: LibraryInteraction): Promise<string> {
@@ -36,6 +37,7 @@ async function draftOf(on: Foundation, name: string, interaction: LibraryInterac
   const now = Date.now();
   const { params, prompt, session } = interaction;
   const consent = prompt.name === 'consent';
+  const account = consent && session ? await accountObject(on, session.accountId) : undefined;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   return {
     metadata: { name } as InteractionObject['metadata'],
@@ -46,7 +48,7 @@ async function draftOf(on: Foundation, name: string, interaction: LibraryInterac
     status: {
       phase: consent ? 'ConsentRequired' : 'LoginRequired',
       client: await clientSummary(on, params.client_id),
-      ...(consent && session && { account: await accountSummary(on, session.accountId) }),
+      ...(account && { account: accountSummary(account) }),
       ...(refusal && { refusal }),
       expirationTimestamp: toTimestamp(now + interactionLife),
     },
@@ -68,13 +70,6 @@ function hints(params: Record<string, unknown>): Pick<InteractionObject['spec'],
     ...(typeof hint === 'string' && hint && hint.length <= 320 && !control.test(hint) && { loginHint: hint }),
     ...(languages.length > 0 && { locales: languages }),
   };
-}
-
-async function accountSummary(on: Foundation, name: string): Promise<InteractionObject['status']['account']> {
-  const account = await accountObject(on, name);
-  if (!account) return undefined;
-  const { spec, status } = account;
-  return { name, ...(spec.displayName && { displayName: spec.displayName }), email: status.email.address, setup: status.setup };
 }
 
 /** The library destroyed its half: ours stops showing the way back, in the same commit, and is over when nothing had been decided. */

@@ -1,13 +1,7 @@
-import { createHash, createPrivateKey, sign } from 'node:crypto';
-import type { Keys } from '../registry/keys.js';
+import { createPrivateKey, sign } from 'node:crypto';
+import { thumbprint, type Keys } from '../registry/keys.js';
 
 type Jwk = Record<string, unknown>;
-
-/** RFC 7638 thumbprint of an EC or RSA key, base64url. */
-function thumbprint(jwk: Jwk): string {
-  const members = jwk.kty === 'EC' ? ['crv', 'kty', 'x', 'y'] : ['e', 'kty', 'n'];
-  return createHash('sha256').update(JSON.stringify(Object.fromEntries(members.map((name) => [name, jwk[name]])))).digest('base64url');
-}
 
 /** The private keys of ID tokens as the library takes them; throws unless there is one of ES256 and one of RS256, each with a kid of its own. */
 export function signingKeys(keys: Keys): { keys: Jwk[] } {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { withoutAmbiguous, type CookieNames } from './cookies.js';
 
 /** Headers in which Host and protocol are the configured ones and nothing forwarded is left to believe (`provider.md` 2). */
-export function ownHeaders(headers: IncomingHttpHeaders, baseURL: string): IncomingHttpHeaders {
+function ownHeaders(headers: IncomingHttpHeaders, baseURL: string): IncomingHttpHeaders {
   const base = new URL(baseURL);
   const { 'x-forwarded-host': _host, 'x-forwarded-for': _for, forwarded: _forwarded, ...rest } = headers;
   return { ...rest, host: base.host, 'x-forwarded-proto': base.protocol.slice(0, -1) };

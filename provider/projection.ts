@@ -1,8 +1,9 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { Session, type Method } from '../kinds/session.js';
-import { toTimestamp } from '../kinds/text.js';
 import type { Part } from '../registry/kind.js';
 import { digest, nameOf } from '../registry/keys.js';
+import { toTimestamp } from '../registry/timestamp.js';
+import { ownedBy } from './accounts.js';
 import { clientName } from './clients.js';
 import { phishingResistant } from '../kinds/assurance.js';
 import type { Exchange } from './exchange.js';
@@ -23,10 +24,11 @@ export async function projectSession(on: Foundation, exchange: Exchange, name: s
   const clients = await clientsOf(on, payload);
   const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
   const method = exchange.memo.get(loginMemo) as Method | undefined;
+  const owned = ownedBy(payload.accountId!);
   return on.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
     if (!old) exchange.afterCommit('session cap', () => on.afterwards(() => endBeyondCap(on, payload.accountId!)));
-    return { ...(old ?? { metadata: { name, labels: {} }, spec: {} }), ...projected(on, payload, libraryKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
+    return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, libraryKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
   });
 }
 

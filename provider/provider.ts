@@ -59,11 +59,11 @@ export interface IdentityProvider {
   settled(): Promise<void>;
 }
 
-/** Builds the provider; reads the store's epoch once and registers its workers, so before the outbox starts. */
-export async function createIdentityProvider(deps: ProviderDeps): Promise<IdentityProvider> {
+/** Builds the provider and registers its workers, so before the outbox starts. */
+export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   const counts = new Map<string, number>();
   const under = new Set<Promise<unknown>>();
-  const on = await lay(deps, counts, under);
+  const on = lay(deps, counts, under);
   let made: Made = createProvider(on);
   deps.outbox.register(logoutWorker(on, (...notice) => made.tell(...notice)));
   deps.outbox.register(grantsWorker(on));
@@ -82,14 +82,12 @@ export async function createIdentityProvider(deps: ProviderDeps): Promise<Identi
   };
 }
 
-async function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>): Promise<Foundation> {
+function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>): Foundation {
   const { store, storage, keys, settings, authorize, log, stylesheet, scopes = () => builtInScopes, networkLimits, supplier, allowPrivateNetwork = [] } = deps;
-  const { entry } = await storage.get('meta/epoch');
-  const epoch = entry ? Number(entry.value.toString()) : 0;
   const count = (event: string): void => { counts.set(event, (counts.get(event) ?? 0) + 1) };
   return {
-    store, storage, keys, settings, authorize, log, stylesheet, scopes, epoch, count,
-    records: new Records(keys, epoch), cookies: cookieNames(settings.baseURL), fetch: createFetch({ baseURL: settings.baseURL, allowPrivateNetwork }),
+    store, storage, keys, settings, authorize, log, stylesheet, scopes, epoch: settings.epoch, count,
+    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), fetch: createFetch({ baseURL: settings.baseURL, allowPrivateNetwork }),
     ...(networkLimits && { networkLimits }), ...(supplier && { supplier }),
     afterwards: (work) => {
       const running = outsideExchange(work).catch(() => count('afterwards_failed')).finally(() => under.delete(running));

@@ -1,5 +1,5 @@
 /** What happened, and what to do about it. */
-export interface Sentence { readonly title: string; readonly advice: string }
+interface Sentence { readonly title: string; readonly advice: string }
 
 const again = 'Go back to the service you came from and start again.';
 const theirs = 'Tell the people who run the service you came from: its request cannot be answered.';
@@ -14,7 +14,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   unsupported_response_type: { title: 'This kind of request is not supported', advice: theirs },
   temporarily_unavailable: { title: 'The service is not available just now', advice: 'Wait a moment, then reload this page.' },
   not_found: { title: 'There is no such page', advice: 'Check the address, or go back to where you came from.' },
-  slow_down: { title: 'Too many tries', advice: 'Wait a quarter of an hour, then try again.' },
+  slow_down: { title: 'Too many tries', advice: 'Wait a while, then try again.' },
   server_error: { title: 'Something went wrong here', advice: 'It was noted. Wait a moment, then start again at the service you came from.' },
 };
 

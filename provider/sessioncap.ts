@@ -4,7 +4,7 @@ import type { Foundation } from './foundation.js';
 import { endSessions } from './signout.js';
 
 /** Sessions an account may have; the least recently used beyond them end (`api.md` 10). */
-export const sessionsPerAccount = 50;
+const sessionsPerAccount = 50;
 
 /** Ends what an account has too much of, a few at a time. */
 export async function endBeyondCap(on: Foundation, account: string): Promise<void> {

@@ -5,6 +5,7 @@ import { allowForms, formTargets } from './headers.js';
 import { renderError } from './pages.js';
 import { libraryError, translated } from './reach.js';
 import { revokeReused } from './revocation.js';
+import { waitMemo } from './tries.js';
 
 const moved = 'something this request relies on was changed meanwhile, try again';
 
@@ -59,8 +60,9 @@ const shared: ReadonlySet<string> = new Set(['discovery', 'jwks']);
 async function finishHeaders(provider: Provider, ctx: KoaContext): Promise<void> {
   if (shared.has(ctx.oidc?.route ?? '') && ctx.status === 200) ctx.set('Cache-Control', 'public, max-age=300');
   if (ctx.oidc?.route === 'discovery' && ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
+  if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
-  if (ctx.status === 429) ctx.set('Retry-After', '900');
+  if (ctx.status === 429) ctx.set('Retry-After', String(currentExchange()!.memo.get(waitMemo) ?? 1));
   if (ctx.oidc && ctx.status < 500 && ctx.response.is('html')) await letFormsLead(provider, ctx);
 }
 

@@ -1,18 +1,15 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../kinds/grant.js';
 import { Session } from '../kinds/session.js';
-import { toTimestamp } from '../kinds/text.js';
 import type { KindObject, Part } from '../registry/kind.js';
 import { digest } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
+import { toTimestamp } from '../registry/timestamp.js';
 import type { Check, Write } from '../storage/storage.js';
 import type { Foundation, SessionObject } from './foundation.js';
 import { cleanupRow, noticeRow, noticesOf, tellFor, type Notice, type SignOutStates } from './notices.js';
 import { reach } from './reach.js';
 import { copiesPrefix, recordKeyOf, uidKey } from './records.js';
-
-/** So many sessions fit into one commit, each with its record, its index and its mark. */
-export const sessionsPerCommit = 20;
 
 const mostWrites = 80;
 

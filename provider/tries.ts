@@ -1,11 +1,20 @@
 import { givenBack, limitKey, raised, spendFrom, type Limit } from '../registry/limits.js';
 import { tooManyRequests } from '../registry/status.js';
+import { currentExchange } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { reach, translated } from './reach.js';
 
+/** Where an exchange that ran into a limit leaves for how many seconds to wait: the library renders the error and knows no such header. */
+export const waitMemo = 'wait';
+
 /** Takes one from a limit that is counted in the store; throws 429 in the library's words. */
-export function spendTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
-  return change(on, limit, subject, (log) => spendFrom(raised(limit, on.settings.limitFactor), log, Date.now()));
+export async function spendTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
+  try {
+    await change(on, limit, subject, (log) => spendFrom(raised(limit, on.settings.limitFactor), log, Date.now()));
+  } catch (error) {
+    currentExchange()?.memo.set(waitMemo, (error as { retryAfter?: number }).retryAfter);
+    throw error;
+  }
 }
 
 /** Gives the last one back: it turned out to be a right one. */

@@ -31,7 +31,7 @@ export class HubEvent {
 const sizeOf = (stored: Stored | undefined): number => stored?.entry.value.length ?? 0;
 
 /** What is told of each change; none of it may throw. */
-export interface Subscriber {
+interface Subscriber {
   event(event: HubEvent): void;
   /** No more will come: the history needed is gone, or the hub stops. */
   end(why: 'Compacted' | 'Stopped'): void;

@@ -18,8 +18,8 @@ const rememberedSignatures = 10_000;
 
 const random = (): string => randomBytes(32).toString('base64url');
 
-/** RFC 7638 thumbprint of a public EC or RSA key, base64url. */
-function thumbprint(jwk: Record<string, unknown>): string {
+/** RFC 7638 thumbprint of an EC or RSA key, base64url. */
+export function thumbprint(jwk: Record<string, unknown>): string {
   const members = jwk.kty === 'EC' ? ['crv', 'kty', 'x', 'y'] : ['e', 'kty', 'n'];
   return createHash('sha256').update(JSON.stringify(Object.fromEntries(members.map((name) => [name, jwk[name]])))).digest('base64url');
 }

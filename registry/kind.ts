@@ -88,6 +88,8 @@ export interface Settings {
   readonly baseURL: string;
   /** Multiplies every rate limit on requests and mails; 1 but under load tests. */
   readonly limitFactor: number;
+  /** The store's epoch: records of an older one came back with a backup and are dead. */
+  readonly epoch: number;
 }
 
 /** Everything a strategy or an action may know and do in one request. */
@@ -100,7 +102,7 @@ export interface Call {
   readonly ports: Ports;
   readonly settings: Settings;
   readonly keys: Keys;
-  /** The Part of the decision that let this request in, for changes made outside `change`. */
+  /** Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in. */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
   /** One commit; `work` runs again when a race was lost. With dryRun all but the commit. */
@@ -236,7 +238,7 @@ export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
   bodyLimit?: number;
   /** Counted by client network before the body is decoded. */
   limit?: Limit;
-  /** What the target name may be besides itself: `~`. */
+  /** Does it, on the target as it was when the request was let in; what it answers is an object of `answers`. */
   run(call: Call, target: ObjectOf<K>, body: ActionBody<z.infer<B>>): Promise<unknown>;
 }
 

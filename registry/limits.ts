@@ -39,13 +39,15 @@ export function givenBack(log: Buffer): Buffer {
 /** A limit with `factor` times as much in it. */
 export const raised = (limit: Limit, factor: number): Limit => (factor === 1 ? limit : { ...limit, most: Math.ceil(limit.most * factor) });
 
+/** So many subjects' blocks are held in memory. */
+const held = 20_000;
+
 interface Block { left: number; window: number }
 
 /** Limits on requests by client network: whole windows, drawn from the store in blocks of a tenth, so most requests cost no commit. */
 export class NetworkLimits {
   readonly #storage: Storage;
   readonly #blocks = new Map<string, Block>();
-
   readonly #factor: number;
 
   constructor(storage: Storage, factor = 1) {
@@ -68,12 +70,11 @@ export class NetworkLimits {
 
   /** A replica whose clock is behind counts on in the window that another one has begun: two clocks must not open a limit twice. */
   async #draw(limit: Limit, key: string, window: number, now: number): Promise<void> {
-    if (this.#blocks.size > 20_000) this.#blocks.clear();
     for (;;) {
       const { entry } = await guard(this.#storage.get(key));
-      const held = entry && (JSON.parse(entry.value.toString()) as { window: number; drawn: number });
-      const current = held?.window === window + 1 ? held.window : window;
-      const drawn = held?.window === current ? held.drawn : 0;
+      const counted = entry && (JSON.parse(entry.value.toString()) as { window: number; drawn: number });
+      const current = counted?.window === window + 1 ? counted.window : window;
+      const drawn = counted?.window === current ? counted.drawn : 0;
       const end = (current + 1) * limit.seconds * 1000;
       const size = Math.min(Math.max(1, Math.floor(limit.most / 10)), limit.most - drawn);
       if (size <= 0) throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
@@ -81,8 +82,15 @@ export class NetworkLimits {
       const answer = await guard(this.#storage.commit([{ key, is: entry ? entry.revision : 'absent' }], [{ put: key, value, expires: end }]));
       if (!answer.committed) continue;
       const block = this.#blocks.get(key);
-      this.#blocks.set(key, { window: current, left: size + (block?.window === current ? block.left : 0) });
+      this.#hold(key, { window: current, left: size + (block?.window === current ? block.left : 0) });
       return;
     }
+  }
+
+  /** The block drawn longest ago makes room, and it alone: many networks cannot make this replica forget the others' windows. */
+  #hold(key: string, block: Block): void {
+    this.#blocks.delete(key);
+    if (this.#blocks.size >= held) this.#blocks.delete(this.#blocks.keys().next().value!);
+    this.#blocks.set(key, block);
   }
 }

@@ -2,7 +2,7 @@ import type { Action, AnyKind } from './kind.js';
 import { toJSONSchema, Validator, type JSONSchema } from './schema.js';
 
 /** The validators and schemas of one kind, converted once. */
-export interface KindSchemas { readonly spec: Validator; readonly status: JSONSchema }
+interface KindSchemas { readonly spec: Validator; readonly status: JSONSchema }
 
 /** All kinds and actions that are served, by the names that paths use; computed once, so a contradiction stops the start. */
 export class Registry {

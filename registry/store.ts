@@ -10,7 +10,7 @@ import { copyOf, counts, objectKey, storedOf, type Stored } from './stored.js';
 import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
 
 /** What a Store stands on. */
-export interface StoreParts {
+interface StoreParts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly hub: Hub;
@@ -22,7 +22,7 @@ export interface StoreParts {
 }
 
 /** What differs from call to call. */
-export interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Stored }
+interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Stored }
 
 const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
 const deadline = 10_000;

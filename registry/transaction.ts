@@ -1,15 +1,15 @@
 import { randomUUID, webcrypto } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
-import { apiVersion, type AnyKind, type Call, type Draft, type KindObject, type ObjectOf, type Part, type Transaction } from './kind.js';
+import { apiVersion, type AnyKind, type Call, type Draft, type KindObject, type ObjectOf, type OwnerReference, type Part, type Transaction } from './kind.js';
 import { digest } from './keys.js';
 import { limitKey, raised, spendFrom, type Limit } from './limits.js';
 import { outboxRow } from './outboxrow.js';
 import type { Registry } from './registry.js';
 import { alreadyExists, invalid, notFound } from './status.js';
 import { counts, frame, objectKey, storedOf, type Stored } from './stored.js';
+import { toTimestamp } from './timestamp.js';
 
-const seconds = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`;
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Characters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
@@ -65,9 +65,9 @@ export class StoreTransaction implements Transaction {
     const given = draft as { metadata: KindObject['metadata'] & { generateName?: string } } & KindObject;
     const name = given.metadata.name ?? (await this.#freeName(kind, (given.metadata.generateName ?? '').slice(0, 58)));
     if (await this.#taken(kind, name)) throw alreadyExists(kind, name);
-    const { labels, annotations, ownerReferences } = given.metadata;
+    const { labels, annotations, ownerReferences = await this.#owners(kind, given) } = given.metadata;
     const object: KindObject = {
-      metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: seconds(this.#call.now),
+      metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: toTimestamp(this.#call.now),
         ...(labels && Object.keys(labels).length > 0 && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) },
       spec: given.spec, status: given.status ?? {}, internal: given.internal,
     };
@@ -85,6 +85,17 @@ export class StoreTransaction implements Transaction {
   async #taken(kind: AnyKind, name: string): Promise<boolean> {
     const key = objectKey(kind, name);
     return Boolean(this.#staged.get(key)?.object ?? (await this.#entry(key)));
+  }
+
+  /** What an Account owns points to it; its uid comes from what is at hand, and is read only where nothing has it. */
+  async #owners(kind: AnyKind, { spec, status }: KindObject): Promise<OwnerReference[] | undefined> {
+    const name = kind.owner === 'spec.account' ? spec.account : kind.owner === 'status.account' ? status?.account : undefined;
+    const owning = this.#registry.kinds.find(({ owner }) => owner === 'metadata.name');
+    if (typeof name !== 'string' || !owning) return undefined;
+    const key = objectKey(owning, name);
+    const accounts = this.#call.store(owning);
+    const owner = this.#staged.get(key)?.object ?? (this.#read.has(key) ? (await this.#stored(owning, name))?.object : accounts.held(name) ?? (await accounts.get(name)));
+    return owner && [ownerReference(owning, owner)];
   }
 
   async update<K extends AnyKind>(kind: K, name: string, change: (next: ObjectOf<K>) => void | Promise<void>): Promise<ObjectOf<K>> {
@@ -200,5 +211,5 @@ export class StoreTransaction implements Transaction {
   }
 }
 
-/** The owner reference of everything an Account owns. */
-export const ownedBy = (account: KindObject) => ({ apiVersion, kind: 'Account', name: account.metadata.name, uid: account.metadata.uid });
+/** How an object points to its owner (`kubernetes.md` 3). */
+export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({ apiVersion, kind, name: metadata.name, uid: metadata.uid });

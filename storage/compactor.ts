@@ -3,7 +3,7 @@ import { Compacted, Unavailable, Unknown, type Entry, type Revision, type Storag
 const record = 'meta/compaction';
 
 /** How history is forgotten. */
-export interface CompactorOptions {
+interface CompactorOptions {
   /** Milliseconds between two compactions, and the least time a revision stays readable. */
   readonly interval: number;
   /** The clock, in milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import { defineAction, type Call } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
-import { Account } from '../account.js';
+import { Account, accountSummary } from '../account.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseFollowed, refuseUnless } from './phase.js';
 
@@ -43,7 +43,7 @@ export const setUpAccount = defineAction({
         next.metadata = { ...rest, ...(labels && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) };
       });
       await tx.update(Interaction, metadata.name, ({ status }) => {
-        status.account = { name: account.metadata.name, email: account.status.email.address, setup: account.status.setup, ...(account.spec.displayName && { displayName: account.spec.displayName }) };
+        status.account = accountSummary(account);
       });
       return account;
     });

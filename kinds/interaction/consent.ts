@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
-import { ownedBy } from '../../registry/transaction.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { Session } from '../session.js';
-import { toTimestamp } from '../text.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseUnless } from './phase.js';
 
@@ -79,7 +78,7 @@ async function remember(tx: Transaction, call: Call, interaction: InteractionObj
     return;
   }
   await tx.create(Grant, {
-    metadata: { name, ownerReferences: [ownedBy(account)] }, spec: { scopes },
+    metadata: { name }, spec: { scopes },
     status: { account: account.metadata.name, client: summary, grantedTimestamp: toTimestamp(call.now), disclosures: [] },
     internal: { ...decided, decision: 1 },
   });

@@ -5,16 +5,16 @@ import { digest } from '../../registry/keys.js';
 import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
 import type { Limit } from '../../registry/limits.js';
 import { invalid, tooManyRequests } from '../../registry/status.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account.js';
 import { canonical, emailAddress, isWithinLengths } from '../address.js';
 import { describeBrowser } from '../useragent.js';
-import { toTimestamp } from '../text.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseUnless } from './phase.js';
 import { restingUntil } from './resting.js';
 
 const quarter = 15 * 60;
-export const mailLimits = {
+const mailLimits = {
   address: { name: 'mailaddress', most: 5, seconds: quarter }, interaction: { name: 'mailinteraction', most: 5, seconds: quarter }, network: { name: 'mailnetwork', most: 20, seconds: quarter },
 } satisfies Record<string, Limit>;
 

@@ -1,13 +1,14 @@
 import { defineKind } from '../../registry/kind.js';
-import { conflict, expired } from '../../registry/status.js';
-import { InteractionInternal, interactionLife, InteractionSpec, InteractionStatus } from './record.js';
+import { conflict } from '../../registry/status.js';
+import { InteractionInternal, interactionLife, InteractionSpec, InteractionStatus, naming } from './record.js';
+import { refuseOver } from './phase.js';
 import { viewInteraction } from './view.js';
 
 export { interactionLife, type InteractionObject } from './record.js';
 
 /** A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md` 4). */
 export const Interaction = defineKind({
-  kind: 'Interaction', resource: 'interactions', bound: true, named: 'service', bodyLimit: 64 << 10,
+  kind: naming.kind, resource: naming.resource, bound: true, named: 'service', bodyLimit: 64 << 10,
   description: 'A sign-in in progress.',
   verbs: ['get', 'list', 'watch', 'delete'],
   spec: InteractionSpec, status: InteractionStatus, internal: InteractionInternal,
@@ -19,7 +20,7 @@ export const Interaction = defineKind({
     /** Cancels it: the Client is told `access_denied` when the browser follows returnTo. */
     async remove(tx, old, call) {
       await tx.update(Interaction, old.metadata.name, (next) => {
-        if (call.now > next.internal.created + interactionLife) throw expired('this sign-in is over its time', Interaction, next.metadata.name);
+        refuseOver(next, call);
         if (next.status.phase === 'Completed' || next.status.phase === 'Aborted' || next.internal.returnTo === undefined) throw conflict(Interaction, next.metadata.name, `it is ${next.status.phase} already`);
         next.status.phase = 'Aborted';
         delete next.status.emailChallenge;

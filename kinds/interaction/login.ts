@@ -5,11 +5,11 @@ import { defineAction, type Call, type Transaction } from '../../registry/kind.j
 import type { Limit } from '../../registry/limits.js';
 import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
-import { Account } from '../account.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { Account, accountSummary } from '../account.js';
 import { canonical } from '../address.js';
 import { claimsOf } from '../assurance.js';
 import type { Method } from '../session.js';
-import { toTimestamp } from '../text.js';
 import { codeData } from './emailchallenge.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseOver, wrongPhase } from './phase.js';
@@ -17,7 +17,7 @@ import { countTry, forgetTries, restingUntil } from './resting.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
-export const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
+const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
 
 /** POST login: signs in by an emailed code or link, in the order of checks of `provider.md` 15. */
 export const login = defineAction({
@@ -31,7 +31,7 @@ export const login = defineAction({
     const { name } = interaction.metadata;
     const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: spec.method });
     if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this way to sign in', Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
-    refuseOver(interaction, call.now);
+    refuseOver(interaction, call);
     const challenge = spec.method === 'EmailLink' ? await challengeOfLink(call, interaction, spec.token) : await spendTry(call, name, spec.code);
     return enter(call, name, spec.method, challenge);
   },
@@ -126,10 +126,10 @@ async function accountOf(tx: Transaction, call: Call, interaction: InteractionOb
   });
 }
 
-function authenticated(interaction: InteractionObject, { metadata, spec, status: account }: AccountObject, method: Method, call: Call): void {
+function authenticated(interaction: InteractionObject, account: AccountObject, method: Method, call: Call): void {
   const { internal, status } = interaction;
   useUp(interaction);
   status.phase = 'Authenticated';
-  status.account = { name: metadata.name, email: account.email.address, setup: account.setup, ...(spec.displayName && { displayName: spec.displayName }) };
-  internal.login = { account: metadata.name, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
+  status.account = accountSummary(account);
+  internal.login = { account: account.metadata.name, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
 }

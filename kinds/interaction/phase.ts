@@ -1,23 +1,32 @@
 import type { Call } from '../../registry/kind.js';
-import { conflict, expired, type StatusError } from '../../registry/status.js';
-import { Interaction, interactionLife, type InteractionObject } from './interaction.js';
+import { conflict, expired, notFound, type StatusError } from '../../registry/status.js';
+import { interactionLife, naming, type InteractionObject } from './record.js';
+
+/** What is judged of a call here. */
+type Judged = Pick<Call, 'now' | 'settings'>;
+
+/** 404 for one that a restored backup brought back: no code, link or cookie of it opens anything. */
+export function refuseRevived({ internal, metadata }: InteractionObject, { settings }: Pick<Call, 'settings'>): void {
+  if (internal.epoch < settings.epoch) throw notFound(naming, metadata.name);
+}
 
 /** 410 over its hour. */
-export function refuseOver({ internal, metadata }: InteractionObject, now: number): void {
-  if (now > internal.created + interactionLife) throw expired('this sign-in is over its time', Interaction, metadata.name);
+export function refuseOver(interaction: InteractionObject, call: Judged): void {
+  refuseRevived(interaction, call);
+  if (call.now > interaction.internal.created + interactionLife) throw expired('this sign-in is over its time', naming, interaction.metadata.name);
 }
 
 /** 409: an action in the wrong phase changes nothing. */
 export const wrongPhase = ({ metadata, status }: InteractionObject): StatusError =>
-  conflict(Interaction, metadata.name, `it is in phase ${status.phase}`);
+  conflict(naming, metadata.name, `it is in phase ${status.phase}`);
 
 /** 409 once returnTo was followed: from then on the session speaks for the person, and this record is history. */
 export function refuseFollowed(interaction: InteractionObject): void {
-  if (interaction.internal.returnTo === undefined) throw conflict(Interaction, interaction.metadata.name, 'it was followed to its end already');
+  if (interaction.internal.returnTo === undefined) throw conflict(naming, interaction.metadata.name, 'it was followed to its end already');
 }
 
 /** 410 over its hour, 409 in any other phase. */
-export function refuseUnless(phase: InteractionObject['status']['phase'], interaction: InteractionObject, call: Pick<Call, 'now'>): void {
-  refuseOver(interaction, call.now);
+export function refuseUnless(phase: InteractionObject['status']['phase'], interaction: InteractionObject, call: Judged): void {
+  refuseOver(interaction, call);
   if (interaction.status.phase !== phase) throw wrongPhase(interaction);
 }

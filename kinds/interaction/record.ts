@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { KindObject } from '../../registry/kind.js';
+import { group, type KindObject } from '../../registry/kind.js';
 import { Missing } from '../account.js';
 import { Method } from '../session.js';
 import { timestamp } from '../text.js';
 
 /** The five phases of a sign-in (specification 3). */
-export const Phase = z.enum(['LoginRequired', 'Authenticated', 'ConsentRequired', 'Completed', 'Aborted']);
+const Phase = z.enum(['LoginRequired', 'Authenticated', 'ConsentRequired', 'Completed', 'Aborted']);
 
 /** One scope asked for, as the person sees it (specification 2, Interaction). */
 export const ConsentScope = z.object({
@@ -53,7 +53,7 @@ const EmailProof = z.object({
   /** The mail carries the link only: codes rest for this address. */
   linkOnly: z.boolean(),
 });
-export type EmailProof = z.infer<typeof EmailProof>;
+type EmailProof = z.infer<typeof EmailProof>;
 
 export const InteractionSpec = z.object({
   client: z.string().describe('The Client that asks.'),
@@ -109,6 +109,9 @@ export const InteractionInternal = z.object({
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
+
+/** What messages and keys call the kind; pieces of the kind itself cannot import it. */
+export const naming = { kind: 'Interaction', resource: 'interactions', group } as const;
 
 /** An Interaction as the server holds it. */
 export type InteractionObject = KindObject<z.infer<typeof InteractionSpec>, z.infer<typeof InteractionStatus>, z.infer<typeof InteractionInternal>>;

@@ -2,7 +2,7 @@ import type { Authorize, Question } from '../../registry/decision.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 
 /** The account that owns an object, read from its name: everything owned is named `<account>-<suffix>`. */
-export const ownerOf = (question: Question): string | undefined => {
+const ownerOf = (question: Question): string | undefined => {
   if (!question.kind?.owner) return undefined;
   if (question.name === undefined) return question.owner;
   return question.kind.owner === 'metadata.name' ? question.name : question.name.split('-', 1)[0];

@@ -11,7 +11,7 @@ import { openTables } from './tables.js';
 import { watchPrefix } from './watcher.js';
 
 /** How an embedded store is opened; times in milliseconds. */
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** The folder that holds the store alone; made when missing. */
   readonly directory: string;
   /** Pause between two looks for expired entries. */

@@ -3,14 +3,14 @@ import type { Change, Entry, Revision } from '../storage.js';
 const header = 16;
 
 /** A stored value: revision and expiry as doubles (0: none), then the bytes. */
-export function encodeRecord(entry: Entry): Buffer {
+function encodeRecord(entry: Entry): Buffer {
   const record = Buffer.allocUnsafe(header + entry.value.length);
   writeRecord(entry, record, 0);
   return record;
 }
 
 /** The entry that {@link encodeRecord} wrote under `key`, sharing the record's memory. */
-export function decodeRecord(key: string, record: Buffer): Entry {
+function decodeRecord(key: string, record: Buffer): Entry {
   const revision = record.readDoubleBE(0);
   const expires = record.readDoubleBE(8);
   const value = record.subarray(header);

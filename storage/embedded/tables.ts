@@ -4,7 +4,7 @@ import type { Entry } from '../storage.js';
 import { recordEncoding } from './record.js';
 
 /** The format this release writes, and the newest it can read. */
-export const format = 1;
+const format = 1;
 
 /** The lmdb databases of one store; keys are strings in byte order, values Buffers. */
 export interface Tables {

@@ -1,7 +1,7 @@
 import { Unavailable, Unknown } from '../storage.js';
 
 /** What a failed call means: `unsent` and `refused` wrote nothing, `unsent` may be repeated elsewhere; `unknown` may have written. */
-export type FailureKind = 'unsent' | 'refused' | 'full' | 'lease' | 'oversize' | 'compacted' | 'future' | 'unknown';
+type FailureKind = 'unsent' | 'refused' | 'full' | 'lease' | 'oversize' | 'compacted' | 'future' | 'unknown';
 
 /** A call to etcd that failed, sorted by what it means. */
 export class Failure extends Error {

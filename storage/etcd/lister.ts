@@ -9,7 +9,7 @@ const largestPage = 2000;
 const pageBytes = 2 << 20;
 
 /** Finds the oldest revision etcd still has, for a message. */
-export type FindOldest = (from: Revision) => Promise<Revision>;
+type FindOldest = (from: Revision) => Promise<Revision>;
 
 interface Place { readonly cluster: Cluster; readonly keyspace: Keyspace; readonly findOldest: FindOldest }
 

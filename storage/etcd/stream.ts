@@ -19,7 +19,7 @@ export interface WatchResponse {
 }
 
 /** What is asked on a watch stream. */
-export type WatchRequest =
+type WatchRequest =
   | { create_request: { key: Buffer; range_end: Buffer; start_revision: number; prev_kv: boolean; fragment: boolean } }
   | { progress_request: Record<string, never> };
 

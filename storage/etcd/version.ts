@@ -1,5 +1,5 @@
 /** A release of etcd as numbers. */
-export type Version = readonly [major: number, minor: number, patch: number];
+type Version = readonly [major: number, minor: number, patch: number];
 
 const supported: readonly Version[] = [[3, 5, 33], [3, 6, 14]];
 const orderedProgress: readonly Version[] = [[3, 4, 25], [3, 5, 8], [3, 6, 0]];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { applyMergePatch } from '../../apiserver/patch.js';
-import { methodOf } from '../../apiserver/request.js';
+import { methodOf } from '../../apiserver/methods.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { methodOf } from '../../apiserver/request.js';
+import { methodOf } from '../../apiserver/methods.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
@@ -70,6 +70,12 @@ describe('what another site’s page sends (A)', () => {
       expect(headers.allow).toBe('POST');
       expect((await tab.send('HEAD', `${I}/${action}`)).code).toBe(405);
     }
+    for (const action of actions) {
+      const path = `${action.of.resource}/${action.of.bound ? I.split('/').at(-1) : 'x'}/${action.subresource}`;
+      const others = actions.filter((one) => one.of === action.of && one.subresource === action.subresource).map(methodOf);
+      if (others.includes('GET')) continue;
+      for (const method of ['GET', 'HEAD']) expect([path, (await tab.send(method, path)).headers.allow]).toEqual([path, others.join(', ')]);
+    }
     await tab.post(`${I}/emailchallenge?_method=DELETE`, challenge, { headers: { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' } }).is(200);
     expect((await tab.get(I).is(200)).body.status.phase).toBe('LoginRequired');
   });
@@ -78,7 +84,7 @@ describe('what another site’s page sends (A)', () => {
     for (const path of [I, 'accounts', '/api', '/', '/oauth2/auth']) for (const method of ['OPTIONS', 'GET']) {
       const answer = await tab.send(method, path, { plain: true, headers: { origin: evil, 'access-control-request-method': 'POST' } });
       expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
-      if (method === 'OPTIONS' && path !== '/oauth2/auth') expect(answer.code).toBe(405);
+      if (method === 'OPTIONS') expect(answer.code).toBe(405);
     }
     expect((await tab.get(I).is(200)).headers['cross-origin-resource-policy']).toBe('same-origin');
   });

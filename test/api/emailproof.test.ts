@@ -137,6 +137,8 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     const names = await Promise.all([first, second, third].map(async ({ tab }) => (await tab.get('accounts/~').is(200)).body.metadata.name));
     expect(names[0]).toBe(names[1]);
     expect(names[2]).not.toBe(names[0]);
+    const { tab, I } = await begin(service);
+    for (const email of [`casé${store}@example.test`, `cas\u0065\u0301${store}@example.test`, `case${store}@exámple.test`, `\uff43ase${store}@example.test`]) await tab.post(`${I}/emailchallenge`, { spec: { email } }).fails(422, 'Invalid', 'spec.email');
   });
 
   test('J3 a first sign-in of one address in ten interactions at once makes one Account', async () => {

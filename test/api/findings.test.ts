@@ -4,7 +4,7 @@ import { Keys, newKeys } from '../../registry/keys.js';
 import type { Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { clock } from '../support/clock.js';
-import { begin, mailTo, proceed, signIn } from '../support/signin.js';
+import { authorizationPath, begin, mailTo, proceed, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
 afterAll(async () => { clock.release(); await stopAll() });
@@ -158,8 +158,90 @@ describe('nothing is taken for something else', () => {
     expect(body.metadata.ownerReferences).toBeUndefined();
   });
 
+  test('sessions and grants point to the Account that owns them', async () => {
+    await createClient(service, 'house', { firstParty: true });
+    const { tab } = await signIn(service, 'owned@example.test');
+    const { metadata } = (await tab.get('accounts/~').is(200)).body;
+    await tab.navigate(authorizationPath('house', 'openid', 'v'.repeat(43))).is(303);
+    const owners = [{ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Account', name: metadata.name, uid: metadata.uid }];
+    expect(metadata.ownerReferences).toBeUndefined();
+    expect((await tab.get('sessions/~').is(200)).body.metadata.ownerReferences).toEqual(owners);
+    const { items } = (await tab.get('grants').is(200)).body;
+    expect(items.map((grant: any) => [grant.status.client.name, grant.metadata.ownerReferences])).toEqual([['app', owners], ['house', owners]]);
+  });
+
+  test('consent shows the very identifier that a pairwise Client receives', async () => {
+    await createClient(service, 'pair', { subjectType: 'pairwise' });
+    const { tab } = await signIn(service, 'pair@example.test');
+    const begun = await begin(service, { tab, client: 'pair' });
+    const { status } = (await tab.get(begun.I).is(200)).body;
+    const { preview } = status.consent.scopes.find((scope: any) => scope.name === 'openid');
+    const agreed = await tab.post(`${begun.I}/consent`, { spec: { scopes: ['openid', 'email'] } }).is(200);
+    const callback = new URL((await tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!);
+    const { body } = await redeem(service, { ...begun, callback });
+    const { sub } = JSON.parse(Buffer.from(body.id_token.split('.')[1], 'base64url').toString());
+    expect(preview).toEqual([{ claim: 'sub', title: 'Identifier', value: sub }]);
+    expect(sub).not.toBe(status.account.name);
+  });
+
+  test('a cookie in quotes is another value, to the API and to the provider', async () => {
+    const { tab } = await signIn(service, 'quoted@example.test');
+    const silent = authorizationPath('app', 'openid email', 'v'.repeat(43), { prompt: 'none' });
+    expect((await tab.navigate(silent).is(303)).headers.location).toContain('code=');
+    for (const quoted of ['vestibule-session', 'vestibule-session.sig']) {
+      const other = service.tab();
+      other.cookies = tab.cookies.map((cookie) => (cookie.name === quoted ? { ...cookie, value: `"${cookie.value}"` } : cookie));
+      await other.get('accounts/~').fails(401, 'Unauthorized');
+      expect((await other.navigate(silent).is(303)).headers.location).toContain('error=login_required');
+    }
+  });
+
+  test('an unknown field is told of the body’s own kind', async () => {
+    const { tab, I } = await begin(service);
+    const { details, message } = await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test', extra: 1 } }).fails(422, 'Invalid', 'spec.extra');
+    expect([details!.kind, message!.split('.')[0]]).toEqual(['EmailChallenge', 'EmailChallenge']);
+    expect((await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: '123456', extra: 1 } }).fails(422, 'Invalid', 'spec.extra')).details!.kind).toBe('Login');
+    expect((await tab.post(`${I}/login?fieldValidation=Some`, { spec: { method: 'EmailCode', code: '123456' } }).fails(422, 'Invalid', 'fieldValidation')).details!.kind).toBe('Login');
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test' } }).is(200);
+    await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: (await mailTo(service, 'kind@example.test')).code } }).is(200);
+    expect((await tab.patch(`${I}/account`, { spec: { admin: true } }).fails(422, 'Invalid', 'spec.admin')).details!.kind).toBe('Account');
+    expect((await operator.delete('clients/app', { body: '{"extra":1}', headers: { 'content-type': 'application/json' } }).fails(422, 'Invalid', 'extra')).details!.kind).toBe('DeleteOptions');
+  });
+
+  test('a warning is given once, however often its change lost a race', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => operator.send('PATCH', 'clients/app', { plain: true, body: JSON.stringify({ metadata: { labels: { [`w${i}`]: 'x' } }, spec: { bogus: 1 } }), headers: { 'content-type': 'application/merge-patch+json' } }).is(200)));
+    for (const { headers } of answers) expect(headers.warning).toBe('299 - "unknown field \\"spec.bogus\\""');
+  });
+
   test('a program’s PATCH says what it is; HEAD opens no watch', async () => {
     await operator.send('PATCH', 'accounts/~', { plain: true, body: '{}' }).fails(415, 'UnsupportedMediaType');
     expect((await operator.send('HEAD', 'clients?watch=true')).code).toBe(400);
   });
+});
+
+test('a filtered page is read many rows at a time, and misses and repeats none', async () => {
+  const real = await openEmbedded({ directory: join(temporary(), 'store') });
+  let reads = 0;
+  const counted = new Proxy(real, { get: (target, name: keyof Storage) => { const method = (target[name] as (...args: unknown[]) => unknown)?.bind(target); return name === 'list' ? (...args: unknown[]) => { reads += 1; return method(...args) } : method } });
+  const service = await startTest({ storage: counted as Storage, flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
+  await createClient(service, 'app');
+  const { tab } = await signIn(service, 'op@example.test');
+  const wanted = new Set<string>();
+  for (let i = 0; i < 260; i += 1) {
+    const name = `c${String(i).padStart(3, '0')}`;
+    if (i % 40 === 39) wanted.add(name);
+    await createClient(service, name);
+  }
+  for (const name of wanted) await tab.patch(`clients/${name}`, { metadata: { labels: { of: 'interest' } } }).is(200);
+  reads = 0;
+  const found: string[] = [];
+  let [token, pages]: [string | undefined, number] = [undefined, 0];
+  do {
+    const { body }: { body: any } = await tab.get(`clients?limit=2&labelSelector=of%3Dinterest${token ? `&continue=${encodeURIComponent(token)}` : ''}`).is(200);
+    expect(body.metadata.remainingItemCount).toBeUndefined();
+    found.push(...body.items.map((one: any) => one.metadata.name));
+    [token, pages] = [body.metadata.continue, pages + 1];
+  } while (token);
+  expect(found).toEqual([...wanted]);
+  expect(reads).toBeLessThanOrEqual(2 * pages + 2);
 });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allowed, methodOf } from '../../apiserver/request.js';
+import { allowed, methodOf } from '../../apiserver/methods.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Grant } from '../../kinds/grant.js';
+import { MockMessage } from '../../kinds/mockmessage.js';
+import { Session } from '../../kinds/session.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
@@ -37,6 +39,23 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     expect((await operator.get(`grants?fieldSelector=status.account%3D${account}`).is(200)).body.items).toHaveLength(1);
   });
 
+  test('G2 nor do its watch and its deletion of all touch theirs', async () => {
+    const { tab } = await signIn(service, `range${store}@example.test`);
+    const own = (await tab.get('sessions/~').is(200)).body;
+    const account = own.status.account;
+    const neighbours = [`${account}b`, account.slice(0, -1), `${account}-b`.slice(0, -2)].filter((name) => name !== account);
+    const make = (owner: string) => service.store.change(service.store.systemCall(), (tx) => tx.create(Session, { metadata: { name: `${owner}-x` }, spec: {}, status: { ...own.status, account: owner }, internal: { libraryKey: `oidc/Session/${owner}`, uidDigest: 'x', loginSeconds: 1, epoch: 0, expires: Date.now() + 3_600_000 } }));
+    const stream = await new Stream(tab, 'sessions?watch=true').until(({ events }) => events.length === 1);
+    for (const owner of neighbours) await make(owner);
+    await service.store.change(service.store.systemCall(), (tx) => tx.update(Session, own.metadata.name, ({ metadata }) => { metadata.labels = { seen: 'yes' } }));
+    await stream.until(({ events }) => events.length > 1);
+    expect(new Set(stream.events.map(({ object }) => object.metadata.name))).toEqual(new Set([own.metadata.name]));
+    stream.close();
+    const { body } = await tab.delete('sessions').is(200);
+    expect(body.items.map((one: any) => one.metadata.name)).toEqual([own.metadata.name]);
+    for (const owner of neighbours) expect(await service.store.reader(Session).get(`${owner}-x`)).toBeDefined();
+  });
+
   test('G3 unlisted methods are 405 with Allow; TRACE echoes nothing; HEAD is decided as GET', async () => {
     for (const kind of kinds) for (const item of [false, true]) {
       const path = item ? `${kind.resource}/app` : kind.resource;
@@ -54,7 +73,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
   });
 
   test('G4 limits and tokens: odd ones are 400, somebody else’s too', async () => {
-    for (const query of ['limit=-1', 'limit=abc', 'limit=1&limit=2', 'limit=1e3', 'limit=4294967296', 'continue=xxxx', 'labelSelector=%3D%3D', 'fieldSelector=spec.x%3D1', 'resourceVersion=x', 'watch=maybe']) expect([query, (await operator.get(`clients?${query}`)).code]).toEqual([query, query === 'watch=maybe' ? 200 : 400]);
+    for (const query of ['limit=-1', 'limit=abc', 'limit=1&limit=2', 'limit=1e3', 'limit=4294967296', 'continue=xxxx', 'labelSelector=%3D%3D', 'fieldSelector=spec.x%3D1', 'resourceVersion=x', 'watch=maybe']) expect([query, (await operator.get(`clients?${query}`)).code]).toEqual([query, 400]);
     const { body: first } = await operator.get('clients?limit=7').is(200);
     expect(first.items).toHaveLength(7);
     const token = encodeURIComponent(first.metadata.continue);
@@ -64,6 +83,23 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     const second = (await signIn(service, 'op@example.test')).tab;
     expect((await second.get(`clients?limit=7&continue=${token}`).is(200)).body.items).toHaveLength(7);
     expect((await operator.get('clients?limit=1000000').is(200)).body.items).toHaveLength(41);
+    const grants = (await operator.get('grants?limit=1').is(200)).body.metadata.continue;
+    await person.get(`grants?limit=1&continue=${encodeURIComponent(grants)}`).fails(400, 'BadRequest');
+    await service.tab().get(`mockmessages?limit=1&continue=${encodeURIComponent(grants)}`).fails(400, 'BadRequest');
+  });
+
+  test('G4 no page has more than 500, whatever is asked; without a limit there is all of it', async () => {
+    const sent = new Date().toISOString().slice(0, 19);
+    for (let from = 0; from < 520; from += 40) await service.store.change(service.store.systemCall(), async (tx) => {
+      for (let i = from; i < from + 40; i += 1) await tx.create(MockMessage, { metadata: { name: `m${String(i).padStart(4, '0')}` }, spec: {}, status: { to: 'a', from: 'b', subject: 'c', text: 'd', html: 'e', sentTimestamp: `${sent}Z` } });
+    });
+    const all = (await operator.get('mockmessages').is(200)).body;
+    expect([all.items.length >= 520, all.metadata.continue]).toEqual([true, undefined]);
+    const { body } = await operator.get('mockmessages?limit=1000000').is(200);
+    expect([body.items.length, body.metadata.remainingItemCount]).toEqual([500, all.items.length - 500]);
+    const rest = (await operator.get(`mockmessages?limit=1000000&continue=${encodeURIComponent(body.metadata.continue)}`).is(200)).body;
+    expect([...body.items, ...rest.items].map((one: any) => one.metadata.name)).toEqual(all.items.map((one: any) => one.metadata.name));
+    await service.tab().delete('mockmessages').is(200);
   });
 
   test('pages read one revision, in order, and say how many follow', async () => {
@@ -159,6 +195,23 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     for (const one of [...many, again]) one.close();
   });
 
+  test('G5 history that is gone, or not there yet: a watch says so and closes, a list is 410 or 504', async () => {
+    const { body } = await operator.get('clients?limit=1').is(200);
+    for (let i = 0; i < 3; i += 1) await operator.patch('clients/c03', { spec: { displayName: `compacted ${i}` } }).is(200);
+    const now = Number((await operator.get('clients?limit=1').is(200)).body.metadata.resourceVersion);
+    await service.storage.compact(now);
+    const replica = (await service.replica()).tab();
+    replica.cookies = operator.cookies;
+    for (const version of [1, now + 1_000_000]) {
+      const stream = await new Stream(replica, `clients?watch=true&resourceVersion=${version}`).until(({ ended }) => ended);
+      expect([version, stream.code, stream.events.map(({ type, object }) => [type, object.code, object.reason])]).toEqual([version, 200, [['ERROR', 410, 'Expired']]]);
+    }
+    await operator.get(`clients?limit=1&continue=${encodeURIComponent(body.metadata.continue)}`).fails(410, 'Expired');
+    await operator.get('clients?resourceVersion=1&resourceVersionMatch=Exact').fails(410, 'Expired');
+    await operator.get('clients?resourceVersion=1').is(200);
+    await operator.get(`clients?resourceVersion=${now + 1_000_000}`).fails(504, 'Timeout');
+  });
+
   test('J4 50 patches of distinct labels all stand; 50 with one version, one wins', async () => {
     const labels = await Promise.all(Array.from({ length: 50 }, (_, i) => operator.patch('clients/c02', { metadata: { labels: { [`l${i}`]: 'x' } } }).is(200)));
     const versions = labels.map(({ body }) => Number(body.metadata.resourceVersion));
@@ -176,6 +229,9 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     await person.delete(`sessions/${body.metadata.name}`).fails(404, 'NotFound');
     const value = operator.cookie('vestibule-session')!;
     expect(JSON.stringify((await operator.get('sessions').is(200)).body)).not.toContain(value);
+    const stream = await new Stream(operator, 'sessions?watch=true').until(({ events }) => events.some(({ object }) => object.metadata.name === body.metadata.name));
+    expect(JSON.stringify([body, stream.events])).not.toContain(value);
+    stream.close();
     expect(service.logs.join('')).not.toContain(value);
   });
 });

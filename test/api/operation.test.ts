@@ -7,7 +7,7 @@ import { Unavailable, under, type Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { ConfigError, readConfig } from '../../config.js';
 import { clock } from '../support/clock.js';
-import { begin, mailTo, redeem, signIn } from '../support/signin.js';
+import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
 afterAll(async () => { clock.release(); await stopAll() });
@@ -36,6 +36,25 @@ describe('headers, logs and dumps (M)', () => {
     expect(headers['cache-control']).toMatch(/no-(store|cache)/);
   });
 
+  test('M1 refusals carry them too, whatever was asked and whoever asks', async () => {
+    const { tab, I } = await begin(service);
+    const api = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'same-origin', 'cross-origin-resource-policy': 'same-origin', 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" };
+    const refused = await Promise.all([
+      tab.post(`${I}/login`, '{', {}), tab.post(`${I}/login`, '{}', { headers: { 'content-type': 'text/plain' } }), tab.post(`${I}/login`, {}), tab.get('accounts/~'), tab.get('clients'), tab.get('clients/%'), tab.get('/nowhere'), tab.send('PATCH', '/api'),
+      tab.get(I, { headers: { accept: 'image/png' } }), tab.post(`${I}/emailchallenge`, 'x'.repeat(70_000)), tab.post(`${I}/emailchallenge`, {}, { headers: { 'sec-fetch-site': 'cross-site' } }), tab.post(`${I}/consent`, { spec: { scopes: [] } }), tab.send('PUT', '/oauth2/token', { plain: true }),
+    ]);
+    expect(refused.map(({ code }) => code)).toEqual([400, 415, 422, 401, 401, 400, 404, 405, 406, 413, 403, 409, 405]);
+    for (const { headers, body } of refused) {
+      expect(headers).toMatchObject({ ...api, 'audit-id': expect.stringMatching(/^[0-9a-f-]{36}$/) });
+      expect([body.kind, Object.keys(headers).filter((name) => name === 'set-cookie' || name === 'x-powered-by' || name.startsWith('access-control-'))]).toEqual(['Status', []]);
+    }
+    for (const path of ['/oauth2/auth?client_id=nobody', '/oauth2/device', '/oauth2/logout', '/oauth2/auth/nothing', '/nowhere', '/oauth2/token']) {
+      const { headers } = await tab.navigate(path);
+      expect([path, headers['x-content-type-options'], headers['referrer-policy'], headers['content-security-policy']?.includes("frame-ancestors 'none'"), headers['content-type'], /no-store/.test(String(headers['cache-control']))]).toEqual([path, 'nosniff', 'same-origin', true, 'text/html; charset=utf-8', true]);
+      expect(headers['audit-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
   test('a person who goes where nothing is sees a page, a program a Status', async () => {
     for (const path of ['/nowhere', '/account', '/policy', '/interaction/x', '/assets/none.js']) {
       const { bytes, headers } = await service.tab().navigate(path).is(404);
@@ -51,6 +70,7 @@ describe('headers, logs and dumps (M)', () => {
     await createClient(secure, 'app');
     const { tab, I, name } = await begin(secure);
     expect((await tab.get(I).is(200)).headers['strict-transport-security']).toMatch(/^max-age=(\d{8,})$/);
+    for (const path of [I, '/api', '/mailbox', '/nowhere', '/.well-known/openid-configuration', '/oauth2/auth?client_id=nobody']) expect([path, (await tab.navigate(path)).headers['strict-transport-security']]).toEqual([path, 'max-age=63072000']);
     const names = tab.cookies.map((cookie) => cookie.name);
     expect(names).toEqual(expect.arrayContaining(['__Secure-vestibule-interaction', '__Secure-vestibule-interaction.sig', '__Secure-vestibule-resume']));
     const plain = secure.tab();
@@ -158,6 +178,40 @@ describe('the store fails and keys turn (M4, M7)', () => {
   });
 });
 
+describe('a backup that is restored (M5)', () => {
+  test('revives no session, no code, no link, no code or token of a Client', async () => {
+    const [directory, keys] = [temporary(), new Keys(newKeys())];
+    const flags = ['--limit-factor', '100', '--base-url', 'http://localhost:7002'];
+    const before = await startTest({ keys, directory, flags });
+    await createClient(before, 'app');
+    const done = await signIn(before, 'restored@example.test', { scope: 'openid email offline_access', parameters: { prompt: 'consent' } });
+    const { body: tokens } = await redeem(before, done);
+    const verifier = 'v'.repeat(43);
+    const callback = new URL((await done.tab.navigate(authorizationPath('app', 'openid email', verifier)).is(303)).headers.location!);
+    expect(callback.searchParams.get('code')).toBeTruthy();
+    const open = await begin(before);
+    await before.tab().delete('mockmessages').is(200);
+    await open.tab.post(`${open.I}/emailchallenge`, { spec: { email: 'restored@example.test' } }).is(200);
+    const mail = await mailTo(before, 'restored@example.test');
+    await before.storage.commit([], [{ put: 'meta/epoch', value: Buffer.from('1') }]);
+    await before.stop();
+    const after = await startTest({ keys, directory, flags });
+    const [person, waiting] = [after.tab(), after.tab()];
+    [person.cookies, waiting.cookies] = [done.tab.cookies, open.tab.cookies];
+    await person.get('accounts/~').fails(401, 'Unauthorized');
+    await waiting.get(open.I).fails(404, 'NotFound');
+    for (const spec of [{ method: 'EmailCode', code: mail.code }, { method: 'EmailLink', token: mail.token }]) await waiting.post(`${open.I}/login`, { spec }).fails(404, 'NotFound');
+    await waiting.post(`${open.I}/emailchallenge`, { spec: { email: 'restored@example.test' } }).fails(404, 'NotFound');
+    await waiting.delete(open.I).fails(404, 'NotFound');
+    expect((await redeem(after, { callback, verifier, client: 'app' })).body.error).toBe('invalid_grant');
+    const refresh = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token, client_id: 'app' }).toString();
+    expect((await after.tab().send('POST', '/oauth2/token', { plain: true, body: refresh, headers: { 'content-type': 'application/x-www-form-urlencoded' } })).body.error).toBe('invalid_grant');
+    expect((await after.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${tokens.access_token}` } })).code).toBe(401);
+    await after.tab().delete('mockmessages').is(200);
+    await signIn(after, 'restored@example.test');
+  });
+});
+
 describe('the start (M6)', () => {
   const problems = (flags: string[], environment: Record<string, string> = {}): readonly string[] => { try { readConfig(flags, environment); return [] } catch (error) { return (error as ConfigError).problems } };
 
@@ -170,6 +224,12 @@ describe('the start (M6)', () => {
     [['--data-dir', 'x', '--mock-mail', '--etcd-servers', 'https://x.test'], /one store at a time/], [['--data-dir', 'x', '--mock-mail', '--trusted-proxies', 'junk'], /--trusted-proxies: junk/], [['--data-dir', 'x', '--mock-mail', '--port', '99999'], /--port must be/],
     [['--data-dir', 'x', '--mock-mail', '--log-level', 'loud'], /--log-level must be/], [['--data-dir', 'x', '--mock-mail', '--operators', 'junk'], /--operators: junk/], [['--data-dir', 'x', '--mock-mail', '--manifests', '/nowhere'], /--manifests: there is no folder/],
   ] as [string[], RegExp][])('%p is refused in one line', (flags, line) => { expect(problems(flags).some((one) => line.test(one))).toBe(true) });
+
+  test('loopback is loopback, however an address of it is written', () => {
+    for (const address of ['127.0.0.1', '::1', 'localhost']) expect(problems(['--data-dir', 'x', '--mock-mail', '--bind-address', address, '--port', '8080'])).toEqual([]);
+    expect(problems(['--data-dir', 'x', '--mock-mail', '--base-url', 'http://[::1]:8080'])).toEqual([]);
+    expect(problems(['--etcd-servers', 'http://', '--mock-mail', '--allow-mock-mail', '--keys-file', 'k'])[0]).toContain('must be https, or http on loopback');
+  });
 
   test('the environment: unknown names, both forms of a secret, Kubernetes’ own variables', () => {
     const flags = ['--data-dir', 'x', '--mock-mail'];

@@ -129,4 +129,17 @@ describe('what an address tells before it is proven (D1)', () => {
     const { metadata } = await accountOf('late-1@example.test');
     expect((await service.storage.get(`objects/grants/${metadata.name}-app`)).entry).toBeUndefined();
   });
+
+  test('two hundred challenges, known and unknown in turn, take equally long', async () => {
+    const took: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
+    for (let i = 0; i < 200; i += 1) {
+      const who = i % 2 ? 'known' : 'unknown';
+      const { tab, I } = await begin(service);
+      const from = performance.now();
+      await tab.post(`${I}/emailchallenge`, { spec: { email: who === 'known' ? known[0]! : `stranger-${i}@example.test` } }).is(200);
+      took[who].push(performance.now() - from);
+    }
+    const median = (times: number[]): number => times.sort((a, b) => a - b)[times.length / 2]!;
+    expect(Math.abs(median(took.known) - median(took.unknown))).toBeLessThan(5);
+  });
 });

@@ -3,7 +3,7 @@ import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
 import { MockMessage } from '../../kinds/mockmessage.js';
 import { Session } from '../../kinds/session.js';
-import { toTimestamp } from '../../kinds/text.js';
+import { toTimestamp } from '../../registry/timestamp.js';
 import { conforms } from './conformance.js';
 
 const now = toTimestamp(Date.now());

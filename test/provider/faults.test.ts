@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createLog, type Log } from '../../registry/observe.js';
 import { Unavailable, Unknown, type Storage } from '../../storage/storage.js';
 import { Browser } from './browser.js';
 import { House, openStorage } from './house.js';
@@ -6,7 +7,8 @@ import { RelyingParty } from './relyingparty.js';
 
 let kept: Awaited<ReturnType<typeof openStorage>>;
 let house: House;
-let fault: { get?: Error; commit?: Error; loseOnce?: boolean } = {};
+let fault: { get?: Error; commit?: Error; loseOnce?: boolean; loseResults?: number } = {};
+const logged: unknown[][] = [];
 
 beforeAll(async () => {
   kept = await openStorage();
@@ -19,14 +21,20 @@ beforeAll(async () => {
         fault.loseOnce = false;
         return Promise.resolve({ committed: false, revision: 1, winners: new Map([[checks[0]!.key, undefined]]) });
       }
+      const result = checks.find(({ key }) => key.startsWith('oidc/Interaction/'));
+      if (fault.loseResults && result) {
+        fault.loseResults -= 1;
+        return Promise.resolve({ committed: false, revision: 1, winners: new Map([[result.key, undefined]]) });
+      }
       return storage.commit(checks, writes);
     },
     list: storage.list.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: async () => {},
   };
-  house = await House.open({ storage: faulty });
+  const log = { ...createLog('silent'), error: (...line: unknown[]) => { logged.push(line) } } as unknown as Log;
+  house = await House.open({ storage: faulty, deps: { log } });
   await house.client('shop');
 });
-afterEach(() => { fault = {} });
+afterEach(() => { fault = {}; logged.length = 0 });
 afterAll(async () => { await house.close(); await kept.close() });
 
 describe('when the store fails', () => {
@@ -68,5 +76,26 @@ describe('when the store fails', () => {
     expect(answer.status).toBe(500);
     expect(answer.text).not.toContain('secret detail');
     expect(house.identity.counts.get('server_error')).toBe(before + 1);
+  });
+
+  test('a result that loses some races is handed over all the same; one that loses all is told and logged, and the next look heals it', async () => {
+    const rp = await RelyingParty.of(house, 'shop');
+    const account = (await house.account()).metadata.name;
+    const begin = async (browser: Browser): Promise<string> => (await browser.go((await rp.begin({ scope: 'openid' })).url)).url.pathname;
+    const some = new Browser(house);
+    const first = await begin(some);
+    fault = { loseResults: 7 };
+    const { returnTo } = JSON.parse((await some.request(`${first}/login?account=${account}`)).text) as { returnTo: string };
+    expect([fault.loseResults, logged]).toEqual([0, []]);
+    expect((await some.go(returnTo)).url.pathname).not.toBe(first);
+    const all = new Browser(house);
+    const second = await begin(all);
+    fault = { loseResults: 1_000 };
+    const failed = await all.request(`${second}/login?account=${account}`);
+    expect([failed.status, failed.text]).toEqual([500, expect.stringContaining('could not be handed over yet')]);
+    expect(logged).toEqual([[{ interaction: second.split('/').at(-1) }, expect.stringContaining('could not be handed over')]]);
+    fault = {};
+    const healed = JSON.parse((await all.request(`${second}/look`)).text) as { returnTo: string };
+    expect((await all.go(healed.returnTo)).url.pathname).not.toBe(second);
   });
 });

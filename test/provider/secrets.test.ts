@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import { metadataOf } from '../../provider/clients.js';
-import { cookieValue, cookieValues, withoutAmbiguous, cookieNames } from '../../provider/cookies.js';
-import { escape, html } from '../../provider/html.js';
+import { cookieValue, withoutAmbiguous, cookieNames } from '../../provider/cookies.js';
+import { cookieValues } from '../../registry/cookies.js';
+import { escapeHTML } from '../../registry/escape.js';
+import { html } from '../../provider/html.js';
 import { secretMarker, secretMatches } from '../../provider/secrets.js';
 import { Browser } from './browser.js';
 import { hashOf, House, openStorage } from './house.js';
@@ -69,9 +71,11 @@ test('cookies are compared byte for byte and names in full', () => {
   expect([cookieValue('a=1; a=1', 'a'), cookieValue('a=1; a=2', 'a'), cookieValue(undefined, 'a'), cookieValue('b=a=c', 'b')]).toEqual(['1', undefined, undefined, 'a=c']);
   const names = cookieNames('http://localhost:1');
   expect(withoutAmbiguous('x=1; vestibule-session=a; vestibule-session=b; vestibule-session.sig=s', names)).toBe('x=1; vestibule-session.sig=s');
+  expect(withoutAmbiguous('x="1"; vestibule-session=a; vestibule-session.sig="s"', names)).toBe('x="1"; vestibule-session=a');
+  expect(cookieValues('a="1"; a=1', 'a')).toEqual(['"1"', '1']);
 });
 
 test('text in pages is text', () => {
-  expect(escape(`<a href="x" b='y'>&`)).toBe('&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;');
+  expect(escapeHTML(`<a href="x" b='y'>&`)).toBe('&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;');
   expect(html`<p title="${'"><script>'}">${html`<b>${'<'}</b>`}${undefined}${false}${3}</p>`.text).toBe('<p title="&quot;&gt;&lt;script&gt;"><b>&lt;</b>3</p>');
 });

@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
+import { clock } from '../support/clock.js';
 import { Browser } from './browser.js';
 import { House, openStorage } from './house.js';
 import { outcome, RelyingParty } from './relyingparty.js';
@@ -124,9 +125,13 @@ describe('how Clients prove who they are', () => {
   test('wrong secrets are counted: the twenty-first in a quarter of an hour is 429', async () => {
     await house.client('guessed');
     for (let i = 0; i < 20; i += 1) expect((await post('guessed', `wrong ${i}`)).status).toBe(401);
+    clock.own();
+    clock.advance(600_000);
     const over = await post('guessed', 'wrong again');
+    clock.release();
     expect(over.status).toBe(429);
-    expect(over.headers.get('retry-after')).toBeTruthy();
+    expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(270);
+    expect(Number(over.headers.get('retry-after'))).toBeLessThanOrEqual(300);
   });
 
   test('by a signed assertion, for the issuer or the token endpoint, once', async () => {

@@ -53,6 +53,19 @@ describe('limits by network', () => {
     await limits.spend(limit, 'net', start + 60_000);
   });
 
+  test('hold so many blocks in memory; one more lets go of the oldest alone', async () => {
+    let drawn = 0;
+    const empty = { get: async () => ({ revision: 1 }), commit: async () => { drawn += 1; return { committed: true, revision: 1 } } } as unknown as Storage;
+    const limit: Limit = { name: 'many', most: 100, seconds: 60 };
+    const limits = new NetworkLimits(empty);
+    const spend = async (from: number, to: number): Promise<number> => { const before = drawn; for (let i = from; i < to; i += 1) await limits.spend(limit, `net ${i}`, start); return drawn - before };
+    expect(await spend(0, 20_000)).toBe(20_000);
+    expect(await spend(0, 20_000)).toBe(0);
+    expect(await spend(20_000, 20_100)).toBe(100);
+    expect(await spend(100, 20_100)).toBe(0);
+    expect(await spend(0, 100)).toBe(100);
+  });
+
   test('are kept apart by network and by name, raised by the factor, and cost a commit a tenth', async () => {
     const [a, b]: Limit[] = [{ name: 'a', most: 10, seconds: 60 }, { name: 'b', most: 10, seconds: 60 }];
     const limits = new NetworkLimits(storage, 2);

@@ -3,7 +3,7 @@ import type { MessageID } from '../messages/catalog.js';
 import { tag, text } from './language.js';
 
 /** What a message is given: text and numbers, or for the page an element of its own. */
-export type Values = Readonly<Record<string, ComponentChild>>;
+type Values = Readonly<Record<string, ComponentChild>>;
 
 const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\})+))?\}/g;
 

@@ -9,7 +9,7 @@ import { problemOf, type Action, type Problem } from './problem.js';
 import { setupDue } from './reminder.js';
 
 /** How a sign-in ended here: on its way to `returnTo`, done in another tab or before, or cancelled. */
-export type Ending = 'leaving' | 'done' | 'cancelled';
+type Ending = 'leaving' | 'done' | 'cancelled';
 
 /** How long before its end a sign-in warns, in milliseconds. */
 const warning = 300_000;

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { signIn } from '../support/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { Stream } from '../support/stream.js';
+import type { Tab } from '../support/tab.js';
+
+let service: TestService;
+let operator: Tab;
+beforeAll(async () => {
+  service = await startTest({ flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
+  await createClient(service, 'app');
+  operator = (await signIn(service, 'op@example.test')).tab;
+});
+afterAll(stopAll);
+
+describe('known parameters that are malformed', () => {
+  const wrong = ['watch=maybe', 'watch=TRUE', 'allowWatchBookmarks=garbage', 'sendInitialEvents=yes', 'timeout=abc', 'timeout=5', 'timeout=5s5', 'timeoutSeconds=abc', 'timeoutSeconds=-1', 'timeoutSeconds=1.5', 'limit=abc', 'gracePeriodSeconds=soon', 'watch=true&watch=true'];
+
+  test.each(['clients', 'clients/app', 'clients?watch=true', 'clients/app?watch=true'])('GET %s is 400 and names each', async (path) => {
+    for (const query of wrong) {
+      if (path.includes('?') && query.startsWith('watch')) continue;
+      const { message } = await operator.get(`${path}${path.includes('?') ? '&' : '?'}${query}`).fails(400, 'BadRequest');
+      expect(message).toContain(query.startsWith('timeout=') ? 'invalid timeout specified in the request URL' : query.split('=')[0]);
+    }
+  });
+
+  test('those that mean something, nothing, or nothing here pass', async () => {
+    for (const query of ['watch=false', 'watch=0', 'watch=', 'timeout=1m30.5s', 'timeout=0', 'timeout=', 'timeoutSeconds=5', 'allowWatchBookmarks=1', 'pretty=maybe', 'unknown=1&unknown=2', 'gracePeriodSeconds=-1', 'fieldManager=kubectl', `fieldManager=${'x'.repeat(129)}`])
+      for (const path of ['clients', 'clients/app']) expect([query, (await operator.get(`${path}?${query}`)).code]).toEqual([query, 200]);
+  });
+
+  test('a field manager over 128 characters, or one that cannot be printed, is 422 and changes nothing', async () => {
+    for (const manager of ['x'.repeat(129), 'a%00b', 'a%0ab']) {
+      await operator.patch(`clients/app?fieldManager=${manager}`, { spec: { displayName: 'changed' } }).fails(422, 'Invalid', 'fieldManager');
+      await operator.post(`clients?fieldManager=${manager}`, { metadata: { name: 'managed' }, spec: { displayName: 'x' } }).fails(422, 'Invalid', 'fieldManager');
+    }
+    await operator.patch(`clients/app?fieldManager=${'%C3%A9'.repeat(128)}`, {}).is(200);
+    expect((await operator.get('clients/app').is(200)).body.spec.displayName).toBe('app app');
+  });
+
+  test('a resourceVersion that is no number is 400 on reads and 422 on a watch', async () => {
+    for (const version of ['x', '-1', '01', '1e3', '99999999999999999']) {
+      await operator.get(`clients/app?resourceVersion=${version}`).fails(400, 'BadRequest');
+      await operator.get(`clients?resourceVersion=${version}`).fails(400, 'BadRequest');
+      await operator.get(`clients?watch=true&resourceVersion=${version}`).fails(422, 'Invalid', 'resourceVersion');
+    }
+  });
+});
+
+describe('the resourceVersion of a GET of one object', () => {
+  test('any, not older than, and not there yet', async () => {
+    const { body } = await operator.get('clients/app').is(200);
+    const version = Number(body.metadata.resourceVersion);
+    for (const asked of ['', '0', '1', String(version)]) expect((await operator.get(`clients/app?resourceVersion=${asked}`).is(200)).body).toEqual(body);
+    const { details, message } = await operator.get(`clients/app?resourceVersion=${version + 1_000_000}`).fails(504, 'Timeout');
+    expect(message).toMatch(new RegExp(`^Too large resource version: ${version + 1_000_000}, current: \\d+$`));
+    expect(details!.causes![0]!.reason).toBe('ResourceVersionTooLarge');
+    await operator.get(`clients/absent?resourceVersion=${version}`).fails(404, 'NotFound');
+    await service.tab().get(`clients/app?resourceVersion=${version}`).fails(401, 'Unauthorized');
+  });
+
+  test('one that comes while it waits is answered with what is there then', async () => {
+    const { metadata } = (await operator.get('clients').is(200)).body;
+    const waiting = Promise.resolve(operator.get(`clients/app?resourceVersion=${Number(metadata.resourceVersion) + 3}`));
+    for (let i = 0; i < 3; i += 1) await operator.patch('clients/app', { spec: { displayName: `later ${i}` } }).is(200);
+    const answer = await waiting;
+    expect([answer.code, answer.body.spec.displayName]).toEqual([200, 'later 2']);
+    await operator.patch('clients/app', { spec: { displayName: 'app app' } }).is(200);
+  });
+
+  test('a watch of one object is untouched by it', async () => {
+    const { body } = await operator.get('clients/app').is(200);
+    const stream = new Stream(operator, `clients/app?watch=true&resourceVersion=${body.metadata.resourceVersion}`);
+    await operator.patch('clients/app', { metadata: { labels: { a: 'b' } } }).is(200);
+    await stream.until(({ events }) => events.length === 1);
+    expect(stream.events[0]!.type).toBe('MODIFIED');
+    stream.close();
+  });
+});
+
+describe('a token is judged wherever it is sent', () => {
+  test('a bad one is 401 on documents, pages and assets; a stale cookie is nobody; health looks at neither', async () => {
+    const stale = service.tab();
+    stale.cookies = [{ name: 'vestibule-session', value: 'gone', path: '/' }, { name: 'vestibule-session.sig', value: 'x', path: '/' }];
+    for (const path of ['/api', '/api/v1alpha1', '/api/openapi/v3', '/version', '/mailbox', '/']) {
+      for (const authorization of ['Bearer bad', 'Basic eDp5', '']) expect((await service.tab().get(path, { plain: true, headers: { authorization } }).fails(401, 'Unauthorized')).headers['www-authenticate']).toBe('Bearer');
+      await service.tab().get(path, { headers: { authorization: 'Bearer bad' } }).fails(403, 'Forbidden');
+      await service.tab().get(path, { plain: true, headers: { 'impersonate-user': 'root' } }).fails(403, 'Forbidden');
+      expect((await stale.get(path)).code).toBeLessThan(400);
+    }
+    for (const path of ['/livez', '/readyz', '/healthz']) expect((await service.tab().get(path, { plain: true, headers: { authorization: 'Bearer bad', 'impersonate-user': 'root' } })).code).toBe(200);
+    expect((await service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: 'Bearer bad' } })).body.error).toBe('invalid_token');
+  });
+});

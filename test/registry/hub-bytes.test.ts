@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Hub, type HubEvent } from '../../registry/hub.js';
+import { createLog } from '../../registry/observe.js';
+import type { Batch, Entry, Storage } from '../../storage/storage.js';
+import { Thing } from './room.js';
+
+const mebibyte = 1 << 20;
+const large = Buffer.alloc(mebibyte);
+const small = Buffer.alloc(64);
+
+/** A storage that tells what the test says, and remembers who asked for history. */
+class Teller {
+  value = large;
+  readonly catchUps: number[] = [];
+  #revision = 1;
+  #queue: Batch[] = [];
+  #wake: () => void = () => {};
+
+  get storage(): Storage {
+    return { get: async (key: string) => ({ entry: this.#entry(key), revision: this.#revision }), watch: (prefix: string, from: number, signal: AbortSignal) => this.#watch(prefix, from, signal) } as unknown as Storage;
+  }
+
+  #entry(key: string): Entry { return { key, value: this.value, revision: this.#revision } }
+
+  /** One change of one object, heard by the hub at once. */
+  async change(hub: Hub, name: string, gone = false): Promise<void> {
+    this.#revision += 1;
+    const key = `objects/things/${name}`;
+    this.#queue.push({ revision: this.#revision, changes: [{ key, ...(gone ? {} : { entry: this.#entry(key) }) }] } as Batch);
+    this.#wake();
+    await hub.reached(this.#revision, 5_000);
+  }
+
+  async *#watch(prefix: string, from: number, signal: AbortSignal): AsyncIterable<Batch> {
+    if (prefix !== 'objects/') return void this.catchUps.push(from);
+    signal.addEventListener('abort', () => this.#wake(), { once: true });
+    while (!signal.aborted) {
+      const next = this.#queue.shift();
+      if (next) { yield next; continue }
+      await new Promise<void>((resolve) => { this.#wake = resolve });
+    }
+  }
+}
+
+let teller: Teller;
+let hub: Hub;
+beforeEach(async () => {
+  teller = new Teller();
+  hub = new Hub(teller.storage, [Thing], createLog('silent'));
+  await hub.start();
+});
+afterEach(() => hub.stop());
+
+const name = (i: number): string => `n${String(i).padStart(4, '0')}`;
+const key = (i: number): string => `objects/things/${name(i)}`;
+const heldOf = (most: number): number[] => Array.from({ length: most }, (_, i) => i).filter((i) => hub.held(key(i))?.stored);
+
+describe('the ring of what happened', () => {
+  /** The revisions that a watcher from the beginning is told out of memory. */
+  function told(): number[] {
+    const seen: number[] = [];
+    hub.subscribe('things', 1, { event: ({ revision }: HubEvent) => { seen.push(revision) }, end() {} }).leave();
+    return seen;
+  }
+
+  test('keeps many small changes', async () => {
+    teller.value = small;
+    for (let i = 0; i < 500; i += 1) await teller.change(hub, name(i));
+    expect(told()).toHaveLength(500);
+    expect(teller.catchUps).toEqual([]);
+  });
+
+  test('holds no more than sixteen mebibytes: who wants older ones is sent to the store', async () => {
+    for (let i = 0; i < 16; i += 1) await teller.change(hub, name(i));
+    expect(told()).toHaveLength(16);
+    await teller.change(hub, name(16));
+    expect(told()).toEqual([]);
+    expect(teller.catchUps).toEqual([1]);
+  });
+});
+
+describe('the cache', () => {
+  test('holds no more than 64 mebibytes of what was read; the oldest goes first', async () => {
+    for (let i = 0; i < 100; i += 1) await hub.cached(Thing, key(i));
+    expect(heldOf(100)).toEqual(Array.from({ length: 64 }, (_, i) => 36 + i));
+  });
+
+  test('counts what objects grow to, and what a deletion frees', async () => {
+    teller.value = small;
+    for (let i = 0; i < 80; i += 1) await hub.cached(Thing, key(i));
+    expect(heldOf(80)).toHaveLength(80);
+    teller.value = large;
+    for (let i = 0; i < 80; i += 1) await teller.change(hub, name(i));
+    const held = heldOf(80).length;
+    expect([held <= 64, held >= 60]).toEqual([true, true]);
+    for (const i of heldOf(80)) await teller.change(hub, name(i), true);
+    for (let i = 100; i < 164; i += 1) await hub.cached(Thing, key(i));
+    expect(heldOf(164)).toHaveLength(64);
+  });
+});

@@ -1,0 +1,34 @@
+import { connect, type Socket } from 'node:net';
+
+/** A connection on which a test writes what no client library would. */
+export class RawSocket {
+  text = '';
+  closed = false;
+  readonly socket: Socket;
+  #wake: (() => void)[] = [];
+
+  constructor(base: string) {
+    const { hostname, port } = new URL(base);
+    const stir = (): void => { for (const wake of this.#wake.splice(0)) wake() };
+    this.socket = connect(Number(port), hostname.replace(/^\[|\]$/g, '')).setEncoding('latin1');
+    this.socket.on('data', (text: string) => { this.text += text; stir() }).on('close', () => { this.closed = true; stir() }).on('error', () => {});
+  }
+
+  /** Sends a head, line by line, and what follows it. */
+  send(lines: readonly string[], body = ''): this {
+    this.socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
+    return this;
+  }
+
+  /** Resolves once `holds`, or throws with what was seen. */
+  async until(holds: (raw: this) => boolean, milliseconds = 8_000): Promise<this> {
+    const end = performance.now() + milliseconds;
+    while (!holds(this)) {
+      if (performance.now() > end) throw new Error(`in vain, closed ${this.closed}: ${this.text.slice(0, 800)}`);
+      await new Promise<void>((resolve) => { const timer = setTimeout(resolve, 200); this.#wake.push(() => { clearTimeout(timer); resolve() }) });
+    }
+    return this;
+  }
+
+  close(): void { this.socket.destroy() }
+}
