@@ -27,8 +27,12 @@ export class Asked {
   readonly resourceType: string;
   readonly resource: string;
 
-  constructor(question: Question) {
+  readonly #time: number | undefined;
+
+  /** `time` in milliseconds since the epoch, where it is another than now. */
+  constructor(question: Question, time?: number) {
     this.question = question;
+    this.#time = time;
     const { caller, action, kind, facts } = question;
     const other = kind ? undefined : resourceOf[action];
     this.resourceType = kind ? kind.kind : (other?.[0] ?? 'Path');
@@ -44,6 +48,7 @@ export class Asked {
       : caller.type === 'Machine' ? caller.user : caller.type === 'Client' ? caller.client : visitor;
   }
 
+  get time(): number { return this.#time ?? Date.now() }
   get action(): string { return this.question.action }
 
   /** The groups of the principal: those that list an account's address, or those of a cluster's user. */

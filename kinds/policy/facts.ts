@@ -45,11 +45,11 @@ export const facts: Readonly<Record<string, Fact>> = {
   },
   now: {
     type: 'datetime', moves: true, description: 'The time of the request.',
-    read: () => ({ __extn: { fn: 'datetime', arg: new Date().toISOString() } }),
+    read: ({ time }) => ({ __extn: { fn: 'datetime', arg: new Date(time).toISOString() } }),
   },
   signInAge: {
     type: 'Long', optional: true, moves: true, description: 'Seconds since the caller last proved who they are.',
-    read: (asked) => { const at = asked.fact('authenticated'); return typeof at === 'number' ? Math.max(0, Math.floor(Date.now() / 1000) - at) : undefined },
+    read: (asked) => { const at = asked.fact('authenticated'); return typeof at === 'number' ? Math.max(0, Math.floor(asked.time / 1000) - at) : undefined },
   },
   site: {
     type: 'String', description: 'Where a browser says the request comes from: same-origin, same-site, cross-site or none; nothing for others.',
