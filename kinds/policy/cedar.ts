@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { DetailedError, ValidationError } from '@cedar-policy/cedar-wasm/nodejs';
 import { bytePosition, scan, type Fault } from './scan.js';
@@ -8,8 +9,14 @@ export type Cedar = typeof import('@cedar-policy/cedar-wasm/nodejs');
 
 /** Loads Cedar; 30 to 50 ms, once. */
 export async function loadCedar(): Promise<Cedar> {
+  guardOptimiser(process.versions.node);
   const loaded = await import('@cedar-policy/cedar-wasm/nodejs') as Cedar & { default?: Cedar };
   return loaded.default ?? loaded;
+}
+
+/** V8 11 (Node 20) ends the process, "unreachable code", when a function that it inlined such a call into is thrown back to the interpreter during that call. */
+function guardOptimiser(version: string): void {
+  if (Number.parseInt(version, 10) < 24) setFlagsFromString('--no-turbo-inline-js-wasm-calls');
 }
 
 /** What a text that parses and validates is: the same text in the usual form, and what its author may want to know. */

@@ -21,7 +21,11 @@ export class Prepared {
   /** The name a slice is prepared under; prepares it where it is not. */
   nameOf(slice: Slice): string {
     const found = this.#held.get(slice.digest);
-    if (found) return found.name;
+    if (found) {
+      this.#held.delete(slice.digest);
+      this.#held.set(slice.digest, found);
+      return found.name;
+    }
     for (const [digest, { name, rules }] of this.#held) {
       if (this.#rules + slice.size <= most) break;
       this.#put(name, {});

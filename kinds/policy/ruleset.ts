@@ -41,7 +41,14 @@ export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
     if (wrong) faults.push({ message: wrong, ...place });
     else if (places.push(place)) rules.push(rule as Rule);
   }
+  if (faults.length === 0 && !isReadAgain(cedar, rules)) faults.push({ message: 'is too complex to be read' });
   return { rules, places, faults };
+}
+
+/** Whether Cedar takes the rules back in the form they are held in. */
+function isReadAgain(cedar: Cedar, rules: readonly Rule[]): boolean {
+  const all = rules.map(({ id, effect, principal, action, resource, conditions }) => [id, { effect, principal, action, resource, conditions: conditions.map((body) => ({ kind: 'when' as const, body })) }]);
+  return cedar.checkParsePolicySet({ staticPolicies: Object.fromEntries(all) }).type === 'success';
 }
 
 /** Cedar gives the parts ordered by their names policy0, policy1, policy10, policy2. */

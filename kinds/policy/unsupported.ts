@@ -6,6 +6,7 @@ import type { Vocabulary } from './vocabulary.js';
 
 const membership = 'groups are known of the principal alone: write principal in, followed by the groups by name';
 const attributes = 'attributes are known of principal, resource and context alone';
+const numbers = `whole numbers may have at most 15 digits`;
 const records = 'records have no use here';
 const wholeContext = 'the context has no use as a whole: name the attribute that is meant';
 
@@ -26,6 +27,7 @@ function fault(expression: Expr, vocabulary: Vocabulary): string | undefined {
     : form === '.' || form === 'has' ? attributeFault(body.left, body.attr)
     : form === 'Var' && body === 'context' ? wholeContext
     : form === 'Record' ? records
+    : form === 'Value' && typeof body !== 'boolean' && typeof body !== 'string' && !entitiesOf(expression) && !(Math.abs(Number(body)) < 1e15) ? numbers
     : ['getTag', 'hasTag', 'Slot'].includes(form) ? attributes : undefined;
   if (why) return why;
   for (const one of within(expression)) {

@@ -47,6 +47,8 @@ test.each([
   ['resource has owner && resource.owner.owner == principal', /attributes are known of principal, resource and context alone/],
   ['(if context.metadataOnly then Account::"a" else Account::"b").owner == Account::"a"', /attributes are known/],
   ['{a: 1} == {a: 1}', /records have no use here/],
+  ['context has signInAge && context.signInAge < 9007199254740993', /whole numbers may have at most 15 digits/],
+  ['context == context', /no use as a whole/],
 ])('what no request knows cannot be asked: %s', async (condition, message) => {
   const [fault] = faultsOf(await within(`forbid (principal, action, resource) when { ${condition} };`));
   expect(fault).toMatchObject({ message: expect.stringMatching(message), line: lines() + 1, column: 1 });
