@@ -32,7 +32,7 @@ export interface Engine {
   check(text: string): Promise<Checked>;
   /** Puts a checked text in force at once and wholly, everything remembered forgotten; throws, and changes nothing, where it cannot be read. The latest call wins. */
   use(name: string, text: string): Promise<void>;
-  /** Another text beside the one in force, to ask what it would say; good until the next one is tried. */
+  /** Another text beside the one in force, to ask what it would say. */
   attempt(name: string, text: string): Promise<(question: Question) => Judgement>;
   /** One decision; never throws and never waits. */
   decide(question: Question): Judgement;
@@ -66,6 +66,7 @@ class CedarEngine implements Engine {
   readonly #trial: Chambers;
   #judge: Judge | undefined;
   #calls = 0;
+  #checking: Promise<unknown> = Promise.resolve();
 
   constructor(cedar: Cedar, kinds: readonly AnyKind[], vocabulary: Vocabulary, operators: readonly string[]) {
     this.#cedar = cedar;
@@ -80,12 +81,19 @@ class CedarEngine implements Engine {
 
   get inForce(): string | undefined { return this.#judge?.name }
 
-  async check(text: string): Promise<Checked> {
+  /** One text after another: each has a thread. */
+  check(text: string): Promise<Checked> {
+    const checked = this.#checking.then(() => this.#check(text));
+    this.#checking = checked.catch(() => undefined);
+    return checked;
+  }
+
+  async #check(text: string): Promise<Checked> {
     const valid = await validate(text, this.schema);
     if ('faults' in valid) return valid;
     const { rules, faults } = await this.#read(text);
     if (faults.length > 0) return { faults };
-    const locked = lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, this.#operators);
+    const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, this.#operators);
     if (locked.length > 0) return { faults: locked };
     const mute = rules.filter(({ effect, message }) => effect === 'forbid' && !message).map(({ id }) => ({ message: `rule ${JSON.stringify(id)} forbids without a @message: people will read no reason` }));
     return { text: valid.text, rules: rules.map(({ id, effect, message }) => ({ id, effect, ...(message !== undefined && { message }) })), warnings: [...valid.warnings, ...mute] };

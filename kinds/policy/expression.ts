@@ -54,9 +54,10 @@ export function joined(form: '&&' | '||', parts: readonly Expr[]): Expr {
   return { [form]: { left: joined(form, parts.slice(0, middle)), right: joined(form, parts.slice(middle)) } } as Expr;
 }
 
-/** Adds the attributes of the context that an expression looks at. */
+/** Adds the attributes of the context that an expression looks at, and the texts that one is said to contain. */
 export function addMentions(expression: Expr, to: Set<string>): void {
   const [form, body] = formOf(expression);
+  if (form === 'contains' && typeof body.right.Value === 'string') to.add(body.right.Value);
   if (form === '.' && 'Var' in body.left && body.left.Var === 'context') to.add(body.attr);
   for (const one of within(expression)) addMentions(one, to);
 }

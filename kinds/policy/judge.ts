@@ -20,6 +20,9 @@ export interface Chambers { readonly cedar: Cedar; readonly vocabulary: Vocabula
 /** Decisions remembered, in two halves. */
 export const memory = 64 << 10;
 
+/** A longer key is not worth its room. */
+const longest = 1024;
+
 /** The longest an evaluation may take, in milliseconds (`security.md` 1.5). */
 export const budget = 100;
 
@@ -56,8 +59,8 @@ export class Judge {
     const { counts } = this.#chambers;
     try {
       const slice = this.slice(asked);
-      if (slice.moves) { counts.unmemoised += 1; return this.#evaluate(slice, asked) }
-      const key = slice.key(asked);
+      const key = slice.moves ? '' : slice.key(asked);
+      if (slice.moves || key.length > longest) { counts.unmemoised += 1; return this.#evaluate(slice, asked) }
       const known = this.#memo.get(key);
       if (known) { counts.hits += 1; return known }
       counts.misses += 1;

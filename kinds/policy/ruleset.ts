@@ -41,14 +41,7 @@ export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
     if (wrong) faults.push({ message: wrong, ...place });
     else if (places.push(place)) rules.push(rule as Rule);
   }
-  if (faults.length === 0 && !isReadAgain(cedar, rules)) faults.push({ message: 'is too complex to be read' });
   return { rules, places, faults };
-}
-
-/** Whether Cedar takes the rules back in the form they are held in. */
-function isReadAgain(cedar: Cedar, rules: readonly Rule[]): boolean {
-  const all = rules.map(({ id, effect, principal, action, resource, conditions }) => [id, { effect, principal, action, resource, conditions: conditions.map((body) => ({ kind: 'when' as const, body })) }]);
-  return cedar.checkParsePolicySet({ staticPolicies: Object.fromEntries(all) }).type === 'success';
 }
 
 /** Cedar gives the parts ordered by their names policy0, policy1, policy10, policy2. */
@@ -57,6 +50,7 @@ function inOrder(parts: readonly string[]): string[] {
   return parts.map((_, i) => parts[names.indexOf(`policy${i}`)]!);
 }
 
+/** One rule, or why it is none; Cedar must take it back in the form it is held in, since that is how slices are prepared. */
 function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const answer = cedar.policyToJson(text);
   if (answer.type === 'failure') return 'cannot be read';
@@ -65,6 +59,8 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id)) return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
   const clauses = conditions.map(({ kind, body }) => balanced(kind === 'when' ? body : { '!': { arg: body } }));
   if (clauses.length > deepest || clauses.some((clause) => depthOf(clause) > deepest)) return `its conditions may be at most ${deepest} deep`;
+  const held = { effect, principal, action, resource, conditions: clauses.map((body) => ({ kind: 'when' as const, body })) };
+  if (cedar.checkParsePolicySet({ staticPolicies: { [id]: held } }).type === 'failure') return 'holds a value that cannot be read back';
   return { id, effect, ...(message !== undefined && { message }), principal, action, resource, conditions: clauses };
 }
 

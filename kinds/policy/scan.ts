@@ -10,6 +10,9 @@ export const bounds = { bytes: 64 << 10, rules: 500, tokens: 2000, signs: 250, d
 /** Each of these is another level to Cedar, wherever it stands. */
 const levels = new Set(['&&', '||', '+', '-', '*', '.', '!', 'when', 'unless']);
 
+/** Faults told at once. */
+const most = 32;
+
 const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"|[A-Za-z_]\w*|\d+|&&|\|\||[=!<>]=|::|[^]/y;
 
 /** Where a rule begins, and all that is beyond the bounds; reads the text once and judges nothing else. */
@@ -23,6 +26,8 @@ export function scan(text: string): { starts: number[]; faults: Fault[] } {
     const [piece] = token.exec(text)!;
     if (/^(\s|\/\/)/.test(piece)) continue;
     const wrong = (message: string): void => { faults.push({ message, ...position(text, at) }) };
+    if (piece === '"') { wrong('this piece of text has no end'); break }
+    if (faults.length >= most) break;
     if (tokens === 0 && starts.push(at) === bounds.rules + 1) { wrong(`there may be at most ${bounds.rules} rules`); break }
     tokens += 1;
     if (tokens === bounds.tokens + 1) wrong(`a rule may have at most ${bounds.tokens} words and signs`);

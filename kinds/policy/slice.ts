@@ -4,7 +4,7 @@ import type { Asked } from './asked.js';
 import { addMentions } from './expression.js';
 import type { CedarValue } from './facts.js';
 import type { Rule } from './ruleset.js';
-import type { Slot } from './slots.js';
+import { flags, type Slot } from './slots.js';
 import { Specialiser, type Shape } from './specialise.js';
 import type { Vocabulary } from './vocabulary.js';
 
@@ -41,8 +41,12 @@ export class Slice {
 
   /** The same as the context of an evaluation. */
   context(asked: Asked): Record<string, CedarValue> {
-    const context: Record<string, CedarValue> = {};
-    for (const { name, read } of this.slots) { const value = read(asked); if (value !== undefined) context[name] = value }
+    const held: string[] = [];
+    const context: Record<string, CedarValue> = { [flags]: held };
+    for (const { name, flag, read } of this.slots) {
+      const value = read(asked);
+      if (!flag) { if (value !== undefined) context[name] = value } else if (value) held.push(name);
+    }
     return context;
   }
 }

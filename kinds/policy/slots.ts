@@ -8,6 +8,8 @@ export interface Slot {
   readonly name: string;
   /** Changes by itself. */
   readonly moves: boolean;
+  /** Either holds or does not: given to Cedar by its name in one set of all that hold, which costs less than an attribute each. */
+  readonly flag: boolean;
   read(asked: Asked): CedarValue | undefined;
 }
 
@@ -32,20 +34,20 @@ export class Slots {
   /** A fact of the context as it is. */
   fact(name: string): Expr {
     const { moves = false, read } = facts[name]!;
-    return this.#slot(name, moves, read);
+    return this.#value(name, read, moves);
   }
 
   /** Whether a fact is there. */
   hasFact(name: string): Expr {
     const { read, optional } = facts[name] ?? {};
-    return read && optional ? this.#slot(`has ${name}`, false, (asked) => read(asked) !== undefined) : { Value: read !== undefined };
+    return read && optional ? this.#flag(`has ${name}`, (asked) => read(asked) !== undefined) : { Value: read !== undefined };
   }
 
   /** An entity as a value. */
   entity(term: Term): Expr {
     const read = this.#reading(term);
     const type = this.#typeOf(term);
-    return this.#slot(nameOf(term), false, (asked) => ({ __entity: { type, id: read(asked) as string } }));
+    return this.#value(nameOf(term), (asked) => ({ __entity: { type, id: read(asked) as string } }));
   }
 
   /** Whether two ids are the same; types are known beforehand. */
@@ -56,14 +58,15 @@ export class Slots {
 
   /** Whether the principal is a member of a group. */
   member(group: string): Expr {
-    return this.#slot(`member ${group}`, false, (asked) => asked.groups.includes(group));
+    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group));
   }
 
-  /** The outcome of comparing two ids; absent where one of them is. */
+  /** The outcome of comparing two ids; with one that may be absent, a value that is then absent too. */
   #both(left: Term, right: Term, compare: (one: string, other: string) => boolean): Expr {
     const [one, other] = [this.#reading(left), this.#reading(right)];
-    const names = [nameOf(left), nameOf(right)].sort();
-    return this.#slot(names.join(' == '), false, (asked) => {
+    const name = [nameOf(left), nameOf(right)].sort().join(' == ');
+    if (!('fact' in left || 'fact' in right)) return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!));
+    return this.#value(name, (asked) => {
       const [a, b] = [one(asked), other(asked)];
       return a === undefined || b === undefined ? undefined : compare(a, b);
     });
@@ -84,10 +87,19 @@ export class Slots {
     return term.attribute === undefined ? type : this.#vocabulary.types.get(type)!.attributes[term.attribute]!;
   }
 
-  #slot(name: string, moves: boolean, read: Reader): Expr {
-    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves, read });
-    return { '.': { left: { Var: 'context' }, attr: name } };
+  #value(name: string, read: Reader, moves = false): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves, flag: false, read });
+    return contextual(name);
+  }
+
+  #flag(name: string, read: Reader): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: true, read });
+    return { contains: { left: contextual(flags), right: { Value: name } } };
   }
 }
 
+/** The attribute of the context that holds the names of all flags that hold; a word that no fact can be called. */
+export const flags = 'is';
+
+const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
 const nameOf = (term: Term): string => ('id' in term ? `${term.type}::${JSON.stringify(term.id)}` : 'fact' in term ? term.fact : term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`);

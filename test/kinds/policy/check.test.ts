@@ -95,6 +95,11 @@ describe('what everybody needs cannot be taken away', () => {
     'forbid (principal, action == Action::"page", resource);',
   ])('but this may: %s', async (rule) => { expect(faultsOf(await within(rule))).toEqual([]) });
 
+  test('and not by naming more of it than can be asked about', async () => {
+    const rules = Array.from({ length: 21 }, (_, i) => `permit (principal, action, resource == Policy::"p-${i}");`).join('\n');
+    expect(faultsOf(await within(rules))).toEqual([{ message: 'at most 20 policies and paths may be singled out' }]);
+  });
+
   test('without the rules that open it nothing is open', async () => {
     expect(await check('@id("a") permit (principal in Group::"operators", action, resource);')).toEqual([{ message: 'discovery must be open to anyone: no rule permits it' }]);
   });

@@ -53,8 +53,8 @@ afterEach(() => { jest.restoreAllMocks() });
 
 const seed = Number(process.env['VESTIBULE_SEED'] ?? Date.now() % 2 ** 31);
 
-test(`10⁵ random questions under 100 random texts have the answers of Cedar itself (VESTIBULE_SEED=${seed})`, async () => {
-  const { differences, allowed, refused, errors, counts } = await compare(seed, 100, 1000);
+test(`10⁵ random questions under 50 random texts have the answers of Cedar itself (VESTIBULE_SEED=${seed})`, async () => {
+  const { differences, allowed, refused, errors, counts } = await compare(seed, 50, 2000);
   expect(differences.slice(0, 5)).toEqual([]);
   expect(allowed + refused).toBe(100_000);
   for (const share of [allowed, refused, errors, counts['hits']!, counts['misses']!, counts['unmemoised']!]) expect(share).toBeGreaterThan(50);
