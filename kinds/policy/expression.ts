@@ -41,6 +41,9 @@ export function balanced(expression: Expr): Expr {
   return form === '&&' || form === '||' ? joined(form, chain(form, expression).map(balanced)) : mapWithin(expression, balanced);
 }
 
+/** The conditions that hold together where an expression does, in order. */
+export const conjuncts = (expression: Expr): Expr[] => chain('&&', expression);
+
 const chain = (form: string, expression: Expr): Expr[] => {
   const [own, body] = formOf(expression);
   return own === form ? [...chain(form, body.left), ...chain(form, body.right)] : [expression];

@@ -3,6 +3,7 @@ import type { Decision } from '../../registry/kind.js';
 import type { Asked } from './asked.js';
 import type { Cedar } from './cedar.js';
 import { Memo } from './memo.js';
+import type { Part } from './part.js';
 import type { Prepared } from './prepared.js';
 import { namedIn, type Rule } from './ruleset.js';
 import { Slice } from './slice.js';
@@ -58,13 +59,13 @@ export class Judge {
   decide(asked: Asked): Judgement {
     const { counts } = this.#chambers;
     try {
-      const slice = this.slice(asked);
-      const key = slice.moves ? '' : slice.key(asked);
-      if (slice.moves || key.length > longest) { counts.unmemoised += 1; return this.#evaluate(slice, asked) }
+      const part = this.part(asked);
+      const key = part.moves ? '' : part.key(asked);
+      if (part.moves || key.length > longest) { counts.unmemoised += 1; return this.#evaluate(part, asked) }
       const known = this.#memo.get(key);
       if (known) { counts.hits += 1; return known }
       counts.misses += 1;
-      const fresh = this.#evaluate(slice, asked);
+      const fresh = this.#evaluate(part, asked);
       if (fresh !== this.#failed) this.#memo.set(key, fresh);
       return fresh;
     } catch {
@@ -73,21 +74,24 @@ export class Judge {
     }
   }
 
+  /** The rules a question meets, with all that they mention. */
+  part(asked: Asked): Part { return this.slice(asked).part(asked) }
+
   /** The slice a question falls into, made when first met. */
   slice({ action, principalType, resourceType }: Asked): Slice {
     const known = this.#slices.get(action)?.get(resourceType)?.get(principalType);
     if (known) return known;
-    const slice = new Slice(this.#count++, this.#rules, { action, principal: principalType, resource: resourceType }, this.#chambers.vocabulary);
+    const slice = new Slice(() => this.#count++, this.#rules, { action, principal: principalType, resource: resourceType }, this.#chambers.vocabulary);
     const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, Slice>>();
     const ofResource = ofAction.get(resourceType) ?? new Map<string, Slice>();
     this.#slices.set(action, ofAction.set(resourceType, ofResource.set(principalType, slice)));
     return slice;
   }
 
-  #evaluate(slice: Slice, asked: Asked): Judgement {
-    if (slice.size === 0) return this.#default;
+  #evaluate(part: Part, asked: Asked): Judgement {
+    if (part.size === 0) return this.#default;
     const { counts } = this.#chambers;
-    const answer = this.#inTime(slice, asked) ?? this.#inTime(slice, asked);
+    const answer = this.#inTime(part, asked) ?? this.#inTime(part, asked);
     if (!answer) { counts.overruns += 1; return this.#failed }
     if (answer.type === 'failure' || answer.response.diagnostics.errors.length > 0) { counts.errors += 1; return this.#failed }
     const { decision, diagnostics: { reason } } = answer.response;
@@ -95,10 +99,10 @@ export class Judge {
   }
 
   /** What Cedar answers; nothing where that took too long, which once may be the machine's doing. */
-  #inTime(slice: Slice, asked: Asked): AuthorizationAnswer | undefined {
+  #inTime(part: Part, asked: Asked): AuthorizationAnswer | undefined {
     const { cedar, prepared } = this.#chambers;
     const { principalType, action, resourceType } = asked;
-    const [preparsedPolicySetId, context] = [prepared.nameOf(slice), slice.context(asked)];
+    const [preparsedPolicySetId, context] = [prepared.nameOf(part), part.context(asked)];
     const begun = performance.now();
     const answer = cedar.statefulIsAuthorized({
       principal: { type: principalType, id: '' }, action: { type: 'Action', id: action }, resource: { type: resourceType, id: '' }, context, entities: [], preparsedPolicySetId,

@@ -37,7 +37,7 @@ export async function lockout(judge: Judge, kinds: readonly AnyKind[], operators
   for (const [what, question] of publicQuestions(judge, policy)) {
     if (++questions % 10 === 0) await turn();
     const asked = new Asked(question);
-    if (judge.slice(asked).moves) return [{ message: `${what} must be open to anyone at all times: what is asked of it may not depend on the time` }];
+    if (judge.part(asked).moves) return [{ message: `${what} must be open to anyone at all times: what is asked of it may not depend on the time` }];
     if (!judge.decide(asked).allowed) return [{ message: `${what} must be open to anyone: ${ruling(judge, asked)}` }];
   }
   if (!policy || await operatorWays(judge, kinds, policy, operators)) return [];

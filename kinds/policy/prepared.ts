@@ -1,10 +1,10 @@
 import type { Cedar } from './cedar.js';
-import type { Slice } from './slice.js';
+import type { Part } from './part.js';
 
 /** Rules that may be held prepared: Cedar never frees a name, only what it stood for. */
 const most = 20_000;
 
-/** Slices as Cedar holds them, each under a name of a pool that is used again; the longest unused make way. */
+/** Parts as Cedar holds them, each under a name of a pool that is used again; the longest unused make way. */
 export class Prepared {
   readonly #cedar: Cedar;
   readonly #prefix: string;
@@ -18,23 +18,23 @@ export class Prepared {
     this.#prefix = prefix;
   }
 
-  /** The name a slice is prepared under; prepares it where it is not. */
-  nameOf(slice: Slice): string {
-    const found = this.#held.get(slice.digest);
+  /** The name a part is prepared under; prepares it where it is not. */
+  nameOf(part: Part): string {
+    const found = this.#held.get(part.digest);
     if (found) {
-      this.#held.delete(slice.digest);
-      this.#held.set(slice.digest, found);
+      this.#held.delete(part.digest);
+      this.#held.set(part.digest, found);
       return found.name;
     }
     for (const [digest, { name, rules }] of this.#held) {
-      if (this.#rules + slice.size <= most) break;
+      if (this.#rules + part.size <= most) break;
       this.#put(name, {});
       this.#forget(digest, name, rules);
     }
     const name = this.#free.pop() ?? `${this.#prefix}${this.#names++}`;
-    this.#put(name, slice.rules);
-    this.#held.set(slice.digest, { name, rules: slice.size });
-    this.#rules += slice.size;
+    this.#put(name, part.rules);
+    this.#held.set(part.digest, { name, rules: part.size });
+    this.#rules += part.size;
     return name;
   }
 
@@ -49,8 +49,8 @@ export class Prepared {
     this.#rules -= rules;
   }
 
-  #put(name: string, rules: Slice['rules']): void {
+  #put(name: string, rules: Part['rules']): void {
     const answer = this.#cedar.preparsePolicySet(name, { staticPolicies: rules });
-    if (answer.type === 'failure') throw new Error(`a slice cannot be prepared: ${answer.errors[0]?.message}`);
+    if (answer.type === 'failure') throw new Error(`a part cannot be prepared: ${answer.errors[0]?.message}`);
   }
 }

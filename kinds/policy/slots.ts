@@ -101,5 +101,13 @@ export class Slots {
 /** The attribute of the context that holds the names of all flags that hold; a word that no fact can be called. */
 export const flags = 'is';
 
+/** The flag that an expression is, if it is one. */
+export function flagOf(expression: Expr): string | undefined {
+  if (!('contains' in expression)) return undefined;
+  const { left, right } = expression.contains as { left: Expr; right: Expr };
+  return JSON.stringify(left) === held && 'Value' in right ? String(right.Value) : undefined;
+}
+
 const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
+const held = JSON.stringify(contextual(flags));
 const nameOf = (term: Term): string => ('id' in term ? `${term.type}::${JSON.stringify(term.id)}` : 'fact' in term ? term.fact : term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`);

@@ -2,7 +2,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { cedarSchema } from '../../../kinds/policy/cedarschema.js';
 import { openEngine } from '../../../kinds/policy/engine.js';
 import { Judge } from '../../../kinds/policy/judge.js';
-import { Slice } from '../../../kinds/policy/slice.js';
+import { Part } from '../../../kinds/policy/part.js';
 import { Slots } from '../../../kinds/policy/slots.js';
 import { vocabularyOf, type Vocabulary } from '../../../kinds/policy/vocabulary.js';
 import { actions, kinds } from './kinds.js';
@@ -64,10 +64,10 @@ test(`10⁵ random questions under 50 random texts have the answers of Cedar its
 /** Ways to be wrong, each of which must show. */
 const mutants: Record<string, () => void> = {
   'a key that leaves out the last thing mentioned': () => {
-    const { key } = Slice.prototype;
-    jest.spyOn(Slice.prototype, 'key').mockImplementation(function short(this: Slice, asked) {
+    const { key } = Part.prototype;
+    jest.spyOn(Part.prototype, 'key').mockImplementation(function short(this: Part, asked) {
       const slots = this.slots.slice(0, -1);
-      return key.call(Object.assign(Object.create(this), { slots }) as Slice, asked);
+      return key.call(Object.assign(Object.create(this), { slots }) as Part, asked);
     });
   },
   'groups forgotten': () => { jest.spyOn(Slots.prototype, 'member').mockReturnValue({ Value: false }) },

@@ -26,6 +26,7 @@ export const kinds: readonly AnyKind[] = [
   ...coming.filter((kind) => !present.some((one) => one.kind === kind.kind)),
 ];
 
+/** One of them by its name. */
 export const kindOf = (name: string): AnyKind => kinds.find((one) => one.kind === name)!;
 
 const act = (of: string, subresource: string): Action =>
