@@ -16,8 +16,8 @@ export interface Rule {
   readonly conditions: readonly Expr[];
 }
 
-/** How deep an expression may be: Cedar reads its JSON form to 128 levels, of which each of ours takes two. */
-const deepest = 48;
+/** How deep an expression may be: Cedar reads its JSON form to 128 levels, of which each of ours takes two, and slots and lists of groups add some. */
+const deepest = 40;
 
 /** Rules read between two turns of the event loop. */
 const atOnce = 50;

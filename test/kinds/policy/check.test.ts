@@ -136,12 +136,13 @@ describe('a text that costs too much is refused, and Cedar lives on', () => {
     ['the longest && chain', () => rule(many(80, (i) => `context.domain != "x${i}"`, ' && '))],
     ['the largest set', () => rule(`[${many(900, (i) => `"x${i}"`, ',')}].contains(context.domain)`)],
     ['the deepest brackets', () => nested(14, '!(context.metadataOnly || ', 'context.domain == "a"', ')')],
-    ['the deepest sum', () => rule(`${many(46, () => '1', '+')} == 1`)],
+    ['the longest list of groups, deep inside', () => nested(9, '!(context.metadataOnly || ', `principal in [${many(400, (i) => `Group::"g${i}"`, ',')}]`, ')')],
+    ['the deepest sum', () => rule(`${many(38, () => '1', '+')} == 1`)],
     ['the most wildcards', () => many(50, (i) => `@id("w${i}") forbid (principal, action, resource is Group) when { "${'a'.repeat(500)}" like "${'*a'.repeat(250)}b" };`, '\n')],
   ])('%s is judged and answers', async (_, text) => {
     expect(faultsOf(await within(text()))).toEqual([]);
     await engine.use('p-2', `${engine.defaultText}\n${text()}`);
-    const answers = kinds.map((kind) => engine.decide({ caller: { type: 'Visitor' }, action: 'get', kind, name: 'x' }));
+    const answers = kinds.flatMap((kind) => [{ type: 'Visitor' } as const, { type: 'Account', account: 'a', email: 'a@example.test', operator: true } as const].map((caller) => engine.decide({ caller, action: 'get', kind, name: 'x' })));
     expect(answers.filter(({ reasons }) => reasons[0]!.rule === 'error')).toEqual([]);
     expect(engine.decide({ caller: { type: 'Visitor' }, action: 'get', kind: kindOf('Policy'), name: 'p-1' }).allowed).toBe(true);
     expect(engine.counts).toMatchObject({ errors: 0, overruns: 0 });
