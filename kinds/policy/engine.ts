@@ -1,0 +1,147 @@
+import type { Authorize, Question } from '../../registry/decision.js';
+import type { Action, AnyKind } from '../../registry/kind.js';
+import type { Cause } from '../../registry/status.js';
+import { Asked } from './asked.js';
+import { loadCedar, validate, type Cedar } from './cedar.js';
+import { cedarSchema } from './cedarschema.js';
+import { defaultPolicy } from './default.js';
+import { Judge, type Chambers, type Counts, type Judgement } from './judge.js';
+import { lockout } from './lockout.js';
+import { Prepared } from './prepared.js';
+import { readRules, type Rule } from './ruleset.js';
+import type { Fault } from './scan.js';
+import { unsupported } from './unsupported.js';
+import { vocabularyOf, type Vocabulary } from './vocabulary.js';
+
+/** A rule as people see it in the status of a Policy. */
+export interface RuleSummary { readonly id: string; readonly effect: 'permit' | 'forbid'; readonly message?: string }
+
+/** A text that may be put in force, in the usual form; or all that is wrong with it. */
+export type Checked = { readonly text: string; readonly rules: readonly RuleSummary[]; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
+
+/** The engine of the policy: one text in force, others judged. */
+export interface Engine {
+  /** The published Cedar schema. */
+  readonly schema: string;
+  /** The text in force until another is. */
+  readonly defaultText: string;
+  readonly counts: Readonly<Counts>;
+  /** The name of the policy in force. */
+  readonly inForce: string | undefined;
+  /** Whether a text may be put in force, in a thread of its own for up to seconds; never puts it in force. */
+  check(text: string): Promise<Checked>;
+  /** Puts a checked text in force at once and wholly, everything remembered forgotten; throws, and changes nothing, where it cannot be read. The latest call wins. */
+  use(name: string, text: string): Promise<void>;
+  /** Another text beside the one in force, to ask what it would say. */
+  attempt(name: string, text: string): Promise<(question: Question) => Judgement>;
+  /** One decision; never throws and never waits. */
+  decide(question: Question): Judgement;
+  readonly authorize: Authorize;
+  /** Whether Cedar answers at all. */
+  alive(): boolean;
+}
+
+/** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. `operators` are their addresses, where they are known. */
+export async function openEngine(kinds: readonly AnyKind[], actions: readonly Action[], options: { operators?: readonly string[] } = {}): Promise<Engine> {
+  return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), options.operators ?? []);
+}
+
+/** Faults as the causes of a 422 at `spec.cedar`. */
+export const causesOf = (faults: readonly Fault[]): Cause[] => faults.map(({ message, line, column }) => ({
+  reason: 'FieldValueInvalid', field: 'spec.cedar', message: `Invalid value: ${line === undefined ? '' : `line ${line}, column ${column}: `}${message}`,
+}));
+
+const itself: Judgement = { allowed: true, policy: '', reasons: [{ rule: 'this service itself', message: '' }] };
+const lawless: Judgement = { allowed: false, policy: '', reasons: [{ rule: 'error', message: 'No policy is in force.' }] };
+
+class CedarEngine implements Engine {
+  readonly schema: string;
+  readonly defaultText: string;
+  readonly counts: Counts = { hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0 };
+  readonly #cedar: Cedar;
+  readonly #kinds: readonly AnyKind[];
+  readonly #vocabulary: Vocabulary;
+  readonly #operators: readonly string[];
+  readonly #chambers: Chambers;
+  readonly #trial: Chambers;
+  #judge: Judge | undefined;
+  #calls = 0;
+  #checking: Promise<unknown> = Promise.resolve();
+
+  constructor(cedar: Cedar, kinds: readonly AnyKind[], vocabulary: Vocabulary, operators: readonly string[]) {
+    this.#cedar = cedar;
+    this.#kinds = kinds;
+    this.#vocabulary = vocabulary;
+    this.#operators = operators;
+    this.schema = cedarSchema(vocabulary);
+    this.defaultText = defaultPolicy(vocabulary);
+    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, 'force'), counts: this.counts };
+    this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, 'trial'), counts: { hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0 } };
+  }
+
+  get inForce(): string | undefined { return this.#judge?.name }
+
+  /** One text after another: each has a thread. */
+  check(text: string): Promise<Checked> {
+    const checked = this.#checking.then(() => this.#check(text));
+    this.#checking = checked.catch(() => undefined);
+    return checked;
+  }
+
+  async #check(text: string): Promise<Checked> {
+    const valid = await validate(text, this.schema);
+    if ('faults' in valid) return valid;
+    const { rules, faults } = await this.#read(text);
+    if (faults.length > 0) return { faults };
+    const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, this.#operators);
+    if (locked.length > 0) return { faults: locked };
+    const mute = rules.filter(({ effect, message }) => effect === 'forbid' && !message).map(({ id }) => ({ message: `rule ${JSON.stringify(id)} forbids without a @message: people will read no reason` }));
+    return { text: valid.text, rules: rules.map(({ id, effect, message }) => ({ id, effect, ...(message !== undefined && { message }) })), warnings: [...valid.warnings, ...mute] };
+  }
+
+  async use(name: string, text: string): Promise<void> {
+    const call = ++this.#calls;
+    const rules = await this.#readable(name, text);
+    if (call !== this.#calls) return;
+    this.#judge = this.#judgeOf(name, rules, this.#chambers);
+    this.decide({ caller: { type: 'Visitor' }, action: 'discovery', facts: { path: '/api' } });
+  }
+
+  async attempt(name: string, text: string): Promise<(question: Question) => Judgement> {
+    const judge = this.#judgeOf(name, await this.#readable(name, text), this.#trial);
+    return (question) => this.#ask(judge, question);
+  }
+
+  decide(question: Question): Judgement { return this.#ask(this.#judge, question) }
+
+  readonly authorize: Authorize = async (question) => this.decide(question);
+
+  alive(): boolean {
+    try { return this.#cedar.checkParsePolicySet({ staticPolicies: '' }).type === 'success' } catch { return false }
+  }
+
+  #ask(judge: Judge | undefined, question: Question): Judgement {
+    if (question.caller.type === 'System') return itself;
+    if (!judge) { this.counts.errors += 1; return lawless }
+    return judge.decide(new Asked(question));
+  }
+
+  /** Prepared sets of the judge before this one are given up. */
+  #judgeOf(name: string, rules: readonly Rule[], chambers: Chambers): Judge {
+    chambers.prepared.clear();
+    return new Judge(name, rules, chambers);
+  }
+
+  async #readable(name: string, text: string): Promise<Rule[]> {
+    const { rules, faults } = await this.#read(text);
+    if (faults.length > 0) throw new Error(`policy ${name} cannot be put in force: ${causesOf(faults)[0]!.message}`);
+    return rules;
+  }
+
+  /** The rules of a text, with what cannot be answered here among the faults. */
+  async #read(text: string): Promise<{ rules: Rule[]; faults: Fault[] }> {
+    const { rules, faults, places } = await readRules(this.#cedar, text);
+    const strange = rules.flatMap((rule, i) => { const message = unsupported(rule, this.#vocabulary); return message ? [{ message: `rule ${JSON.stringify(rule.id)}: ${message}`, ...places[i]! }] : [] });
+    return { rules, faults: [...faults, ...strange] };
+  }
+}

@@ -1,0 +1,70 @@
+import type { Asked } from './asked.js';
+
+/** A value in Cedar's JSON form. */
+export type CedarValue = boolean | number | string | CedarValue[] | { __entity: { type: string; id: string } } | { __extn: { fn: string; arg: string } };
+
+/** One attribute of the context: what rules may ask of a request besides who, what and on what (`api.md` 7). */
+export interface Fact {
+  /** Its type in the published schema. */
+  readonly type: 'String' | 'Bool' | 'Long' | 'Set<String>' | 'Client' | 'datetime';
+  readonly description: string;
+  /** Not always there: rules test `context has` first. */
+  readonly optional?: boolean;
+  /** Changes by itself: what mentions it is not remembered. */
+  readonly moves?: boolean;
+  read(asked: Asked): CedarValue | undefined;
+}
+
+const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id } });
+
+/** Everything that the context may hold. */
+export const facts: Readonly<Record<string, Fact>> = {
+  assurance: {
+    type: 'String', description: 'How strong the sign-in was: the acr that Clients are told, or nothing.',
+    read: (asked) => text(asked.fact('assurance') ?? ''),
+  },
+  client: {
+    type: 'Client', optional: true, description: 'The Client that a sign-in, a scope or the object is for.',
+    read: (asked) => { const name = asked.fact('client') ?? clientOf(asked); return name === undefined ? undefined : entity('Client', text(name)) },
+  },
+  domain: {
+    type: 'String', description: 'The domain of the person’s address, in lower case; never the address. Nothing where there is none.',
+    read: (asked) => text(asked.fact('domain') ?? domainOf(asked)),
+  },
+  metadataOnly: {
+    type: 'Bool', description: 'Only metadata is asked for, not whole objects.',
+    read: (asked) => asked.fact('metadataOnly') === true,
+  },
+  method: {
+    type: 'String', optional: true, description: 'The way to sign in that is about to be used: EmailCode, EmailLink or Passkey.',
+    read: (asked) => { const method = asked.fact('method'); return method === undefined ? undefined : text(method) },
+  },
+  methods: {
+    type: 'Set<String>', description: 'The ways the caller signed in by: EmailCode, EmailLink, Passkey.',
+    read: (asked) => ((asked.fact('methods') ?? []) as unknown[]).map(text),
+  },
+  now: {
+    type: 'datetime', moves: true, description: 'The time of the request.',
+    read: ({ time }) => ({ __extn: { fn: 'datetime', arg: new Date(time).toISOString() } }),
+  },
+  signInAge: {
+    type: 'Long', optional: true, moves: true, description: 'Seconds since the caller last proved who they are.',
+    read: (asked) => { const at = asked.fact('authenticated'); return typeof at === 'number' ? Math.max(0, Math.floor(asked.time / 1000) - at) : undefined },
+  },
+  site: {
+    type: 'String', description: 'Where a browser says the request comes from: same-origin, same-site, cross-site or none; nothing for others.',
+    read: (asked) => text(asked.fact('site') ?? ''),
+  },
+};
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('a fact that should be text is not');
+  return value;
+}
+
+const clientOf = ({ object }: Asked): unknown => {
+  const client = object?.spec?.client ?? object?.status?.client?.name;
+  return typeof client === 'string' ? client : undefined;
+};
+
+const domainOf = ({ question: { caller } }: Asked): string => (caller.type === 'Account' ? caller.email.slice(caller.email.lastIndexOf('@') + 1) : '');

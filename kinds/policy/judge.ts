@@ -1,0 +1,118 @@
+import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
+import type { Decision } from '../../registry/kind.js';
+import type { Asked } from './asked.js';
+import type { Cedar } from './cedar.js';
+import { Memo } from './memo.js';
+import type { Part } from './part.js';
+import type { Prepared } from './prepared.js';
+import { namedIn, type Rule } from './ruleset.js';
+import { Slice } from './slice.js';
+import type { Vocabulary } from './vocabulary.js';
+
+/** A decision with the name of the policy that made it. */
+export interface Judgement extends Decision { readonly policy: string }
+
+/** What was counted since the start. */
+export interface Counts { hits: number; misses: number; unmemoised: number; errors: number; overruns: number }
+
+/** What makes a judge. */
+export interface Chambers { readonly cedar: Cedar; readonly vocabulary: Vocabulary; readonly prepared: Prepared; readonly counts: Counts }
+
+/** Decisions remembered, in two halves. */
+export const memory = 64 << 10;
+
+/** A longer key is not worth its room. */
+const longest = 1024;
+
+/** The longest an evaluation may take, in milliseconds (`security.md` 1.5). */
+export const budget = 100;
+
+type Shapes = Map<string, Map<string, Map<string, Slice>>>;
+
+/** One policy, ready to answer; its memory goes with it. */
+export class Judge {
+  readonly name: string;
+  readonly #rules: readonly Rule[];
+  readonly #byID: ReadonlyMap<string, Rule>;
+  readonly #chambers: Chambers;
+  readonly #memo = new Memo<Judgement>(memory / 2);
+  readonly #slices: Shapes = new Map();
+  readonly #default: Judgement;
+  readonly #failed: Judgement;
+  #count = 0;
+
+  constructor(name: string, rules: readonly Rule[], chambers: Chambers) {
+    this.name = name;
+    this.#rules = rules;
+    this.#byID = new Map(rules.map((rule) => [rule.id, rule]));
+    this.#chambers = chambers;
+    this.#default = { allowed: false, policy: name, reasons: [{ rule: 'default', message: 'No rule permits it.' }] };
+    this.#failed = { allowed: false, policy: name, reasons: [{ rule: 'error', message: 'The policy could not be applied.' }] };
+  }
+
+  /** The ids of a type that rules single out. */
+  named(type: string): string[] { return namedIn(this.#rules, type) }
+
+  get remembered(): number { return this.#memo.size }
+
+  /** Answers from memory or by evaluation; whatever goes wrong refuses and is counted. */
+  decide(asked: Asked): Judgement {
+    const { counts } = this.#chambers;
+    try {
+      const part = this.part(asked);
+      const key = part.moves ? '' : part.key(asked);
+      if (part.moves || key.length > longest) { counts.unmemoised += 1; return this.#evaluate(part, asked) }
+      const known = this.#memo.get(key);
+      if (known) { counts.hits += 1; return known }
+      counts.misses += 1;
+      const fresh = this.#evaluate(part, asked);
+      if (fresh !== this.#failed) this.#memo.set(key, fresh);
+      return fresh;
+    } catch {
+      counts.errors += 1;
+      return this.#failed;
+    }
+  }
+
+  /** The rules a question meets, with all that they mention. */
+  part(asked: Asked): Part { return this.slice(asked).part(asked) }
+
+  /** The slice a question falls into, made when first met. */
+  slice({ action, principalType, resourceType }: Asked): Slice {
+    const known = this.#slices.get(action)?.get(resourceType)?.get(principalType);
+    if (known) return known;
+    const slice = new Slice(() => this.#count++, this.#rules, { action, principal: principalType, resource: resourceType }, this.#chambers.vocabulary);
+    const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, Slice>>();
+    const ofResource = ofAction.get(resourceType) ?? new Map<string, Slice>();
+    this.#slices.set(action, ofAction.set(resourceType, ofResource.set(principalType, slice)));
+    return slice;
+  }
+
+  #evaluate(part: Part, asked: Asked): Judgement {
+    if (part.size === 0) return this.#default;
+    const { counts } = this.#chambers;
+    const answer = this.#inTime(part, asked) ?? this.#inTime(part, asked);
+    if (!answer) { counts.overruns += 1; return this.#failed }
+    if (answer.type === 'failure' || answer.response.diagnostics.errors.length > 0) { counts.errors += 1; return this.#failed }
+    const { decision, diagnostics: { reason } } = answer.response;
+    return reason.length === 0 ? this.#default : { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason) };
+  }
+
+  /** What Cedar answers; nothing where that took too long, which once may be the machine's doing. */
+  #inTime(part: Part, asked: Asked): AuthorizationAnswer | undefined {
+    const { cedar, prepared } = this.#chambers;
+    const { principalType, action, resourceType } = asked;
+    const [preparsedPolicySetId, context] = [prepared.nameOf(part), part.context(asked)];
+    const begun = performance.now();
+    const answer = cedar.statefulIsAuthorized({
+      principal: { type: principalType, id: '' }, action: { type: 'Action', id: action }, resource: { type: resourceType, id: '' }, context, entities: [], preparsedPolicySetId,
+    });
+    return performance.now() - begun > budget ? undefined : answer;
+  }
+
+  /** The rules that decided, those with words for people first. */
+  #reasons(ids: readonly string[]): Decision['reasons'] {
+    const reasons = [...ids].sort().map((id) => ({ rule: id, message: this.#byID.get(id)?.message ?? '' }));
+    return reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
+  }
+}

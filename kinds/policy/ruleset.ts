@@ -1,0 +1,76 @@
+import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import { balanced, depthOf } from './expression.js';
+import type { Cedar } from './cedar.js';
+import { position, scan, type Fault, type Place } from './scan.js';
+
+/** One rule of a policy: what people know it by, and its parts. */
+export interface Rule {
+  readonly id: string;
+  readonly effect: 'permit' | 'forbid';
+  /** A forbid's words for people. */
+  readonly message?: string;
+  readonly principal: PolicyJson['principal'];
+  readonly action: PolicyJson['action'];
+  readonly resource: PolicyJson['resource'];
+  /** Every condition, `unless` turned round. */
+  readonly conditions: readonly Expr[];
+}
+
+/** How deep an expression may be: Cedar reads its JSON form to 128 levels, of which each of ours takes two, and slots and lists of groups add some. */
+const deepest = 40;
+
+/** Rules read between two turns of the event loop. */
+const atOnce = 50;
+
+/** Rules with the place of each in the text, or what is wrong with them. */
+export interface Reading { readonly rules: Rule[]; readonly places: Place[]; readonly faults: Fault[] }
+
+/** Reads the rules of a text that parses, or says what is wrong with them; a rule without an `@id` is called by its place. */
+export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
+  const { starts, faults } = scan(text);
+  const parts = faults.length > 0 ? undefined : cedar.policySetTextToParts(text);
+  if (parts?.type !== 'success' || parts.policies.length !== starts.length) return { rules: [], places: [], faults: faults.length > 0 ? faults : [{ message: 'does not parse' }] };
+  const rules: Rule[] = [];
+  const places: Reading['places'] = [];
+  const texts = inOrder(parts.policies);
+  for (const [i, one] of texts.entries()) {
+    if (i % atOnce === atOnce - 1) await new Promise<void>((resolve) => { setImmediate(resolve) });
+    const rule = readRule(cedar, one, `rule${i + 1}`);
+    const wrong = typeof rule === 'string' ? rule : rules.some(({ id }) => id === rule.id) ? `another rule has the @id ${JSON.stringify(rule.id)} too` : undefined;
+    const place = position(text, starts[i]!);
+    if (wrong) faults.push({ message: wrong, ...place });
+    else if (places.push(place)) rules.push(rule as Rule);
+  }
+  return { rules, places, faults };
+}
+
+/** Cedar gives the parts ordered by their names policy0, policy1, policy10, policy2. */
+function inOrder(parts: readonly string[]): string[] {
+  const names = parts.map((_, i) => `policy${i}`).sort();
+  return parts.map((_, i) => parts[names.indexOf(`policy${i}`)]!);
+}
+
+/** One rule, or why it is none; Cedar must take it back in the form it is held in, since that is how slices are prepared. */
+function readRule(cedar: Cedar, text: string, name: string): Rule | string {
+  const answer = cedar.policyToJson(text);
+  if (answer.type === 'failure') return 'cannot be read';
+  const { effect, principal, action, resource, conditions, annotations = {} } = answer.json;
+  const { id = name, message } = annotations;
+  if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id)) return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
+  const clauses = conditions.map(({ kind, body }) => balanced(kind === 'when' ? body : { '!': { arg: body } }));
+  if (clauses.length > deepest || clauses.some((clause) => depthOf(clause) > deepest)) return `its conditions may be at most ${deepest} deep`;
+  const held = { effect, principal, action, resource, conditions: clauses.map((body) => ({ kind: 'when' as const, body })) };
+  if (cedar.checkParsePolicySet({ staticPolicies: { [id]: held } }).type === 'failure') return 'holds a value that cannot be read back';
+  return { id, effect, ...(message !== undefined && { message }), principal, action, resource, conditions: clauses };
+}
+
+/** The ids of a type that rules single out. */
+export function namedIn(rules: readonly Rule[], type: string): string[] {
+  const ids = new Set<string>();
+  JSON.stringify(rules, (_, value: unknown) => {
+    const one = value as { type?: unknown; id?: unknown } | null;
+    if (typeof one === 'object' && one?.type === type && typeof one.id === 'string') ids.add(one.id);
+    return value;
+  });
+  return [...ids];
+}

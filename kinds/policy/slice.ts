@@ -1,0 +1,66 @@
+import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import type { Asked } from './asked.js';
+import { addMentions, conjuncts, formOf, joined } from './expression.js';
+import { Part, type Held } from './part.js';
+import type { Rule } from './ruleset.js';
+import { flagOf, type Slot } from './slots.js';
+import { Specialiser, type Shape } from './specialise.js';
+import type { Vocabulary } from './vocabulary.js';
+
+/** A flag that a rule begins with, and how it must stand for the rule to go on. */
+interface Guard { readonly name: string; readonly wanted: boolean }
+
+interface Guarded extends Held { readonly guards: readonly Guard[] }
+
+/** Parts kept; questions fall into few. */
+const most = 1000;
+
+/** The rules of a policy that one shape of question meets, rewritten for it. Those that begin with a flag are sorted out beforehand: what begins with false is false. */
+export class Slice {
+  readonly #rules: readonly Guarded[];
+  readonly #slots: readonly Slot[];
+  readonly #guards: readonly Slot[];
+  readonly #parts = new Map<string, Part>();
+  readonly #number: () => number;
+
+  constructor(number: () => number, rules: readonly Rule[], shape: Shape, vocabulary: Vocabulary) {
+    const specialiser = new Specialiser(vocabulary, shape);
+    this.#rules = rules.flatMap((rule) => { const rewritten = specialiser.rule(rule); return rewritten ? [guarded(rule.id, rewritten)] : [] });
+    this.#slots = specialiser.slots.all;
+    this.#guards = this.#slots.filter(({ name }) => this.#rules.some(({ guards }) => guards.some((guard) => guard.name === name)));
+    this.#number = number;
+  }
+
+  /** The part a question falls into, made when first met. */
+  part(asked: Asked): Part {
+    let pattern = '';
+    for (const { read } of this.#guards) pattern += read(asked) ? '1' : '0';
+    return this.#parts.get(pattern) ?? this.#make(pattern);
+  }
+
+  #make(pattern: string): Part {
+    const held = new Set(this.#guards.filter((_, i) => pattern[i] === '1').map(({ name }) => name));
+    const part = new Part(this.#number(), this.#rules.filter(({ guards }) => guards.every(({ name, wanted }) => held.has(name) === wanted)), this.#slots);
+    if (this.#parts.size >= most) this.#parts.clear();
+    this.#parts.set(pattern, part);
+    return part;
+  }
+}
+
+/** Takes the flags a rule begins with off its conditions. */
+function guarded(id: string, { conditions, ...rest }: PolicyJson): Guarded {
+  const all = conditions.flatMap(({ body }) => conjuncts(body));
+  const guards: Guard[] = [];
+  for (let guard = guardOf(all[0]); guard; guard = guardOf(all[0])) { guards.push(guard); all.shift() }
+  const rule: PolicyJson = { ...rest, conditions: all.length > 0 ? [{ kind: 'when', body: joined('&&', all) }] : [] };
+  const mentions = new Set<string>();
+  for (const body of all) addMentions(body, mentions);
+  return { id, rule, text: JSON.stringify(rule), mentions, guards };
+}
+
+function guardOf(expression: Expr | undefined): Guard | undefined {
+  if (!expression) return undefined;
+  const [form, body] = formOf(expression);
+  const name = flagOf(form === '!' ? body.arg : expression);
+  return name === undefined ? undefined : { name, wanted: form !== '!' };
+}

@@ -1,0 +1,113 @@
+import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
+import { ownerOf, type Asked } from './asked.js';
+import { facts, type CedarValue } from './facts.js';
+import type { Vocabulary } from './vocabulary.js';
+
+/** One thing that a slice mentions: read from a question, part of the memo's key, and an attribute of the context that Cedar is given. */
+export interface Slot {
+  readonly name: string;
+  /** Changes by itself. */
+  readonly moves: boolean;
+  /** Either holds or does not: given to Cedar by its name in one set of all that hold, which costs less than an attribute each. */
+  readonly flag: boolean;
+  read(asked: Asked): CedarValue | undefined;
+}
+
+/** Something with an id: who asks, on what, whose that is, or one that a rule names. */
+export type Term = { readonly of: 'principal' | 'resource'; readonly attribute?: string } | { readonly fact: string } | { readonly type: string; readonly id: string };
+
+type Reader = Slot['read'];
+
+/** The things that one slice mentions, each once. Rules reach them by name alone, so nothing can be looked at that is not in the key. */
+export class Slots {
+  readonly #byName = new Map<string, Slot>();
+  readonly #vocabulary: Vocabulary;
+  readonly #types: { readonly principal: string; readonly resource: string };
+
+  constructor(vocabulary: Vocabulary, types: { principal: string; resource: string }) {
+    this.#vocabulary = vocabulary;
+    this.#types = types;
+  }
+
+  get all(): Slot[] { return [...this.#byName.values()] }
+
+  /** A fact of the context as it is. */
+  fact(name: string): Expr {
+    const { moves = false, read } = facts[name]!;
+    return this.#value(name, read, moves);
+  }
+
+  /** Whether a fact is there. */
+  hasFact(name: string): Expr {
+    const { read, optional } = facts[name] ?? {};
+    return read && optional ? this.#flag(`has ${name}`, (asked) => read(asked) !== undefined) : { Value: read !== undefined };
+  }
+
+  /** An entity as a value. */
+  entity(term: Term): Expr {
+    const read = this.#reading(term);
+    const type = this.#typeOf(term);
+    return this.#value(nameOf(term), (asked) => ({ __entity: { type, id: read(asked) as string } }));
+  }
+
+  /** Whether two ids are the same; types are known beforehand. */
+  same(left: Term, right: Term): Expr {
+    if (this.#typeOf(left) !== this.#typeOf(right)) return 'fact' in left || 'fact' in right ? this.#both(left, right, () => false) : { Value: false };
+    return this.#both(left, right, (one, other) => one === other);
+  }
+
+  /** Whether the principal is a member of a group. */
+  member(group: string): Expr {
+    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group));
+  }
+
+  /** The outcome of comparing two ids; with one that may be absent, a value that is then absent too. */
+  #both(left: Term, right: Term, compare: (one: string, other: string) => boolean): Expr {
+    const [one, other] = [this.#reading(left), this.#reading(right)];
+    const name = [nameOf(left), nameOf(right)].sort().join(' == ');
+    if (!('fact' in left || 'fact' in right)) return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!));
+    return this.#value(name, (asked) => {
+      const [a, b] = [one(asked), other(asked)];
+      return a === undefined || b === undefined ? undefined : compare(a, b);
+    });
+  }
+
+  #reading(term: Term): (asked: Asked) => string | undefined {
+    if ('id' in term) return () => term.id;
+    if ('fact' in term) return (asked) => (facts[term.fact]!.read(asked) as { __entity: { id: string } } | undefined)?.__entity.id;
+    const { of, attribute } = term;
+    const owner = attribute === 'owner' ? this.#vocabulary.types.get(this.#types[of])!.owner! : undefined;
+    return owner ? (asked) => ownerOf(asked[of], owner) : (asked) => asked[of];
+  }
+
+  #typeOf(term: Term): string {
+    if ('id' in term) return term.type;
+    if ('fact' in term) return facts[term.fact]!.type;
+    const type = this.#types[term.of];
+    return term.attribute === undefined ? type : this.#vocabulary.types.get(type)!.attributes[term.attribute]!;
+  }
+
+  #value(name: string, read: Reader, moves = false): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves, flag: false, read });
+    return contextual(name);
+  }
+
+  #flag(name: string, read: Reader): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: true, read });
+    return { contains: { left: contextual(flags), right: { Value: name } } };
+  }
+}
+
+/** The attribute of the context that holds the names of all flags that hold; a word that no fact can be called. */
+export const flags = 'is';
+
+/** The flag that an expression is, if it is one. */
+export function flagOf(expression: Expr): string | undefined {
+  if (!('contains' in expression)) return undefined;
+  const { left, right } = expression.contains as { left: Expr; right: Expr };
+  return JSON.stringify(left) === held && 'Value' in right ? String(right.Value) : undefined;
+}
+
+const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
+const held = JSON.stringify(contextual(flags));
+const nameOf = (term: Term): string => ('id' in term ? `${term.type}::${JSON.stringify(term.id)}` : 'fact' in term ? term.fact : term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`);

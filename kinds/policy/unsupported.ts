@@ -1,0 +1,50 @@
+import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
+import { formOf, within } from './expression.js';
+import type { Rule } from './ruleset.js';
+import { entitiesOf, subjectOf } from './specialise.js';
+import type { Vocabulary } from './vocabulary.js';
+
+const membership = 'groups are known of the principal alone: write principal in, followed by the groups by name';
+const attributes = 'attributes are known of principal, resource and context alone';
+const numbers = `whole numbers may have at most 15 digits`;
+const records = 'records have no use here';
+const wholeContext = 'the context has no use as a whole: name the attribute that is meant';
+
+/** Why a valid rule cannot be answered here: it asks for what no request knows, such as the groups of somebody else. */
+export function unsupported({ resource, conditions }: Rule, vocabulary: Vocabulary): string | undefined {
+  const entity = 'entity' in resource ? resource.entity : 'in' in resource && resource.in && 'entity' in resource.in ? resource.in.entity : undefined;
+  if (resource.op !== '==' && entity && isGroup((('__entity' in entity ? entity.__entity : entity) as { type: string }).type, vocabulary)) return membership;
+  for (const condition of conditions) { const why = fault(condition, vocabulary); if (why) return why }
+  return undefined;
+}
+
+const isGroup = (type: string, { types }: Vocabulary): boolean => [...types.values()].some(({ memberOf }) => memberOf === type);
+
+function fault(expression: Expr, vocabulary: Vocabulary): string | undefined {
+  const [form, body] = formOf(expression);
+  const why = form === 'in' ? groupFault(body.left, body.right, vocabulary)
+    : form === 'is' && body.in ? groupFault(body.left, body.in, vocabulary)
+    : form === '.' || form === 'has' ? attributeFault(body.left, body.attr)
+    : form === 'Var' && body === 'context' ? wholeContext
+    : form === 'Record' ? records
+    : form === 'Value' && typeof body !== 'boolean' && typeof body !== 'string' && !entitiesOf(expression) && !(Math.abs(Number(body)) < 1e15) ? numbers
+    : ['getTag', 'hasTag', 'Slot'].includes(form) ? attributes : undefined;
+  if (why) return why;
+  for (const one of within(expression)) {
+    if ((form === '.' || form === 'has') && 'Var' in one) continue;
+    const deeper = fault(one, vocabulary);
+    if (deeper) return deeper;
+  }
+  return undefined;
+}
+
+function groupFault(left: Expr, right: Expr, vocabulary: Vocabulary): string | undefined {
+  const named = entitiesOf(right);
+  if (!named || !('Var' in left)) return membership;
+  return left.Var === 'resource' && named.some(({ type }) => isGroup(type, vocabulary)) ? membership : undefined;
+}
+
+function attributeFault(left: Expr, attr: string | readonly string[]): string | undefined {
+  const direct = subjectOf(left) !== undefined || ('Var' in left && left.Var === 'context');
+  return direct && (!Array.isArray(attr) || attr.length === 1) ? undefined : attributes;
+}

@@ -1,0 +1,84 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { cedarSchema } from '../../../kinds/policy/cedarschema.js';
+import { openEngine } from '../../../kinds/policy/engine.js';
+import { Judge } from '../../../kinds/policy/judge.js';
+import { Part } from '../../../kinds/policy/part.js';
+import { Slots } from '../../../kinds/policy/slots.js';
+import { vocabularyOf, type Vocabulary } from '../../../kinds/policy/vocabulary.js';
+import { actions, kinds } from './kinds.js';
+import { cedar, Oracle } from './oracle.js';
+import { Chance, moment, question, Rules } from './random.js';
+
+const vocabulary = vocabularyOf(kinds, actions);
+const schema = cedarSchema(vocabulary);
+
+/** The rules of a random text that validate. */
+function validRules(chance: Chance, count: number, vocabulary: Vocabulary): Map<string, string> {
+  const rules = new Rules(chance, vocabulary).text(count);
+  const answer = cedar.validate({ schema, policies: { staticPolicies: Object.fromEntries(rules) } });
+  if (answer.type === 'failure') throw new Error(JSON.stringify(answer.errors));
+  for (const { policyId } of answer.validationErrors) rules.delete(policyId);
+  return rules;
+}
+
+interface Outcome { differences: string[]; allowed: number; refused: number; errors: number; rules: number; counts: Record<string, number> }
+
+/** Puts the same random questions to the engine and to Cedar, under one random text after another. */
+async function compare(seed: number, texts: number, questions: number): Promise<Outcome> {
+  const chance = new Chance(seed);
+  const engine = await openEngine(kinds, actions);
+  const outcome: Outcome = { differences: [], allowed: 0, refused: 0, errors: 0, rules: 0, counts: engine.counts as unknown as Record<string, number> };
+  for (let text = 0; text < texts; text++) {
+    const rules = validRules(chance, 4 + chance.below(24), vocabulary);
+    if (rules.size === 0) continue;
+    outcome.rules += rules.size;
+    await engine.use(`p-${text}`, [...rules.values()].join('\n'));
+    const oracle = new Oracle(vocabulary, rules);
+    for (let i = 0; i < questions; i++) {
+      const asked = question(chance, vocabulary);
+      const now = moment(chance);
+      jest.spyOn(Date, 'now').mockReturnValue(now);
+      const { allowed, reasons } = engine.decide(asked);
+      const ours = `${allowed} ${reasons.map(({ rule }) => rule).sort().join(',')}`;
+      const theirs = oracle.decide(asked);
+      if (allowed) outcome.allowed += 1; else outcome.refused += 1;
+      if (theirs === 'false error') outcome.errors += 1;
+      if (ours !== theirs) outcome.differences.push(`seed ${seed}, text ${text}, question ${i}: ${ours} instead of ${theirs}: ${JSON.stringify({ ...asked, kind: asked.kind?.kind })}`);
+    }
+  }
+  return outcome;
+}
+
+afterEach(() => { jest.restoreAllMocks() });
+
+const seed = Number(process.env['VESTIBULE_SEED'] ?? Date.now() % 2 ** 31);
+
+test(`10⁵ random questions under 50 random texts have the answers of Cedar itself (VESTIBULE_SEED=${seed})`, async () => {
+  const { differences, allowed, refused, errors, counts } = await compare(seed, 50, 2000);
+  expect(differences.slice(0, 5)).toEqual([]);
+  expect(allowed + refused).toBe(100_000);
+  for (const share of [allowed, refused, errors, counts['hits']!, counts['misses']!, counts['unmemoised']!]) expect(share).toBeGreaterThan(50);
+  expect(counts['overruns']).toBe(0);
+}, 600_000);
+
+/** Ways to be wrong, each of which must show. */
+const mutants: Record<string, () => void> = {
+  'a key that leaves out the last thing mentioned': () => {
+    const { key } = Part.prototype;
+    jest.spyOn(Part.prototype, 'key').mockImplementation(function short(this: Part, asked) {
+      const slots = this.slots.slice(0, -1);
+      return key.call(Object.assign(Object.create(this), { slots }) as Part, asked);
+    });
+  },
+  'groups forgotten': () => { jest.spyOn(Slots.prototype, 'member').mockReturnValue({ Value: false }) },
+  'every object one’s own': () => { jest.spyOn(Slots.prototype, 'same').mockReturnValue({ Value: true }) },
+  'a slice for another action': () => {
+    const { slice } = Judge.prototype;
+    jest.spyOn(Judge.prototype, 'slice').mockImplementation(function other(this: Judge, asked) { return slice.call(this, Object.create(asked, { action: { value: asked.action === 'get' ? 'list' : asked.action } })) });
+  },
+};
+
+test.each(Object.keys(mutants))('the comparison can fail: %s', async (name) => {
+  mutants[name]!();
+  expect((await compare(7, 10, 300)).differences).not.toEqual([]);
+}, 60_000);
