@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { Asked } from './asked.js';
 import type { CedarValue } from './facts.js';
+import { Looks } from './looks.js';
 import { flags, type Slot } from './slots.js';
 
 /** A rule as it stands in a slice, with the slots it still mentions. */
@@ -17,6 +18,7 @@ export class Part {
   /** Mentions what changes by itself: nothing is remembered. */
   readonly moves: boolean;
   readonly #prefix: string;
+  readonly #looks: Looks;
 
   constructor(number: number, held: readonly Held[], slots: readonly Slot[]) {
     const digest = createHash('sha256');
@@ -27,13 +29,12 @@ export class Part {
     this.slots = slots.filter(({ name }) => held.some(({ mentions }) => mentions.has(name)));
     this.moves = this.slots.some((slot) => slot.moves);
     this.#prefix = `${number} `;
+    this.#looks = new Looks(this.slots);
   }
 
   /** What is asked, as far as these rules look at it; throws where a fact is not what it should be. */
   key(asked: Asked): string {
-    let key = this.#prefix;
-    for (const slot of this.slots) key += encoded(slot.read(asked));
-    return key;
+    return this.#prefix + this.#looks.key(asked);
   }
 
   /** The same as the context of an evaluation. */
@@ -47,6 +48,3 @@ export class Part {
     return context;
   }
 }
-
-/** JSON ends where it ends, so that no two lists of values read alike. */
-const encoded = (value: CedarValue | undefined): string => (value === true ? '1' : value === false ? '0' : value === undefined ? '-' : `${JSON.stringify(value)},`);

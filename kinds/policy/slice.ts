@@ -1,6 +1,7 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { Asked } from './asked.js';
 import { addMentions, conjuncts, formOf, joined } from './expression.js';
+import { Looks } from './looks.js';
 import { Part, type Held } from './part.js';
 import type { Rule } from './ruleset.js';
 import { flagOf, type Slot } from './slots.js';
@@ -20,6 +21,7 @@ export class Slice {
   readonly #rules: readonly Guarded[];
   readonly #slots: readonly Slot[];
   readonly #guards: readonly Slot[];
+  readonly #looks: Looks;
   readonly #parts = new Map<string, Part>();
   readonly #number: () => number;
 
@@ -28,18 +30,18 @@ export class Slice {
     this.#rules = rules.flatMap((rule) => { const rewritten = specialiser.rule(rule); return rewritten ? [guarded(rule.id, rewritten)] : [] });
     this.#slots = specialiser.slots.all;
     this.#guards = this.#slots.filter(({ name }) => this.#rules.some(({ guards }) => guards.some((guard) => guard.name === name)));
+    this.#looks = new Looks(this.#guards);
     this.#number = number;
   }
 
   /** The part a question falls into, made when first met. */
   part(asked: Asked): Part {
-    let pattern = '';
-    for (const { read } of this.#guards) pattern += read(asked) ? '1' : '0';
-    return this.#parts.get(pattern) ?? this.#make(pattern);
+    const pattern = this.#looks.key(asked);
+    return this.#parts.get(pattern) ?? this.#make(pattern, asked);
   }
 
-  #make(pattern: string): Part {
-    const held = new Set(this.#guards.filter((_, i) => pattern[i] === '1').map(({ name }) => name));
+  #make(pattern: string, asked: Asked): Part {
+    const held = new Set(this.#guards.filter(({ read }) => read(asked)).map(({ name }) => name));
     const part = new Part(this.#number(), this.#rules.filter(({ guards }) => guards.every(({ name, wanted }) => held.has(name) === wanted)), this.#slots);
     if (this.#parts.size >= most) this.#parts.clear();
     this.#parts.set(pattern, part);

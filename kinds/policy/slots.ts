@@ -10,6 +10,8 @@ export interface Slot {
   readonly moves: boolean;
   /** Either holds or does not: given to Cedar by its name in one set of all that hold, which costs less than an attribute each. */
   readonly flag: boolean;
+  /** It holds where `name` is among what is read, and is absent where nothing can be: `what` is the same for all that look at the same thing. */
+  readonly among?: { readonly what: string; readonly name: string; read(asked: Asked): readonly string[] | undefined };
   read(asked: Asked): CedarValue | undefined;
 }
 
@@ -53,23 +55,31 @@ export class Slots {
   /** Whether two ids are the same; types are known beforehand. */
   same(left: Term, right: Term): Expr {
     if (this.#typeOf(left) !== this.#typeOf(right)) return 'fact' in left || 'fact' in right ? this.#both(left, right, () => false) : { Value: false };
-    return this.#both(left, right, (one, other) => one === other);
+    return this.#both(left, right, equal);
   }
 
   /** Whether the principal is a member of a group. */
   member(group: string): Expr {
-    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group));
+    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), { what: 'groups', name: group, read: ({ groups }) => groups });
   }
 
   /** The outcome of comparing two ids; with one that may be absent, a value that is then absent too. */
   #both(left: Term, right: Term, compare: (one: string, other: string) => boolean): Expr {
     const [one, other] = [this.#reading(left), this.#reading(right)];
     const name = [nameOf(left), nameOf(right)].sort().join(' == ');
-    if (!('fact' in left || 'fact' in right)) return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!));
+    const among = compare === equal ? this.#among(left, right) ?? this.#among(right, left) : undefined;
+    if (!('fact' in left || 'fact' in right)) return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!), among);
     return this.#value(name, (asked) => {
       const [a, b] = [one(asked), other(asked)];
       return a === undefined || b === undefined ? undefined : compare(a, b);
-    });
+    }, false, among);
+  }
+
+  /** Something compared with what a rule names. */
+  #among(term: Term, constant: Term): Slot['among'] {
+    if (!('id' in constant) || 'id' in term) return undefined;
+    const read = this.#reading(term);
+    return { what: nameOf(term), name: constant.id, read: (asked) => { const id = read(asked); return id === undefined ? undefined : [id] } };
   }
 
   #reading(term: Term): (asked: Asked) => string | undefined {
@@ -87,13 +97,13 @@ export class Slots {
     return term.attribute === undefined ? type : this.#vocabulary.types.get(type)!.attributes[term.attribute]!;
   }
 
-  #value(name: string, read: Reader, moves = false): Expr {
-    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves, flag: false, read });
+  #value(name: string, read: Reader, moves = false, among?: Slot['among']): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves, flag: false, read, ...(among && { among }) });
     return contextual(name);
   }
 
-  #flag(name: string, read: Reader): Expr {
-    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: true, read });
+  #flag(name: string, read: Reader, among?: Slot['among']): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: true, read, ...(among && { among }) });
     return { contains: { left: contextual(flags), right: { Value: name } } };
   }
 }
@@ -110,4 +120,5 @@ export function flagOf(expression: Expr): string | undefined {
 
 const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
 const held = JSON.stringify(contextual(flags));
+const equal = (one: string, other: string): boolean => one === other;
 const nameOf = (term: Term): string => ('id' in term ? `${term.type}::${JSON.stringify(term.id)}` : 'fact' in term ? term.fact : term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`);

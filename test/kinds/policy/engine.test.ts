@@ -30,6 +30,7 @@ async function judge(text: string) {
 
 describe('what is remembered', () => {
   test('nothing that no rule mentions splits an entry', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(0);
     const one = await judge('permit (principal is Account, action == Action::"get", resource is Session) when { resource.owner == principal };');
     for (const name of ['a', 'b', 'c']) for (const facts of [{}, { domain: 'x.test' }, { site: 'none', metadataOnly: true, method: 'Passkey' }]) expect(one.decide(get(account(name, { methods: [name], authenticated: 1, groups: [name] }), 'Session', `${name}-x`, facts)).allowed).toBe(true);
     expect(one.decide(get(account('a'), 'Session', 'b-x')).allowed).toBe(false);
