@@ -6,6 +6,7 @@ import { Server } from './apiserver/server.js';
 import type { Config } from './config.js';
 import { ensureKeys, readKeys } from './keysfile.js';
 import { actions, kinds } from './kinds/index.js';
+import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
 import { authorize } from './kinds/policy/rules.js';
@@ -54,7 +55,9 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const outbox = new Outbox(store, allKeys, log);
   const limits = new NetworkLimits(storage, config.limitFactor);
   await hub.start();
-  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
+  const groups = new Memberships(store, config.operators);
+  await groups.start();
+  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
   const mail = await mailFor(config, store);
   outbox.register(mailWorker(config.emailFrom, mail, log));
   if (config.manifests) await applyManifests(config.manifests, store);
@@ -78,6 +81,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
       await outbox.stop();
       await provider.settled();
       if ('transport' in mail) await mail.transport.close();
+      groups.stop();
       await hub.stop();
       await storage.close();
     },

@@ -3,6 +3,7 @@ import { Account } from './account.js';
 import { Client } from './client.js';
 import { clientSecret } from './clientsecret.js';
 import { Grant } from './grant.js';
+import { Group } from './group.js';
 import { readAccount, setUpAccount } from './interaction/account.js';
 import { consent } from './interaction/consent.js';
 import { emailChallenge } from './interaction/emailchallenge.js';
@@ -18,6 +19,7 @@ export const kinds: readonly AnyKind[] = [
   Account,
   Grant,
   Client,
+  Group,
   MockMessage,
 ];
 

@@ -17,13 +17,15 @@ declare module '../registry/kind.js' {
     forgetCookies(): void;
     /** The one way out (`security.md` 1.5). */
     fetch(url: string, init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string }): Promise<FetchAnswer>;
+    /** The names of the Groups that list an address. */
+    groupsOf(address: string): Promise<readonly string[]>;
     /** A JWT by this service's first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }
   interface Settings {
     /** The sender of all mail. */
     readonly emailFrom: string;
-    /** Addresses, lower case, that are operators until Group arrives. */
+    /** Addresses, lower case, that count as members of Group `operators` whoever it lists. */
     readonly operators: readonly string[];
     /** Mail is kept in MockMessages instead of being sent. */
     readonly mockMail: boolean;

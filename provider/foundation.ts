@@ -9,6 +9,7 @@ import type { Account } from '../kinds/account.js';
 import type { Client } from '../kinds/client.js';
 import type { Grant } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
+import type { Memberships } from '../kinds/memberships.js';
 import type { Session } from '../kinds/session.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './fetch.js';
@@ -35,6 +36,7 @@ export interface Foundation {
   readonly cookies: CookieNames;
   readonly fetch: Fetch;
   readonly epoch: number;
+  readonly groups: Pick<Memberships, 'held' | 'of'>;
   readonly networkLimits?: NetworkLimits;
   readonly supplier?: Supplier;
   /** The scopes there are, as they stand now. */

@@ -28,6 +28,8 @@ export interface ProviderDeps {
   readonly keys: Keys;
   readonly settings: Settings;
   readonly authorize: Authorize;
+  /** Who is in which group. */
+  readonly groups: Foundation['groups'];
   /** The scopes there are; read anew at each `reload`. */
   readonly scopes?: () => readonly Scope[];
   /** Claims of scopes that other services supply. */
@@ -83,10 +85,10 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
 }
 
 function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>): Foundation {
-  const { store, storage, keys, settings, authorize, log, stylesheet, scopes = () => builtInScopes, networkLimits, supplier, allowPrivateNetwork = [] } = deps;
+  const { store, storage, keys, settings, authorize, groups, log, stylesheet, scopes = () => builtInScopes, networkLimits, supplier, allowPrivateNetwork = [] } = deps;
   const count = (event: string): void => { counts.set(event, (counts.get(event) ?? 0) + 1) };
   return {
-    store, storage, keys, settings, authorize, log, stylesheet, scopes, epoch: settings.epoch, count,
+    store, storage, keys, settings, authorize, groups, log, stylesheet, scopes, epoch: settings.epoch, count,
     records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), fetch: createFetch({ baseURL: settings.baseURL, allowPrivateNetwork }),
     ...(networkLimits && { networkLimits }), ...(supplier && { supplier }),
     afterwards: (work) => {

@@ -49,6 +49,9 @@ export interface AccountCaller {
   readonly account: string;
   /** The verified address, lower case: what Groups list. */
   readonly email: string;
+  /** The Groups it is in, in order of their names. */
+  readonly groups?: readonly string[];
+  /** In Group `operators`. */
   readonly operator: boolean;
   readonly session?: string;
   /** Seconds since the epoch of the last proof. */

@@ -151,6 +151,32 @@ export interface GrantList {
   items: Grant[];
 }
 
+/** People named together: an account is in a group while its verified address is listed. */
+export interface Group {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Group';
+  metadata: ObjectMeta;
+  spec: {
+    displayName: string;
+    members?: string[];
+  };
+  status: Record<string, never>;
+}
+
+/** One line of a watch on groups. */
+export interface GroupEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Group | Bookmark | Status;
+}
+
+/** A list of groups. */
+export interface GroupList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'GroupList';
+  metadata: ListMeta;
+  items: Group[];
+}
+
 /** A sign-in in progress. */
 export interface Interaction {
   apiVersion: 'id.vestibule.org/v1alpha1';

@@ -9,6 +9,7 @@ import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
 import { naming, type ConsentScope, type InteractionObject } from './record.js';
+import { mayShare } from './sharing.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink'];
 
@@ -52,7 +53,7 @@ interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Acco
 
 async function scopeEntry(name: string, { call, client, account, sub, required, granted }: EntryFacts): Promise<ConsentScope> {
   const scope = builtInScopes.find((one) => one.name === name);
-  const decision = await call.decide('share', { scope: name, client, account: account.metadata.name });
+  const decision = await mayShare(call, account, client, name);
   const values = scope?.values?.(account, sub) ?? {};
   return {
     name, title: scope?.title ?? name, description: scope?.description ?? '', sensitive: scope?.sensitive ?? false, required, granted,

@@ -1,6 +1,7 @@
 import { Account } from '../../kinds/account.js';
 import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
+import { Group } from '../../kinds/group.js';
 import { MockMessage } from '../../kinds/mockmessage.js';
 import { Session } from '../../kinds/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -24,6 +25,12 @@ conforms(Client, {
 });
 conforms(Grant, {
   valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),
+});
+conforms(Group, {
+  valid: () => ({ name: 'sample', spec: { displayName: 'Sample', members: ['ada@example.test', 'Grace@Example.test'] } }),
+  invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { members: ['nobody'] }, field: 'spec.members[0]' }, { spec: { members: ['a@example.test', `${'x'.repeat(60)}.${'y'.repeat(60)}@example.test`] }, field: 'spec.members[1]' },
+    { spec: { members: Array.from({ length: 1001 }, (_, i) => `p${i}@example.test`) }, field: 'spec.members' }],
+  patch: { members: ['ada@example.test'] },
 });
 conforms(Session, {
   valid: ({ name }) => ({

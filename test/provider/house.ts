@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { Account } from '../../kinds/account.js';
 import { Client } from '../../kinds/client.js';
 import { Grant, grantName } from '../../kinds/grant.js';
+import { Group } from '../../kinds/group.js';
+import { Memberships } from '../../kinds/memberships.js';
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import { Session, type Method } from '../../kinds/session.js';
 import { claimsOf } from '../../kinds/assurance.js';
@@ -103,16 +105,18 @@ export class House {
     const baseURL = options.baseURL ?? address;
     const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], mockMail: true };
     const log = createLog('silent');
-    const kinds = [Interaction, Session, Account, Grant, Client];
+    const kinds = [Interaction, Session, Account, Grant, Client, Group];
     const hub = new Hub(storage, kinds, log);
     const authorize: Authorize = options.authorize ?? (async () => permitted);
     const identity: { it?: IdentityProvider } = {};
     const store = new Store({ storage, registry: new Registry(kinds, []), hub, keys, settings, authorize, ports: () => identity.it?.ports() as Ports });
     const outbox = new Outbox(store, keys, log);
-    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
+    const groups = new Memberships(store, []);
+    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, groups, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
     await hub.start();
+    await groups.start();
     outbox.start();
-    const closers = [() => closeServer(server), () => identity.it!.settled(), () => outbox.stop(), () => hub.stop(), ...(own ? [() => own.close()] : [])];
+    const closers = [() => closeServer(server), () => identity.it!.settled(), () => outbox.stop(), async () => groups.stop(), () => hub.stop(), ...(own ? [() => own.close()] : [])];
     return (house.it = new House({ storage, store, keys, identity: identity.it, baseURL, address, closers }));
   }
 
