@@ -7,6 +7,9 @@ type ClaimValue = string | number | boolean | string[];
 /** One claim of a scope, as consent shows it. */
 interface ScopeClaim { readonly name: string; readonly title: string }
 
+/** Whom claims are about: an account, what the Client knows it as, and the names of its groups. */
+export interface Person { readonly account: ObjectOf<typeof Account>; readonly sub: string; readonly groups: readonly string[] }
+
 /** A scope as the provider, consent and discovery know it (OpenID Connect Core 5.4). */
 export interface Scope {
   readonly name: string;
@@ -19,8 +22,8 @@ export interface Scope {
   readonly provider: { readonly name: string; readonly displayName: string };
   /** The Clients that may ask for it; everybody where absent. */
   readonly onlyFor?: string;
-  /** What would leave for one account, known to the Client as `sub`, claims without a value left out; absent where another service supplies them. */
-  values?(account: ObjectOf<typeof Account>, sub: string): Record<string, ClaimValue>;
+  /** What would leave for one account, claims without a value left out; absent where another service supplies them. */
+  values?(person: Person): Record<string, ClaimValue>;
 }
 
 const provider = { name: 'vestibule', displayName: 'Vestibule' } as const;
@@ -37,13 +40,13 @@ export const builtInScopes: readonly Scope[] = [
     name: 'openid', title: 'Know who you are', sensitive: false, provider,
     description: 'Recognise you when you come back, by an identifier that says nothing about you.',
     claims: [{ name: 'sub', title: 'Identifier' }],
-    values: (_account, sub) => ({ sub }),
+    values: ({ sub }) => ({ sub }),
   },
   {
     name: 'profile', title: 'Your profile', sensitive: false, provider,
     description: 'See the name and other details you put into your profile.',
     claims: profileClaims.map(([name, title]) => ({ name, title })),
-    values: (account) => Object.fromEntries(profileClaims.flatMap(([name, , field]) => {
+    values: ({ account }) => Object.fromEntries(profileClaims.flatMap(([name, , field]) => {
       const value = account.spec[field];
       return value === undefined ? [] : [[name, value]];
     })),
@@ -52,7 +55,12 @@ export const builtInScopes: readonly Scope[] = [
     name: 'email', title: 'Your email address', sensitive: false, provider,
     description: 'See your email address and that you have proven to hold it.',
     claims: [{ name: 'email', title: 'Email address' }, { name: 'email_verified', title: 'Proven' }],
-    values: (account) => ({ email: account.status.email.address, email_verified: true }),
+    values: ({ account }) => ({ email: account.status.email.address, email_verified: true }),
+  },
+  {
+    name: 'groups', title: 'Your groups', sensitive: false, provider, claims: [{ name: 'groups', title: 'Groups' }],
+    description: 'See the names of the groups you are in here, to know what you may do there.',
+    values: ({ groups }): Record<string, ClaimValue> => (groups.length > 0 ? { groups: [...groups] } : {}),
   },
   {
     name: 'offline_access', title: 'Access while you are away', sensitive: true, provider, claims: [],

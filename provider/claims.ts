@@ -38,8 +38,9 @@ async function release(on: Foundation, account: AccountObject, client: string, s
   }
   const foreign = allowed.filter((scope) => !scope.values);
   const supplied = foreign.length > 0 ? await reach(supply(on, account, client, foreign)) : {};
+  const groups = await reach(on.groups.of(account.status.email.address));
   for (const scope of allowed) {
-    const values = scope.values?.(account, account.metadata.name) ?? supplied[scope.name] ?? {};
+    const values = scope.values?.({ account, sub: account.metadata.name, groups }) ?? supplied[scope.name] ?? {};
     released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
   }
   return released;

@@ -45,16 +45,17 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
   const required = new Set(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
+  const groups = await call.ports.groupsOf(account.status.email.address);
   const sub = subjectOf(call.keys, account.metadata.name, client);
-  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, sub, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
+  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, sub, groups, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
 }
 
-interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; sub: string; required: boolean; granted: boolean }
+interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; sub: string; groups: readonly string[]; required: boolean; granted: boolean }
 
-async function scopeEntry(name: string, { call, client, account, sub, required, granted }: EntryFacts): Promise<ConsentScope> {
+async function scopeEntry(name: string, { call, client, account, sub, groups, required, granted }: EntryFacts): Promise<ConsentScope> {
   const scope = builtInScopes.find((one) => one.name === name);
   const decision = await mayShare(call, account, client, name);
-  const values = scope?.values?.(account, sub) ?? {};
+  const values = scope?.values?.({ account, sub, groups }) ?? {};
   return {
     name, title: scope?.title ?? name, description: scope?.description ?? '', sensitive: scope?.sensitive ?? false, required, granted,
     provider: scope?.provider ?? { name: 'vestibule', displayName: 'Vestibule' }, allowed: decision.allowed,
