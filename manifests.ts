@@ -2,6 +2,7 @@ import mergePatch from 'json-merge-patch';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { ClaimsProvider } from './kinds/claimsprovider.js';
 import { Client } from './kinds/client.js';
 import { Group } from './kinds/group.js';
 import type { AnyKind, Call, KindObject } from './registry/kind.js';
@@ -10,7 +11,7 @@ import { StatusError } from './registry/status.js';
 import type { Store } from './registry/store.js';
 
 const applied = 'id.vestibule.org/last-applied';
-const loadable: readonly AnyKind[] = [Client, Group];
+const loadable: readonly AnyKind[] = [Client, ClaimsProvider, Group];
 
 interface Manifest { kind: AnyKind; file: string; metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> }; spec: Record<string, unknown> }
 

@@ -1,5 +1,6 @@
 import type { Action, AnyKind } from '../registry/kind.js';
 import { Account } from './account.js';
+import { ClaimsProvider } from './claimsprovider.js';
 import { Client } from './client.js';
 import { clientSecret } from './clientsecret.js';
 import { Grant } from './grant.js';
@@ -19,6 +20,7 @@ export const kinds: readonly AnyKind[] = [
   Account,
   Grant,
   Client,
+  ClaimsProvider,
   Group,
   MockMessage,
 ];

@@ -54,11 +54,12 @@ async function accountOf(tx: Transaction, { internal, metadata }: InteractionObj
 
 /** A scope not asked for, or refused by policy, at its place; a required one missing at spec.scopes (`api.md` 5). */
 async function faults(call: Call, tx: Transaction, { interaction, account }: Agreeing, agreed: readonly string[]): Promise<Cause[]> {
-  const asked = interaction.spec.scopes;
+  const offered = new Set(call.ports.scopes().map(({ name }) => name));
+  const asked = interaction.spec.scopes.filter((scope) => offered.has(scope));
   const causes: Cause[] = [];
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
-    if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: 'Unsupported value: this scope was not asked for' }); continue }
+    if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}` }); continue }
     const decision = await mayShare(call, account, interaction.spec.client, scope);
     if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
     else if (decision.part) tx.add(decision.part);

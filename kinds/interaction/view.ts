@@ -4,7 +4,7 @@ import { objectKey } from '../../registry/stored.js';
 import { Account, accountSummary } from '../account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
-import { builtInScopes } from '../scopes.js';
+import { builtInProvider } from '../scopes.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
@@ -52,14 +52,19 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
 
 interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; sub: string; groups: readonly string[]; required: boolean; granted: boolean }
 
+/** What was asked for and is supplied by nobody any more. */
+const withdrawn = (name: string): ConsentScope => ({
+  name, title: name, description: '', sensitive: false, required: false, granted: false, provider: builtInProvider, allowed: false, reason: 'Nobody supplies it any more.', preview: [],
+});
+
 async function scopeEntry(name: string, { call, client, account, sub, groups, required, granted }: EntryFacts): Promise<ConsentScope> {
-  const scope = builtInScopes.find((one) => one.name === name);
+  const scope = call.ports.scopes().find((one) => one.name === name);
+  if (!scope) return withdrawn(name);
   const decision = await mayShare(call, account, client, name);
-  const values = scope?.values?.({ account, sub, groups }) ?? {};
+  const values = scope.values?.({ account, sub, groups }) ?? {};
   return {
-    name, title: scope?.title ?? name, description: scope?.description ?? '', sensitive: scope?.sensitive ?? false, required, granted,
-    provider: scope?.provider ?? { name: 'vestibule', displayName: 'Vestibule' }, allowed: decision.allowed,
+    name, title: scope.title, description: scope.description, sensitive: scope.sensitive, required, granted, provider: scope.provider, allowed: decision.allowed,
     ...(!decision.allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),
-    preview: (scope?.claims ?? []).flatMap(({ name: claim, title }) => { const value = values[claim]; return value === undefined ? [] : [{ claim, title, value }] }),
+    preview: scope.claims.flatMap(({ name: claim, title }) => { const value = values[claim]; return value === undefined ? [] : [{ claim, title, value }] }),
   };
 }
