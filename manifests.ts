@@ -2,14 +2,16 @@ import mergePatch from 'json-merge-patch';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { ClaimsProvider } from './kinds/claimsprovider.js';
 import { Client } from './kinds/client.js';
+import { Group } from './kinds/group.js';
 import type { AnyKind, Call, KindObject } from './registry/kind.js';
 import { apiVersion } from './registry/kind.js';
 import { StatusError } from './registry/status.js';
 import type { Store } from './registry/store.js';
 
 const applied = 'id.vestibule.org/last-applied';
-const loadable: readonly AnyKind[] = [Client];
+const loadable: readonly AnyKind[] = [Client, ClaimsProvider, Group];
 
 interface Manifest { kind: AnyKind; file: string; metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> }; spec: Record<string, unknown> }
 

@@ -6,10 +6,11 @@ import { Server } from './apiserver/server.js';
 import type { Config } from './config.js';
 import { ensureKeys, readKeys } from './keysfile.js';
 import { actions, kinds } from './kinds/index.js';
+import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
 import { authorize } from './kinds/policy/rules.js';
-import { builtInScopes } from './kinds/scopes.js';
+import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
 import type { Transport } from './mail/message.js';
 import { mailWorker, type Mailbox } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
@@ -44,7 +45,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const storage = given?.storage ?? (await openStorage(config, log));
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, mockMail: config.mockMail };
+  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail };
   const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
@@ -54,7 +55,11 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const outbox = new Outbox(store, allKeys, log);
   const limits = new NetworkLimits(storage, config.limitFactor);
   await hub.start();
-  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, scopes: () => builtInScopes, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits, allowPrivateNetwork: config.allowPrivateNetwork });
+  const groups = new Memberships(store, config.operators);
+  const suppliers = new Suppliers(store);
+  await Promise.all([groups.start(), suppliers.start()]);
+  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, suppliers, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits });
+  await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   outbox.register(mailWorker(config.emailFrom, mail, log));
   if (config.manifests) await applyManifests(config.manifests, store);
@@ -78,6 +83,8 @@ export async function startService(config: Config, log: Log, folder: string, giv
       await outbox.stop();
       await provider.settled();
       if ('transport' in mail) await mail.transport.close();
+      groups.stop();
+      suppliers.stop();
       await hub.stop();
       await storage.close();
     },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineKind, group } from '../registry/kind.js';
 import { isLoopback } from '../registry/loopback.js';
 import { alreadyExists, type Cause } from '../registry/status.js';
+import { scopeName } from './scopes.js';
 import { line, timestamp, webAddress } from './text.js';
 
 const GrantType = z.enum(['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code']);
@@ -28,7 +29,7 @@ const ClientSpec = z.object({
   jwksURI: webAddress().optional().describe('Where those keys are.'),
   grantTypes: z.array(GrantType).max(3).default(['authorization_code', 'refresh_token']).describe('Grants it may use.'),
   scopes: z.array(z.object({
-    name: z.string().min(1).max(128).regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/).describe('Scope (RFC 6749 3.3).'),
+    name: scopeName().describe('Scope (RFC 6749 3.3).'),
     required: z.boolean().default(false).describe('Without it there is no sign-in.'),
   })).max(50).default([{ name: 'openid', required: true }]).describe('Scopes it may ask for.'),
   subjectType: z.enum(['public', 'pairwise']).default('public').describe('Whether sub is the account’s name or one for this Client alone.'),

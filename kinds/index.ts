@@ -1,8 +1,10 @@
 import type { Action, AnyKind } from '../registry/kind.js';
 import { Account } from './account.js';
+import { ClaimsProvider } from './claimsprovider.js';
 import { Client } from './client.js';
 import { clientSecret } from './clientsecret.js';
 import { Grant } from './grant.js';
+import { Group } from './group.js';
 import { readAccount, setUpAccount } from './interaction/account.js';
 import { consent } from './interaction/consent.js';
 import { emailChallenge } from './interaction/emailchallenge.js';
@@ -18,6 +20,8 @@ export const kinds: readonly AnyKind[] = [
   Account,
   Grant,
   Client,
+  ClaimsProvider,
+  Group,
   MockMessage,
 ];
 

@@ -1,6 +1,7 @@
 import type { KindObject, Part } from '../registry/kind.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { ObjectOf } from '../registry/kind.js';
+import type { Scope } from './scopes.js';
 
 /** An answer from outside, read whole and within its cap. */
 export interface FetchAnswer { status: number; headers: Record<string, string>; body: Buffer }
@@ -17,14 +18,20 @@ declare module '../registry/kind.js' {
     forgetCookies(): void;
     /** The one way out (`security.md` 1.5). */
     fetch(url: string, init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string }): Promise<FetchAnswer>;
+    /** The scopes there are, as they stand now. */
+    scopes(): readonly Scope[];
+    /** The names of the Groups that list an address. */
+    groupsOf(address: string): Promise<readonly string[]>;
     /** A JWT by this service's first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }
   interface Settings {
     /** The sender of all mail. */
     readonly emailFrom: string;
-    /** Addresses, lower case, that are operators until Group arrives. */
+    /** Addresses, lower case, that count as members of Group `operators` whoever it lists. */
     readonly operators: readonly string[];
+    /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */
+    readonly allowPrivateNetwork: readonly string[];
     /** Mail is kept in MockMessages instead of being sent. */
     readonly mockMail: boolean;
   }

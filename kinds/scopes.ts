@@ -1,11 +1,21 @@
+import { z } from 'zod';
 import type { ObjectOf } from '../registry/kind.js';
 import type { Account } from './account.js';
 
 /** A value that a claim may have. */
-type ClaimValue = string | number | boolean | string[];
+export type ClaimValue = string | number | boolean | string[];
+
+/** What the value of a claim is: of `strings`, a list of them. */
+export const ClaimType = z.enum(['string', 'number', 'boolean', 'strings']);
+
+/** The name of a scope (RFC 6749 3.3). */
+export const scopeName = () => z.string().min(1).max(128).regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/);
 
 /** One claim of a scope, as consent shows it. */
-interface ScopeClaim { readonly name: string; readonly title: string }
+interface ScopeClaim { readonly name: string; readonly title: string; readonly type: z.infer<typeof ClaimType> }
+
+/** Whom claims are about: an account, what the Client knows it as, and the names of its groups. */
+export interface Person { readonly account: ObjectOf<typeof Account>; readonly sub: string; readonly groups: readonly string[] }
 
 /** A scope as the provider, consent and discovery know it (OpenID Connect Core 5.4). */
 export interface Scope {
@@ -19,11 +29,14 @@ export interface Scope {
   readonly provider: { readonly name: string; readonly displayName: string };
   /** The Clients that may ask for it; everybody where absent. */
   readonly onlyFor?: string;
-  /** What would leave for one account, known to the Client as `sub`, claims without a value left out; absent where another service supplies them. */
-  values?(account: ObjectOf<typeof Account>, sub: string): Record<string, ClaimValue>;
+  /** What would leave for one account, claims without a value left out; absent where another service supplies them. */
+  values?(person: Person): Record<string, ClaimValue>;
 }
 
-const provider = { name: 'vestibule', displayName: 'Vestibule' } as const;
+/** This service as the provider of its own scopes. */
+export const builtInProvider = { name: 'vestibule', displayName: 'Vestibule' } as const;
+
+const provider = builtInProvider;
 
 const profileClaims = [
   ['name', 'Name', 'displayName'], ['given_name', 'Given name', 'givenName'], ['family_name', 'Family name', 'familyName'],
@@ -36,14 +49,14 @@ export const builtInScopes: readonly Scope[] = [
   {
     name: 'openid', title: 'Know who you are', sensitive: false, provider,
     description: 'Recognise you when you come back, by an identifier that says nothing about you.',
-    claims: [{ name: 'sub', title: 'Identifier' }],
-    values: (_account, sub) => ({ sub }),
+    claims: [{ name: 'sub', title: 'Identifier', type: 'string' }],
+    values: ({ sub }) => ({ sub }),
   },
   {
     name: 'profile', title: 'Your profile', sensitive: false, provider,
     description: 'See the name and other details you put into your profile.',
-    claims: profileClaims.map(([name, title]) => ({ name, title })),
-    values: (account) => Object.fromEntries(profileClaims.flatMap(([name, , field]) => {
+    claims: profileClaims.map(([name, title]) => ({ name, title, type: 'string' })),
+    values: ({ account }) => Object.fromEntries(profileClaims.flatMap(([name, , field]) => {
       const value = account.spec[field];
       return value === undefined ? [] : [[name, value]];
     })),
@@ -51,8 +64,13 @@ export const builtInScopes: readonly Scope[] = [
   {
     name: 'email', title: 'Your email address', sensitive: false, provider,
     description: 'See your email address and that you have proven to hold it.',
-    claims: [{ name: 'email', title: 'Email address' }, { name: 'email_verified', title: 'Proven' }],
-    values: (account) => ({ email: account.status.email.address, email_verified: true }),
+    claims: [{ name: 'email', title: 'Email address', type: 'string' }, { name: 'email_verified', title: 'Proven', type: 'boolean' }],
+    values: ({ account }) => ({ email: account.status.email.address, email_verified: true }),
+  },
+  {
+    name: 'groups', title: 'Your groups', sensitive: false, provider, claims: [{ name: 'groups', title: 'Groups', type: 'strings' }],
+    description: 'See the names of the groups you are in here, to know what you may do there.',
+    values: ({ groups }): Record<string, ClaimValue> => (groups.length > 0 ? { groups: [...groups] } : {}),
   },
   {
     name: 'offline_access', title: 'Access while you are away', sensitive: true, provider, claims: [],
@@ -65,3 +83,9 @@ export const builtInScopes: readonly Scope[] = [
     values: () => ({}),
   },
 ];
+
+/** Claims that only this service makes: of a token itself (RFC 7519 4.1, OpenID Connect Core 2), and its own of a person. */
+export const reservedClaims: ReadonlySet<string> = new Set([
+  'iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'auth_time', 'nonce', 'acr', 'amr', 'azp', 'at_hash', 'c_hash', 's_hash', 'sid', 'events', 'cnf', 'scope', 'client_id',
+  ...builtInScopes.flatMap(({ claims }) => claims.map(({ name }) => name)),
+]);

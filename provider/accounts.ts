@@ -1,4 +1,6 @@
 import { Account } from '../kinds/account.js';
+import { canonical } from '../kinds/address.js';
+import { operators } from '../kinds/group.js';
 import type { AccountCaller, OwnerReference } from '../registry/kind.js';
 import { ownerReference } from '../registry/transaction.js';
 import { currentExchange } from './exchange.js';
@@ -28,8 +30,14 @@ export const isAlive = (account: AccountObject): boolean => !account.status.disa
 /** The domain of its address, which is all that policy learns of it. */
 export const domainOf = (account: AccountObject): string => account.status.email.address.toLowerCase().split('@')[1] ?? '';
 
-/** How an Account stands before policy, with what is known of its sign-in. */
-export function accountCaller(on: Foundation, account: AccountObject, signedIn: { session?: string; authenticated?: number; methods?: readonly string[] } = {}): AccountCaller {
-  const email = account.status.email.address.toLowerCase();
-  return { type: 'Account', account: account.metadata.name, email, operator: on.settings.operators.includes(email), ...signedIn };
+/** What is known of somebody's sign-in. */
+interface SignedIn { session?: string; authenticated?: number; methods?: readonly string[] }
+
+/** How an Account that is in these groups stands before policy, with what is known of its sign-in. */
+export function accountCaller(account: AccountObject, groups: readonly string[], signedIn: SignedIn = {}): AccountCaller {
+  return { type: 'Account', account: account.metadata.name, email: canonical(account.status.email.address), groups, operator: groups.includes(operators), ...signedIn };
 }
+
+/** The same with its groups as they are now. */
+export const callerFor = async (on: Foundation, account: AccountObject, signedIn: SignedIn = {}): Promise<AccountCaller> =>
+  accountCaller(account, await reach(on.groups.of(account.status.email.address)), signedIn);

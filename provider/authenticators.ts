@@ -6,7 +6,7 @@ import { guard } from '../registry/guard.js';
 import { nameOf } from '../registry/keys.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
-import { accountCaller, isAlive } from './accounts.js';
+import { accountCaller, callerFor, isAlive } from './accounts.js';
 import { apiAudience, command } from './builtin.js';
 import { isSigned } from './cookies.js';
 import type { AccountObject, Foundation, SessionObject } from './foundation.js';
@@ -34,7 +34,9 @@ export function sessionAuthenticator(on: Foundation): Authenticator {
   const [sessions, accounts] = [on.store.reader(Session), on.store.reader(Account)];
   const later = async (key: string): Promise<Caller | undefined> => {
     const session = await sessionBehind(on, names, key);
-    return session && callerOf(on, session, await accounts.cached(session.status.account));
+    if (!session) return undefined;
+    const account = await accounts.cached(session.status.account);
+    return account && callerOf(on, session, account, await guard(on.groups.of(account.status.email.address)));
   };
   return (presented) => {
     const key = sessionKey(on, presented, keys);
@@ -42,7 +44,8 @@ export function sessionAuthenticator(on: Foundation): Authenticator {
     const name = names.get(key);
     const session = name === undefined ? undefined : sessions.held(name);
     const account = session && accounts.held(session.status.account);
-    return account && session.internal.libraryKey === key ? callerOf(on, session, account) : later(key);
+    const groups = account && on.groups.held(account.status.email.address);
+    return groups && session!.internal.libraryKey === key ? callerOf(on, session!, account, groups) : later(key);
   };
 }
 
@@ -80,11 +83,11 @@ async function nameBehind(on: Foundation, key: string): Promise<string | undefin
   return payload?.accountId && payload.uid ? sessionName(payload.accountId, payload.uid) : undefined;
 }
 
-function callerOf(on: Foundation, session: SessionObject, account: AccountObject | undefined): Caller | undefined {
+function callerOf(on: Foundation, session: SessionObject, account: AccountObject, groups: readonly string[]): Caller | undefined {
   const { metadata, internal, status } = session;
   if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch) return undefined;
-  if (!account || !isAlive(account)) return undefined;
-  return accountCaller(on, account, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods });
+  if (!isAlive(account)) return undefined;
+  return accountCaller(account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods });
 }
 
 /** The command, by an access token whose audience is this API; any other token is not good, and a browser may not send one. The provider's own paths judge theirs. */
@@ -99,6 +102,6 @@ export const bearerAuthenticator = (on: Foundation, current: () => Provider): Au
   if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command) throw unauthorized();
   const account = await on.store.reader(Account).cached(grant.accountId!);
   if (!account || !isAlive(account)) throw unauthorized();
-  return accountCaller(on, account);
+  return callerFor(on, account);
 };
 

@@ -36,17 +36,13 @@ async function release(on: Foundation, account: AccountObject, client: string, s
     if (permitted) allowed.push(scope);
     if (part) on.afterwards(() => on.store.commit([part]));
   }
-  const foreign = allowed.filter((scope) => !scope.values);
-  const supplied = foreign.length > 0 ? await reach(supply(on, account, client, foreign)) : {};
+  const groups = await reach(on.groups.of(account.status.email.address));
   for (const scope of allowed) {
-    const values = scope.values?.(account, account.metadata.name) ?? supplied[scope.name] ?? {};
+    const values = scope.values?.({ account, sub: account.metadata.name, groups }) ?? {};
     released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
   }
   return released;
 }
-
-const supply = async (on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[]): Promise<Record<string, Record<string, unknown>>> =>
-  await on.supplier?.({ account, client, scopes }) ?? {};
 
 const only = (values: Record<string, unknown>, names: ReadonlySet<string> | undefined): Record<string, unknown> =>
   names ? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name))) : values;

@@ -1,4 +1,5 @@
 import { Provider, type AdapterPayload } from 'oidc-provider';
+import type { Scope } from '../kinds/scopes.js';
 import type { Limit } from '../registry/limits.js';
 import { configuration } from './configuration.js';
 import { listen } from './events.js';
@@ -12,8 +13,8 @@ import { endingPart } from './signout.js';
 import { spendTry } from './tries.js';
 import { queueLogouts, type Tell } from './workers.js';
 
-/** A Provider of the library, its request handler, and how it tells Clients of a sign-out. */
-export interface Made { readonly provider: Provider; readonly callback: ReturnType<Provider['callback']>; readonly tell: Tell }
+/** A Provider of the library, the scopes it was made of, its request handler, and how it tells Clients of a sign-out. */
+export interface Made { readonly scopes: readonly Scope[]; readonly provider: Provider; readonly callback: ReturnType<Provider['callback']>; readonly tell: Tell }
 
 const wrongSecrets: Limit = { name: 'client-secret', most: 20, seconds: 900 };
 
@@ -29,7 +30,7 @@ export function createProvider(foundation: Foundation): Made {
   listen(on, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
   provider.use(settling(on, provider));
-  return { provider, callback: provider.callback(), tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
+  return { scopes, provider, callback: provider.callback(), tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
 }
 
 /** Secrets are compared by their hashes; wrong ones count per Client and network. */

@@ -3,7 +3,7 @@ import { request as plain, type IncomingMessage, type RequestOptions } from 'nod
 import { request as secure } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLoopback } from '../registry/loopback.js';
-import { AddressJudge } from './addresses.js';
+import { AddressJudge } from '../registry/addressjudge.js';
 import type { FetchAnswer } from '../kinds/ports.js';
 
 /** What may be said about a call; the body is sent as it is. */

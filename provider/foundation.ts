@@ -9,7 +9,9 @@ import type { Account } from '../kinds/account.js';
 import type { Client } from '../kinds/client.js';
 import type { Grant } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
+import type { Memberships } from '../kinds/memberships.js';
 import type { Session } from '../kinds/session.js';
+import type { Suppliers } from '../kinds/suppliers.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './fetch.js';
 import type { Records } from './records.js';
@@ -19,9 +21,6 @@ export type AccountObject = ObjectOf<typeof Account>;
 export type ClientObject = ObjectOf<typeof Client>;
 export type GrantObject = ObjectOf<typeof Grant>;
 export type SessionObject = ObjectOf<typeof Session>;
-
-/** What another service supplied, by claim; the values are kept nowhere (`provider.md` 9). */
-export type Supplier = (request: { account: AccountObject; client: string; scopes: readonly Scope[] }) => Promise<Record<string, Record<string, unknown>>>;
 
 /** What every piece of this room stands on. */
 export interface Foundation {
@@ -35,8 +34,9 @@ export interface Foundation {
   readonly cookies: CookieNames;
   readonly fetch: Fetch;
   readonly epoch: number;
+  readonly groups: Pick<Memberships, 'held' | 'of'>;
   readonly networkLimits?: NetworkLimits;
-  readonly supplier?: Supplier;
+  readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
   /** The scopes there are, as they stand now. */
   scopes(): readonly Scope[];
   /** The address of the shared style sheet. */

@@ -16,6 +16,8 @@ export function portsOf(on: Foundation, provider: () => Provider, request?: Inco
     revokeGrants: (grants) => revokeGrants(on, grants),
     forgetCookies: () => response?.appendHeader('Set-Cookie', clearedSession(on.cookies)),
     fetch: (url, init) => on.fetch(url, init),
+    scopes: () => on.scopes(),
+    groupsOf: (address) => on.groups.of(address),
     sign: async (claims, typ) => signJwt(on.keys, claims, typ),
   };
 }

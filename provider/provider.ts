@@ -7,14 +7,13 @@ import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
 import type { Outbox } from '../registry/outbox.js';
 import type { Store } from '../registry/store.js';
-import { builtInScopes, type Scope } from '../kinds/scopes.js';
 import type { Storage } from '../storage/storage.js';
 import { bearerAuthenticator, interactionAuthenticator, sessionAuthenticator } from './authenticators.js';
 import { cookieNames } from './cookies.js';
 import { createProvider, type Made } from './create.js';
 import { outsideExchange } from './exchange.js';
 import { createFetch } from './fetch.js';
-import type { Foundation, Supplier } from './foundation.js';
+import type { Foundation } from './foundation.js';
 import { answer } from './answer.js';
 import { errorPage } from './pages.js';
 import { portsOf } from './ports.js';
@@ -28,17 +27,15 @@ export interface ProviderDeps {
   readonly keys: Keys;
   readonly settings: Settings;
   readonly authorize: Authorize;
-  /** The scopes there are; read anew at each `reload`. */
-  readonly scopes?: () => readonly Scope[];
-  /** Claims of scopes that other services supply. */
-  readonly supplier?: Supplier;
+  /** Who is in which group. */
+  readonly groups: Foundation['groups'];
+  /** The services that supply claims, and the scopes there are with them; where they are other ones, a second Provider is built. */
+  readonly suppliers: Foundation['suppliers'];
   /** The address of the shared style sheet. */
   readonly stylesheet: () => string;
   readonly log: Log;
   readonly outbox: Outbox;
   readonly networkLimits?: NetworkLimits;
-  /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */
-  readonly allowPrivateNetwork?: readonly string[];
 }
 
 /** The OpenID Connect provider as the server sees it. */
@@ -51,8 +48,6 @@ export interface IdentityProvider {
   ports(request?: IncomingMessage, response?: ServerResponse): Ports;
   /** The page for a person who went where nothing is, or where nothing can be given now. */
   errorPage(status: number, auditID: string): string;
-  /** Builds a second Provider of scopes and keys as they are now; requests under way finish on the first. */
-  reload(): void;
   /** How often each event happened. */
   readonly counts: ReadonlyMap<string, number>;
   /** Resolves when no work is under way that no answer waited for. */
@@ -67,28 +62,28 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   let made: Made = createProvider(on);
   deps.outbox.register(logoutWorker(on, (...notice) => made.tell(...notice)));
   deps.outbox.register(grantsWorker(on));
-  const current = (): Made['provider'] => made.provider;
+  const current = (): Made => (made = made.scopes === on.scopes() ? made : createProvider(on));
   return {
-    handle: (request, response, network, auditID) => {
+    handle: async (request, response, network, auditID) => {
       if (auditID) response.setHeader('Audit-ID', auditID);
-      return answer(on, made, request, response, network);
+      if (on.suppliers.settled) await on.suppliers.settled;
+      return answer(on, current(), request, response, network);
     },
-    authenticators: [interactionAuthenticator(on), sessionAuthenticator(on), bearerAuthenticator(on, current)],
-    ports: (request, response) => portsOf(on, current, request, response),
+    authenticators: [interactionAuthenticator(on), sessionAuthenticator(on), bearerAuthenticator(on, () => current().provider)],
+    ports: (request, response) => portsOf(on, () => current().provider, request, response),
     errorPage: (status, auditID) => errorPage(on, status, auditID),
-    reload: () => { made = createProvider(on) },
     counts,
     settled: async () => { while (under.size > 0) await Promise.all(under) },
   };
 }
 
 function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>): Foundation {
-  const { store, storage, keys, settings, authorize, log, stylesheet, scopes = () => builtInScopes, networkLimits, supplier, allowPrivateNetwork = [] } = deps;
+  const { store, storage, keys, settings, authorize, groups, suppliers, log, stylesheet, networkLimits } = deps;
   const count = (event: string): void => { counts.set(event, (counts.get(event) ?? 0) + 1) };
   return {
-    store, storage, keys, settings, authorize, log, stylesheet, scopes, epoch: settings.epoch, count,
-    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), fetch: createFetch({ baseURL: settings.baseURL, allowPrivateNetwork }),
-    ...(networkLimits && { networkLimits }), ...(supplier && { supplier }),
+    store, storage, keys, settings, authorize, groups, suppliers, log, stylesheet, scopes: () => suppliers.scopes, epoch: settings.epoch, count,
+    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), fetch: createFetch(settings),
+    ...(networkLimits && { networkLimits }),
     afterwards: (work) => {
       const running = outsideExchange(work).catch(() => count('afterwards_failed')).finally(() => under.delete(running));
       under.add(running);

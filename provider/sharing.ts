@@ -1,13 +1,13 @@
 import type { Decision } from '../registry/kind.js';
-import { accountCaller, accountObject, domainOf } from './accounts.js';
+import { accountObject, callerFor, domainOf } from './accounts.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
 import { reach } from './reach.js';
 
 /** What policy says to one scope going to one Client; `openid` alone is never asked about. */
-export function mayShare(on: Foundation, account: AccountObject, client: string, scope: string, signedIn: object): Promise<Decision> {
+export async function mayShare(on: Foundation, account: AccountObject, client: string, scope: string, signedIn: object): Promise<Decision> {
   const { authenticated, methods } = signedIn as { authenticated?: number; methods?: string[] };
-  const caller = accountCaller(on, account, { ...(authenticated !== undefined && { authenticated }), ...(methods && { methods }) });
+  const caller = await callerFor(on, account, { ...(authenticated !== undefined && { authenticated }), ...(methods && { methods }) });
   return reach(on.authorize({ caller, action: 'share', facts: { client, scope, account: account.metadata.name, domain: domainOf(account), ...signedIn } }));
 }
 

@@ -1,7 +1,7 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
 import { Session as ProjectedSession } from '../kinds/session.js';
 import type { Decision } from '../registry/kind.js';
-import { accountCaller, accountObject, domainOf } from './accounts.js';
+import { accountObject, callerFor, domainOf } from './accounts.js';
 import { claimsOf, phishingResistant } from '../kinds/assurance.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
@@ -33,8 +33,8 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
 
 async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = (by: SignedIn): Promise<Decision> => reach(on.authorize({
-    caller: accountCaller(on, account, { session: name, authenticated: by.authenticated, methods: by.methods }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...by },
+  const ask = async (by: SignedIn): Promise<Decision> => reach(on.authorize({
+    caller: await callerFor(on, account, { session: name, authenticated: by.authenticated, methods: by.methods }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...by },
   }));
   const decision = await ask(await signedInBy(on, session));
   if (decision.allowed) {

@@ -61,6 +61,7 @@ export class Hub {
   readonly #live = new Map<string, Set<Live>>();
   readonly #cache = new Map<string, Cached>();
   readonly #barriers = new Map<string, Revision>();
+  readonly #committed = new Map<string, Revision>();
   readonly #reading = new Map<string, { stale: boolean; readers: number }>();
   #waiting: { revision: Revision; resolve: () => void }[] = [];
   #ring: { resource: string; event: HubEvent }[] = [];
@@ -132,8 +133,17 @@ export class Hub {
   /** After a commit of this replica: the cache waits for it to come back before it is trusted for these keys again. */
   committed(keys: readonly string[], revision: Revision): void {
     if (revision <= this.#revision) return;
-    for (const key of keys) if (key.startsWith('objects/')) this.#barriers.set(key, revision);
+    for (const key of keys) if (key.startsWith('objects/')) {
+      this.#barriers.set(key, revision);
+      this.#committed.set(key.split('/', 2)[1]!, revision);
+    }
   }
+
+  /** The last commit of this replica that wrote to `resource` before it was heard of, or 0. */
+  committedTo(resource: string): Revision { return this.#committed.get(resource) ?? 0 }
+
+  /** Whether what was heard of `resource` can be trusted: something was heard lately, and everything this replica wrote to it. */
+  trusts(resource: string): boolean { return this.silentFor < silence.unused && this.committedTo(resource) <= this.#revision }
 
   #trusted(key: string): boolean {
     if (this.#barriers.size === 0) return true;

@@ -49,6 +49,9 @@ export interface AccountCaller {
   readonly account: string;
   /** The verified address, lower case: what Groups list. */
   readonly email: string;
+  /** The Groups it is in, in order of their names. */
+  readonly groups?: readonly string[];
+  /** In Group `operators`. */
   readonly operator: boolean;
   readonly session?: string;
   /** Seconds since the epoch of the last proof. */
@@ -187,7 +190,8 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   spec: S;
   status: T;
   internal?: I;
-  unique?: Record<string, (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => string | undefined>;
+  /** Values of which no two objects of the kind have the same. */
+  unique?: Record<string, (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => string | readonly string[] | undefined>;
   columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
   /** Milliseconds since the epoch after which the store may collect the object. */
   expires?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => number | undefined;
@@ -203,7 +207,7 @@ export interface Kind<S = any, T = any, I = any> extends Omit<KindDefinition<z.Z
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly columns: Record<string, Column<any>>;
-  readonly unique: Record<string, (object: any) => string | undefined>;
+  readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
   readonly expires?: (object: any) => number | undefined;
   readonly strategy: Strategy<any>;
   /** For the compiler alone. */

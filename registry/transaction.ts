@@ -199,17 +199,21 @@ export class StoreTransaction implements Transaction {
 
   async #claim(kind: AnyKind, next: KindObject | undefined, old: KindObject | undefined): Promise<void> {
     for (const [field, of] of Object.entries(kind.unique)) {
-      const [held, wanted] = [old && of(old), next && of(next)];
-      if (held === wanted) continue;
-      if (held !== undefined) this.remove(uniqueKey(kind, field, held));
-      if (wanted === undefined) continue;
-      const key = uniqueKey(kind, field, wanted);
-      const taken = await this.#entry(key);
-      if (taken && taken.value.toString() !== next!.metadata.name) throw alreadyExists(kind, next!.metadata.name, field);
-      this.write(key, Buffer.from(next!.metadata.name), kind.expires?.(next!));
+      const [held, wanted] = [valuesOf(old && of(old)), valuesOf(next && of(next))];
+      for (const value of held) if (!wanted.has(value)) this.remove(uniqueKey(kind, field, value));
+      for (const value of wanted) if (!held.has(value)) await this.#take(kind, field, value, next!);
     }
   }
+
+  async #take(kind: AnyKind, field: string, value: string, next: KindObject): Promise<void> {
+    const key = uniqueKey(kind, field, value);
+    const taken = await this.#entry(key);
+    if (taken && taken.value.toString() !== next.metadata.name) throw alreadyExists(kind, next.metadata.name, field);
+    this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next));
+  }
 }
+
+const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> => new Set(typeof values === 'string' ? [values] : values);
 
 /** How an object points to its owner (`kubernetes.md` 3). */
 export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({ apiVersion, kind, name: metadata.name, uid: metadata.uid });

@@ -56,6 +56,46 @@ export interface Bookmark {
   };
 }
 
+/** A service that supplies claims, by answering claims reviews; the one named vestibule is built in. */
+export interface ClaimsProvider {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'ClaimsProvider';
+  metadata: ObjectMeta;
+  spec: {
+    displayName: string;
+    url?: string;
+    caBundle?: string;
+    timeoutMilliseconds?: number;
+    failurePolicy?: 'Omit' | 'Fail';
+    scopes: {
+      name: string;
+      title: string;
+      description: string;
+      sensitive?: boolean;
+      claims: {
+        name: string;
+        title: string;
+        type: 'string' | 'number' | 'boolean' | 'strings';
+      }[];
+    }[];
+  };
+  status: Record<string, never>;
+}
+
+/** One line of a watch on claimsproviders. */
+export interface ClaimsProviderEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: ClaimsProvider | Bookmark | Status;
+}
+
+/** A list of claimsproviders. */
+export interface ClaimsProviderList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'ClaimsProviderList';
+  metadata: ListMeta;
+  items: ClaimsProvider[];
+}
+
 /** An OpenID Connect relying party; its name is the client_id. */
 export interface Client {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -149,6 +189,32 @@ export interface GrantList {
   kind: 'GrantList';
   metadata: ListMeta;
   items: Grant[];
+}
+
+/** People named together: an account is in a group while its verified address is listed. */
+export interface Group {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Group';
+  metadata: ObjectMeta;
+  spec: {
+    displayName: string;
+    members?: string[];
+  };
+  status: Record<string, never>;
+}
+
+/** One line of a watch on groups. */
+export interface GroupEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Group | Bookmark | Status;
+}
+
+/** A list of groups. */
+export interface GroupList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'GroupList';
+  metadata: ListMeta;
+  items: Group[];
 }
 
 /** A sign-in in progress. */

@@ -112,7 +112,7 @@ async function accountOf(tx: Transaction, call: Call, interaction: InteractionOb
   const { address } = interaction.internal.email!;
   const known = await tx.byUnique(Account, 'email', canonical(address));
   if (known?.status.disabledTimestamp) return forbidden('this account is disabled', Interaction, interaction.metadata.name);
-  const facts = { client: interaction.spec.client, methods: [method], domain: canonical(address).split('@')[1], account: known?.metadata.name };
+  const facts = { client: interaction.spec.client, methods: [method], domain: canonical(address).split('@')[1], account: known?.metadata.name, groups: await call.ports.groupsOf(address) };
   for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
     const decision = await call.decide(action, facts);
     if (decision.part) tx.add(decision.part);

@@ -4,11 +4,12 @@ import { objectKey } from '../../registry/stored.js';
 import { Account, accountSummary } from '../account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
-import { builtInScopes } from '../scopes.js';
+import { builtInProvider } from '../scopes.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
 import { naming, type ConsentScope, type InteractionObject } from './record.js';
+import { mayShare } from './sharing.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink'];
 
@@ -44,20 +45,26 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
   const required = new Set(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
+  const groups = await call.ports.groupsOf(account.status.email.address);
   const sub = subjectOf(call.keys, account.metadata.name, client);
-  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, sub, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
+  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, sub, groups, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
 }
 
-interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; sub: string; required: boolean; granted: boolean }
+interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; sub: string; groups: readonly string[]; required: boolean; granted: boolean }
 
-async function scopeEntry(name: string, { call, client, account, sub, required, granted }: EntryFacts): Promise<ConsentScope> {
-  const scope = builtInScopes.find((one) => one.name === name);
-  const decision = await call.decide('share', { scope: name, client, account: account.metadata.name });
-  const values = scope?.values?.(account, sub) ?? {};
+/** What was asked for and is supplied by nobody any more. */
+const withdrawn = (name: string): ConsentScope => ({
+  name, title: name, description: '', sensitive: false, required: false, granted: false, provider: builtInProvider, allowed: false, reason: 'Nobody supplies it any more.', preview: [],
+});
+
+async function scopeEntry(name: string, { call, client, account, sub, groups, required, granted }: EntryFacts): Promise<ConsentScope> {
+  const scope = call.ports.scopes().find((one) => one.name === name);
+  if (!scope) return withdrawn(name);
+  const decision = await mayShare(call, account, client, name);
+  const values = scope.values?.({ account, sub, groups }) ?? {};
   return {
-    name, title: scope?.title ?? name, description: scope?.description ?? '', sensitive: scope?.sensitive ?? false, required, granted,
-    provider: scope?.provider ?? { name: 'vestibule', displayName: 'Vestibule' }, allowed: decision.allowed,
+    name, title: scope.title, description: scope.description, sensitive: scope.sensitive, required, granted, provider: scope.provider, allowed: decision.allowed,
     ...(!decision.allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),
-    preview: (scope?.claims ?? []).flatMap(({ name: claim, title }) => { const value = values[claim]; return value === undefined ? [] : [{ claim, title, value }] }),
+    preview: scope.claims.flatMap(({ name: claim, title }) => { const value = values[claim]; return value === undefined ? [] : [{ claim, title, value }] }),
   };
 }

@@ -33,8 +33,7 @@ export function halves(directory: string, entries: ReadonlyMap<string, Entry>): 
 function uniqueFaults(kind: AnyKind, entries: ReadonlyMap<string, Entry>): string[] {
   const claimed = new Map<string, string>();
   for (const object of objectsOf(entries, kind.resource)) for (const [field, of] of Object.entries(kind.unique)) {
-    const value = of(object);
-    if (value !== undefined) claimed.set(uniqueKey(kind, field, value), object.metadata.name);
+    for (const value of [of(object) ?? []].flat()) claimed.set(uniqueKey(kind, field, value), object.metadata.name);
   }
   const missing = [...claimed].filter(([key, name]) => entries.get(key)?.value.toString() !== name).map(([key, name]) => `${kind.kind} ${name} has no claim ${key}`);
   const idle = [...entries.keys()].filter((key) => key.startsWith(`unique/${kind.resource}/`) && !claimed.has(key)).map((key) => `${key} is nobody's`);

@@ -1,6 +1,8 @@
 import { Account } from '../../kinds/account.js';
+import { ClaimsProvider } from '../../kinds/claimsprovider.js';
 import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
+import { Group } from '../../kinds/group.js';
 import { MockMessage } from '../../kinds/mockmessage.js';
 import { Session } from '../../kinds/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -22,8 +24,23 @@ conforms(Client, {
     { spec: { subjectType: 'pairwise', redirectURIs: ['https://a.example.test/', 'https://b.example.test/'] }, field: 'spec.subjectType' }],
   patch: { displayName: 'Another', homepageURI: null },
 });
+const supplied = { name: 'card', title: 'Card', description: 'Your card.', claims: [{ name: 'card_number', title: 'Number', type: 'string' }] };
+conforms(ClaimsProvider, {
+  valid: () => ({ name: 'sample', spec: { displayName: 'Sample', url: 'https://supplier.example.test/claims', scopes: [supplied] } }),
+  invalid: [{ spec: { url: 'ftp://supplier.example.test/' }, field: 'spec.url' }, { spec: { url: 'https://10.0.0.1/' }, field: 'spec.url' }, { spec: { url: 'http://supplier.example.test/' }, field: 'spec.url' }, { spec: { url: 'https://a:b@supplier.example.test/' }, field: 'spec.url' },
+    { spec: { url: null }, field: 'spec.url' }, { spec: { timeoutMilliseconds: 2501 }, field: 'spec.timeoutMilliseconds' }, { spec: { failurePolicy: 'Maybe' }, field: 'spec.failurePolicy' }, { spec: { caBundle: 'junk' }, field: 'spec.caBundle' },
+    { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1].name' }, { spec: { scopes: [{ ...supplied, claims: [{ name: 'email_verified', title: 'x', type: 'boolean' }] }] }, field: 'spec.scopes[0].claims[0].name' },
+    { spec: { scopes: [{ ...supplied, claims: [{ name: '__proto__', title: 'x', type: 'string' }] }] }, field: 'spec.scopes[0].claims[0].name' }, { spec: { scopes: [{ ...supplied, claims: [{ name: 'x', title: 'x', type: 'object' }] }] }, field: 'spec.scopes[0].claims[0].type' }],
+  patch: { displayName: 'Another', caBundle: null },
+});
 conforms(Grant, {
   valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),
+});
+conforms(Group, {
+  valid: () => ({ name: 'sample', spec: { displayName: 'Sample', members: ['ada@example.test', 'Grace@Example.test'] } }),
+  invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { members: ['nobody'] }, field: 'spec.members[0]' }, { spec: { members: ['a@example.test', `${'x'.repeat(60)}.${'y'.repeat(60)}@example.test`] }, field: 'spec.members[1]' },
+    { spec: { members: Array.from({ length: 1001 }, (_, i) => `p${i}@example.test`) }, field: 'spec.members' }],
+  patch: { members: ['ada@example.test'] },
 });
 conforms(Session, {
   valid: ({ name }) => ({

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AddressJudge } from '../../provider/addresses.js';
+import { AddressJudge } from '../../registry/addressjudge.js';
 import { createFetch, libraryFetch } from '../../provider/fetch.js';
 
 let server: Server;

@@ -7,6 +7,10 @@ import { join } from 'node:path';
 import { Account } from '../../kinds/account.js';
 import { Client } from '../../kinds/client.js';
 import { Grant, grantName } from '../../kinds/grant.js';
+import { Group } from '../../kinds/group.js';
+import { Memberships } from '../../kinds/memberships.js';
+import { ClaimsProvider } from '../../kinds/claimsprovider.js';
+import { Suppliers } from '../../kinds/suppliers.js';
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import { Session, type Method } from '../../kinds/session.js';
 import { claimsOf } from '../../kinds/assurance.js';
@@ -101,18 +105,22 @@ export class House {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const baseURL = options.baseURL ?? address;
-    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], mockMail: true };
+    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true };
     const log = createLog('silent');
-    const kinds = [Interaction, Session, Account, Grant, Client];
+    const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, Group];
     const hub = new Hub(storage, kinds, log);
     const authorize: Authorize = options.authorize ?? (async () => permitted);
     const identity: { it?: IdentityProvider } = {};
     const store = new Store({ storage, registry: new Registry(kinds, []), hub, keys, settings, authorize, ports: () => identity.it?.ports() as Ports });
     const outbox = new Outbox(store, keys, log);
-    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
+    const groups = new Memberships(store, []);
+    const suppliers = new Suppliers(store);
+    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, groups, suppliers, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
     await hub.start();
+    await groups.start();
+    await suppliers.start();
     outbox.start();
-    const closers = [() => closeServer(server), () => identity.it!.settled(), () => outbox.stop(), () => hub.stop(), ...(own ? [() => own.close()] : [])];
+    const closers = [() => closeServer(server), () => identity.it!.settled(), () => outbox.stop(), async () => { groups.stop(); suppliers.stop() }, () => hub.stop(), ...(own ? [() => own.close()] : [])];
     return (house.it = new House({ storage, store, keys, identity: identity.it, baseURL, address, closers }));
   }
 

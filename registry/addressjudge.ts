@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { AddressList } from '../registry/addresslist.js';
+import { AddressList } from './addresslist.js';
 
 /** IANA special-purpose, multicast and reserved IPv4. */
 const special4 = new AddressList(['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24',

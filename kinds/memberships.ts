@@ -1,0 +1,60 @@
+import type { ObjectOf } from '../registry/kind.js';
+import { Mirror } from '../registry/mirror.js';
+import type { Store } from '../registry/store.js';
+import { canonical } from './address.js';
+import { Group, operators } from './group.js';
+
+type GroupObject = ObjectOf<typeof Group>;
+
+const none: readonly string[] = [];
+
+/** Which groups an address is in: an index kept by the hub, so that no request reads the store for it. */
+export class Memberships {
+  readonly #named: ReadonlySet<string>;
+  readonly #groups = new Map<string, readonly string[]>();
+  readonly #mirror: Mirror<typeof Group>;
+
+  /** `named` are addresses that count as members of Group `operators` besides those it lists. */
+  constructor(store: Store, named: readonly string[]) {
+    this.#named = new Set(named.map(canonical));
+    this.#mirror = new Mirror(store, Group, (before, after) => this.#moved(before, after));
+  }
+
+  /** Loads all groups and follows them; after the hub has begun. */
+  start(): Promise<void> { return this.#mirror.start() }
+
+  stop(): void { this.#mirror.stop() }
+
+  /** The names of an address' groups in order, or undefined where memory cannot be trusted at this moment. */
+  held(address: string): readonly string[] | undefined {
+    return this.#mirror.fresh ? this.#of(canonical(address)) : undefined;
+  }
+
+  /** The same, waiting where it must. */
+  async of(address: string): Promise<readonly string[]> {
+    const at = canonical(address);
+    if (this.#mirror.fresh || await this.#mirror.settled()) return this.#of(at);
+    const found = (await this.#mirror.latest()).filter(({ spec }) => spec.members.some((member) => canonical(member) === at));
+    return this.#withNamed(at, found.map(({ metadata }) => metadata.name).sort());
+  }
+
+  #of(address: string): readonly string[] { return this.#withNamed(address, this.#groups.get(address) ?? none) }
+
+  #withNamed(address: string, groups: readonly string[]): readonly string[] {
+    return this.#named.has(address) && !groups.includes(operators) ? [...groups, operators].sort() : groups;
+  }
+
+  #moved(before: GroupObject | undefined, after: GroupObject | undefined): void {
+    const { name } = (after ?? before)!.metadata;
+    const [old, now] = [membersOf(before), membersOf(after)];
+    for (const address of old) if (!now.has(address)) this.#put(address, (this.#groups.get(address) ?? none).filter((group) => group !== name));
+    for (const address of now) if (!old.has(address)) this.#put(address, [...(this.#groups.get(address) ?? none), name].sort());
+  }
+
+  #put(address: string, groups: readonly string[]): void {
+    if (groups.length > 0) this.#groups.set(address, groups);
+    else this.#groups.delete(address);
+  }
+}
+
+const membersOf = (group: GroupObject | undefined): ReadonlySet<string> => new Set(group?.spec.members.map(canonical));
