@@ -1,9 +1,21 @@
 import type { KindObject, Part } from '../registry/kind.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { ObjectOf } from '../registry/kind.js';
+import type { Checked } from './policy/engine.js';
+import type { Impact, PolicyObject } from './policy/policy.js';
 
 /** An answer from outside, read whole and within its cap. */
 export interface FetchAnswer { status: number; headers: Record<string, string>; body: Buffer }
+
+/** What the kind Policy needs of whoever judges requests. */
+export interface Law {
+  /** Whether a text may be put in force; up to seconds. */
+  check(text: string): Promise<Checked>;
+  /** Resolves once this replica judges by the policy, or a newer one. */
+  inForce(policy: PolicyObject): Promise<void>;
+  /** What recorded decisions would be under a text that was checked. */
+  replay(text: string): Promise<Impact>;
+}
 
 declare module '../registry/kind.js' {
   interface Ports {
@@ -17,6 +29,8 @@ declare module '../registry/kind.js' {
     forgetCookies(): void;
     /** The one way out (`security.md` 1.5). */
     fetch(url: string, init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string }): Promise<FetchAnswer>;
+    /** The policy's engine. */
+    law: Law;
     /** A JWT by this service's first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }

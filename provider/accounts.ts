@@ -29,7 +29,7 @@ export const isAlive = (account: AccountObject): boolean => !account.status.disa
 export const domainOf = (account: AccountObject): string => account.status.email.address.toLowerCase().split('@')[1] ?? '';
 
 /** How an Account stands before policy, with what is known of its sign-in. */
-export function accountCaller(on: Foundation, account: AccountObject, signedIn: { session?: string; authenticated?: number; methods?: readonly string[] } = {}): AccountCaller {
+export function accountCaller(on: Foundation, account: AccountObject, signedIn: { session?: string; authenticated?: number; methods?: readonly string[]; assurance?: string } = {}): AccountCaller {
   const email = account.status.email.address.toLowerCase();
   return { type: 'Account', account: account.metadata.name, email, operator: on.settings.operators.includes(email), ...signedIn };
 }

@@ -7,6 +7,7 @@ import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
 import { sessionName } from './projection.js';
 import { reach } from './reach.js';
+import { fromWhere } from './sharing.js';
 
 /** What policy says of a live session at a Client: as it is, with a fresh passkey, or not at all. */
 type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refused'; readonly decision: Decision };
@@ -33,15 +34,15 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
 
 async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = (by: SignedIn): Promise<Decision> => reach(on.authorize({
-    caller: accountCaller(on, account, { session: name, authenticated: by.authenticated, methods: by.methods }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...by },
-  }));
-  const decision = await ask(await signedInBy(on, session));
+  const ask = (by: SignedIn): Decision => on.authorize({
+    caller: accountCaller(on, account, { session: name, ...by }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...fromWhere(), ...by },
+  });
+  const decision = ask(await signedInBy(on, session));
   if (decision.allowed) {
     if (decision.part) currentExchange()?.add(decision.part);
     return { is: 'Permitted' };
   }
-  const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) });
+  const stronger = ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) });
   if (stronger.allowed) return { is: 'Stronger' };
   if (decision.part) currentExchange()?.add(decision.part);
   return { is: 'Refused', decision };

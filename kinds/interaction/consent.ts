@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import { defineAction, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account.js';
@@ -7,6 +7,7 @@ import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { Session } from '../session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
+import { sessionFacts } from './person.js';
 import { refuseUnless } from './phase.js';
 
 /** POST consent: records the scopes agreed to (specification 4). Optional scopes left out are rejected for this Grant. */
@@ -20,12 +21,12 @@ export const consent = defineAction({
       const interaction = (await tx.get(Interaction, name))!;
       refuseUnless('ConsentRequired', interaction, call);
       if (interaction.status.refusal) throw forbidden(interaction.status.refusal.message, Interaction, name);
-      await refuseEnded(tx, interaction, call);
+      const person = await personOf(tx, interaction, call);
       const agreed = [...new Set(spec.scopes)];
-      const causes = await faults(call, tx, interaction, spec.scopes);
+      const causes = await faults(call, tx, { interaction, person }, spec.scopes);
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
       const rejected = interaction.spec.scopes.filter((scope) => !agreed.includes(scope));
-      await remember(tx, call, interaction, agreed, rejected);
+      await remember(tx, call, { interaction, person }, agreed, rejected);
       return tx.update(Interaction, name, (next) => {
         next.status.phase = 'Completed';
         next.internal.consent = { scopes: agreed, rejected };
@@ -34,20 +35,26 @@ export const consent = defineAction({
   },
 });
 
-/** 410 where the session that asks has ended: nothing is agreed to after a sign-out. */
-async function refuseEnded(tx: Transaction, { internal, metadata }: InteractionObject, call: Call): Promise<void> {
+/** Who agrees, and to what. */
+interface Agreeing { readonly interaction: InteractionObject; readonly person: { readonly account: ObjectOf<typeof Account>; readonly session: ObjectOf<typeof Session> } }
+
+/** 410 where the session that asks has ended, or the account: nothing is agreed to after a sign-out. */
+async function personOf(tx: Transaction, { internal, metadata }: InteractionObject, call: Call): Promise<Agreeing['person']> {
   const session = await tx.get(Session, internal.session!);
   if (!session || session.metadata.deletionTimestamp || session.internal.expires <= call.now) throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
+  const account = await tx.get(Account, internal.account!);
+  if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
+  return { account, session };
 }
 
 /** A scope not asked for, or refused by policy, at its place; a required one missing at spec.scopes (`api.md` 5). */
-async function faults(call: Call, tx: Transaction, interaction: InteractionObject, agreed: readonly string[]): Promise<Cause[]> {
+async function faults(call: Call, tx: Transaction, { interaction, person }: Agreeing, agreed: readonly string[]): Promise<Cause[]> {
   const asked = interaction.spec.scopes;
   const causes: Cause[] = [];
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: 'Unsupported value: this scope was not asked for' }); continue }
-    const decision = await call.decide('share', { scope, client: interaction.spec.client, account: interaction.internal.account });
+    const decision = await call.decide('share', { scope, client: interaction.spec.client, ...sessionFacts(call, person.account, person.session) });
     if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
     else if (decision.part) tx.add(decision.part);
   }
@@ -59,10 +66,8 @@ async function faults(call: Call, tx: Transaction, interaction: InteractionObjec
 }
 
 /** The Grant of this account to this Client, as decided now; what was agreed before and is not any more is gone. */
-async function remember(tx: Transaction, call: Call, interaction: InteractionObject, scopes: string[], rejected: string[]): Promise<void> {
+async function remember(tx: Transaction, call: Call, { interaction, person: { account } }: Agreeing, scopes: string[], rejected: string[]): Promise<void> {
   const { client } = interaction.spec;
-  const account = await tx.get(Account, interaction.internal.account!);
-  if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, interaction.metadata.name);
   const known = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);
   const summary = { name: client, displayName: interaction.status.client.displayName };

@@ -8,6 +8,7 @@ import { builtInScopes } from '../scopes.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
+import { sessionFacts } from './person.js';
 import { naming, type ConsentScope, type InteractionObject } from './record.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink'];
@@ -44,15 +45,16 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
   const required = new Set(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
+  const facts = sessionFacts(call, account, session);
   const sub = subjectOf(call.keys, account.metadata.name, client);
-  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, sub, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
+  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, facts, sub, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
 }
 
-interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; sub: string; required: boolean; granted: boolean }
+interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; facts: Record<string, unknown>; sub: string; required: boolean; granted: boolean }
 
-async function scopeEntry(name: string, { call, client, account, sub, required, granted }: EntryFacts): Promise<ConsentScope> {
+async function scopeEntry(name: string, { call, client, account, facts, sub, required, granted }: EntryFacts): Promise<ConsentScope> {
   const scope = builtInScopes.find((one) => one.name === name);
-  const decision = await call.decide('share', { scope: name, client, account: account.metadata.name });
+  const decision = await call.decide('share', { scope: name, client, ...facts });
   const values = scope?.values?.(account, sub) ?? {};
   return {
     name, title: scope?.title ?? name, description: scope?.description ?? '', sensitive: scope?.sensitive ?? false, required, granted,

@@ -2,6 +2,7 @@ import { Account } from '../../kinds/account.js';
 import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
 import { MockMessage } from '../../kinds/mockmessage.js';
+import { Policy } from '../../kinds/policy/policy.js';
 import { Session } from '../../kinds/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { conforms } from './conformance.js';
@@ -24,6 +25,9 @@ conforms(Client, {
 });
 conforms(Grant, {
   valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),
+});
+conforms(Policy, {
+  valid: () => ({ name: 'p-1000', spec: { cedar: 'permit (principal, action, resource);' }, status: { inForce: false, inForceSince: now, supersededTimestamp: now, author: 'vestibule', hash: 'x', rules: [{ id: 'rule1', effect: 'permit' }] } }),
 });
 conforms(Session, {
   valid: ({ name }) => ({
