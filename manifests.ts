@@ -5,22 +5,26 @@ import { parseAllDocuments } from 'yaml';
 import { ClaimsProvider } from './kinds/claimsprovider.js';
 import { Client } from './kinds/client.js';
 import { Group } from './kinds/group.js';
+import { Policy } from './kinds/policy/policy.js';
+import { Refused, type Court } from './kinds/policy/law.js';
 import type { AnyKind, Call, KindObject } from './registry/kind.js';
 import { apiVersion } from './registry/kind.js';
 import { StatusError } from './registry/status.js';
 import type { Store } from './registry/store.js';
 
 const applied = 'id.vestibule.org/last-applied';
-const loadable: readonly AnyKind[] = [Client, ClaimsProvider, Group];
+const loadable: readonly AnyKind[] = [Client, ClaimsProvider, Group, Policy];
 
 interface Manifest { kind: AnyKind; file: string; metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> }; spec: Record<string, unknown> }
 
 /** Applies a folder of YAML files like `kubectl apply`: created, patched when the file changed, left alone otherwise. One sentence for whatever is wrong. */
-export async function applyManifests(folder: string, store: Store): Promise<void> {
+export async function applyManifests(folder: string, store: Store, court: Pick<Court, 'load'>): Promise<void> {
   const manifests = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name)).sort().flatMap((name) => readManifests(join(folder, name)));
+  const policies = manifests.filter(({ kind }) => kind === Policy);
+  if (policies.length > 1) throw new Error(`--manifests: ${policies[1]!.file}: only one Policy can be loaded`);
   for (const manifest of manifests) {
-    try { await apply(manifest, store) } catch (error) {
-      throw error instanceof StatusError ? new Error(`--manifests: ${manifest.file}: ${error.message}`) : error;
+    try { await (manifest.kind === Policy ? court.load(policySpec(manifest)) : apply(manifest, store)) } catch (error) {
+      throw error instanceof StatusError || error instanceof Refused ? new Error(`--manifests: ${manifest.file}: ${error.message}`) : error;
     }
   }
 }
@@ -33,9 +37,18 @@ function readManifests(file: string): Manifest[] {
     if (value === null) return [];
     const kind = loadable.find((one) => one.kind === value.kind);
     if (!kind || value.apiVersion !== apiVersion) throw new Error(`--manifests: ${file}: only ${loadable.map((one) => one.kind).join(', ')} of ${apiVersion} can be loaded, got ${value.kind}`);
-    if (!value.metadata?.name) throw new Error(`--manifests: ${file}: metadata.name is missing`);
-    return [{ kind, file, metadata: value.metadata, spec: value.spec ?? {} }];
+    if (kind === Policy && value.metadata?.name) throw new Error(`--manifests: ${file}: a Policy has no name: the service numbers it`);
+    if (kind !== Policy && !value.metadata?.name) throw new Error(`--manifests: ${file}: metadata.name is missing`);
+    return [{ kind, file, metadata: value.metadata ?? { name: '' }, spec: value.spec ?? {} }];
   });
+}
+
+function policySpec({ spec }: Manifest): { cedar: string; description?: string } {
+  const { cedar, description, ...rest } = spec;
+  const [odd] = Object.keys(rest);
+  if (odd !== undefined) throw new Refused(`unknown field "spec.${odd}"`);
+  if (typeof cedar !== 'string' || (description !== undefined && typeof description !== 'string')) throw new Refused('spec.cedar must be a text, and spec.description another');
+  return { cedar, ...(description !== undefined && { description }) };
 }
 
 async function apply({ kind, metadata, spec }: Manifest, store: Store): Promise<void> {

@@ -9,7 +9,8 @@ import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
-import { authorize } from './kinds/policy/rules.js';
+import { openEngine } from './kinds/policy/engine.js';
+import { openCourt, type Court } from './kinds/policy/law.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
 import type { Transport } from './mail/message.js';
 import { mailWorker, type Mailbox } from './mail/worker.js';
@@ -19,7 +20,8 @@ import { AddressList } from './registry/addresslist.js';
 import { readEpoch } from './registry/epoch.js';
 import { Hub } from './registry/hub.js';
 import type { Keys } from './registry/keys.js';
-import type { Settings } from './registry/kind.js';
+import type { Authorize } from './registry/decision.js';
+import type { Ports, Settings } from './registry/kind.js';
 import { NetworkLimits } from './registry/limits.js';
 import type { Log } from './registry/observe.js';
 import { Outbox } from './registry/outbox.js';
@@ -42,16 +44,21 @@ export interface Service {
 /** Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when ready. */
 export async function startService(config: Config, log: Log, folder: string, given?: { storage?: Storage; keys?: Keys }): Promise<Service> {
   const keys = given?.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+  const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
+  const opening = openEngine(kinds, actions, { operators: config.operators });
   const storage = given?.storage ?? (await openStorage(config, log));
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
   const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail };
-  const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
   let provider: IdentityProvider;
   let server: Server;
-  const store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports: () => provider.ports() });
+  let court: Court;
+  const authorize: Authorize = (question) => court.authorize(question);
+  const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({ ...provider.ports(...request), law: court });
+  const store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports });
+  court = openCourt(await opening, store, log);
   const outbox = new Outbox(store, allKeys, log);
   const limits = new NetworkLimits(storage, config.limitFactor);
   await hub.start();
@@ -62,12 +69,14 @@ export async function startService(config: Config, log: Log, folder: string, giv
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   outbox.register(mailWorker(config.emailFrom, mail, log));
-  if (config.manifests) await applyManifests(config.manifests, store);
+  await court.start();
+  if (config.manifests) await applyManifests(config.manifests, store, court);
+  court.ready();
   server = new Server({
     store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight,
-    ports: (req, res) => provider.ports(req, res), provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
+    ports, provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
     ...(config.trustedProxies.length > 0 && { trustedProxies: new AddressList(config.trustedProxies) }),
-    checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }],
+    checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }, { name: 'policy', run: () => court.ready() }],
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
   });
   const stopCompactor = startCompactor(storage, { interval: config.compactionSeconds * 1000 });
@@ -82,6 +91,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
       await stopCompactor();
       await outbox.stop();
       await provider.settled();
+      await court.stop();
       if ('transport' in mail) await mail.transport.close();
       groups.stop();
       suppliers.stop();

@@ -1,5 +1,5 @@
 import type { Authorize, Question } from '../registry/decision.js';
-import type { AnyKind, Caller, KindObject } from '../registry/kind.js';
+import type { AnyKind, Caller, Decision, KindObject } from '../registry/kind.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
 import type { Stored } from '../registry/stored.js';
@@ -13,6 +13,13 @@ const collective = new Set(['list', 'watch', 'deletecollection']);
 /** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
 const actionOf = ({ kind, verb, action }: ResourceAsk): string => (action ? `${kind.resource}/${action.subresource}` : verb);
 
+/** What policy is told of a request by where it comes from: made once. */
+const factsBySite = new Map(['same-origin', 'same-site', 'cross-site', 'none'].map((site) => [site, Object.freeze({ site })]));
+const noFacts = Object.freeze({});
+
+/** A request for objects as policy sees it. */
+interface Asking { readonly ask: ResourceAsk; readonly caller: Caller; readonly facts: Readonly<Record<string, unknown>> }
+
 /** Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as `api.md` 4 tells them apart. */
 export class Admission {
   readonly #store: Store;
@@ -23,66 +30,82 @@ export class Admission {
     this.#authorize = authorize;
   }
 
-  /** Lets a request for objects in, or throws. */
-  async admit(ask: ResourceAsk, caller: Caller): Promise<Admitted> {
+  /** Lets a request for objects in, or throws; at once where nothing has to be read that is not at hand. `site` is what a browser says of its origin. */
+  admit(ask: ResourceAsk, caller: Caller, site?: string): Admitted | Promise<Admitted> {
+    const asking = { ask, caller, facts: (site !== undefined && factsBySite.get(site)) || noFacts };
     if (ask.name === '~') ask.name = mine(ask, caller);
-    if (ask.name === undefined) return this.#collection(ask, caller);
+    if (ask.name === undefined) return this.#collection(asking);
     if (ask.kind.bound && !(caller.type === 'Browser' && caller.interaction === ask.name) && ask.verb !== 'list') throw notFound(ask.kind, ask.name);
     const held = this.#store.atHand(ask.kind, ask.name);
-    const target = held ? held.stored : await this.#store.stored(ask.kind, ask.name);
-    const decision = await this.#authorize(question(ask, caller, target));
-    if (!decision.allowed) throw await this.#refusal(ask, caller, target);
-    if (!target && (ask.verb !== 'watch' || ask.kind.bound)) throw notFound(ask.kind, ask.name);
-    return { ask, caller, decision, ...(target && { target }) };
+    return held ? this.#object(asking, held.stored) : this.#store.stored(ask.kind, ask.name).then((target) => this.#object(asking, target));
   }
 
   /** Lets a request for anything else in: who asks makes no difference to it. */
-  async admitOther(ask: OtherAsk): Promise<Admitted> {
-    const decision = await this.#authorize({ caller: nobody, action: ask.type, facts: { path: ask.path } });
+  admitOther(ask: OtherAsk): Admitted {
+    const decision = this.#authorize({ caller: nobody, action: ask.type, facts: { path: ask.path } });
     if (!decision.allowed) throw forbidden('policy refuses it');
     return { ask, caller: nobody, decision };
   }
 
   /** Whether one object of a list or watch may be seen, by the verb that was asked. */
-  async sees(ask: ResourceAsk, caller: Caller, stored: Stored): Promise<boolean> {
-    return (await this.#authorize(question({ ...ask, name: stored.name }, caller, stored))).allowed;
+  sees(admitted: Admitted, stored: Stored): boolean {
+    const { ask, caller, facts = noFacts } = admitted as Admitted & { ask: ResourceAsk };
+    return this.#authorize(new ObjectQuestion({ ask, caller, facts }, stored, stored.name) as Question).allowed;
+  }
+
+  #object(asking: Asking, target: Stored | undefined): Admitted {
+    const { ask, caller, facts } = asking;
+    const decision = this.#authorize(new ObjectQuestion(asking, target, ask.name!) as Question);
+    if (!decision.allowed) throw this.#refusal(asking, target);
+    if (!target && (ask.verb !== 'watch' || ask.kind.bound)) throw notFound(ask.kind, ask.name!);
+    return { ask, caller, facts, decision, ...(target && { target }) };
   }
 
   /** An owned kind is decided for the whole kind and, where that is refused, for the caller's own range; deletecollection goes the other way about. */
-  async #collection(ask: ResourceAsk, caller: Caller): Promise<Admitted> {
+  #collection(asking: Asking): Admitted {
+    const { ask, caller } = asking;
     const { kind, verb } = ask;
     const selector = collective.has(verb) ? parseSelector(ask.query, kind) : undefined;
-    if (selector?.name !== undefined && verb !== 'deletecollection') return this.#pinned(ask, caller, selector.name, selector.owner);
+    if (selector?.name !== undefined && verb !== 'deletecollection') return this.#pinned(asking, selector.name, selector.owner);
     const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
-    if (verb === 'deletecollection' && kind.owner) return this.#range(ask, caller, selector?.owner ?? own);
-    if (selector?.owner !== undefined) return this.#range(ask, caller, selector.owner);
-    const whole = await this.#authorize({ caller, action: actionOf(ask), kind });
-    if (whole.allowed) return { ask, caller, decision: whole };
+    if (verb === 'deletecollection' && kind.owner) return this.#range(asking, selector?.owner ?? own);
+    if (selector?.owner !== undefined) return this.#range(asking, selector.owner);
+    const whole = this.#ask(asking);
+    if (whole.allowed) return { ...asking, decision: whole };
     if (own === undefined || !collective.has(verb)) throw refused(ask, caller);
-    return this.#range(ask, caller, own);
+    return this.#range(asking, own);
   }
 
-  async #range(ask: ResourceAsk, caller: Caller, owner: string | undefined): Promise<Admitted> {
+  #range(asking: Asking, owner: string | undefined): Admitted {
+    const { ask, caller } = asking;
     if (caller.type === 'Visitor') throw unauthorized();
     if (owner === undefined) throw badRequest(`name the owner: fieldSelector=${ask.kind.owner}=<account>`);
-    const decision = await this.#authorize({ caller, action: actionOf(ask), kind: ask.kind, owner });
+    const decision = this.#ask(asking, { owner });
     if (!decision.allowed) throw refused(ask, caller);
-    return { ask, caller, decision, owner };
+    return { ...asking, decision, owner };
   }
 
   /** A list or watch pinned to one name is authorized as a request for that name. */
-  async #pinned(ask: ResourceAsk, caller: Caller, name: string, owner: string | undefined): Promise<Admitted> {
-    const decision = await this.#authorize({ caller, action: actionOf(ask), kind: ask.kind, name });
+  #pinned(asking: Asking, name: string, owner: string | undefined): Admitted {
+    const { ask, caller } = asking;
+    const decision = this.#ask(asking, { name });
     const within = owner === undefined ? {} : { owner };
-    if (decision.allowed) return { ask, caller, decision, ...within };
-    const whole = await this.#authorize({ caller, action: actionOf(ask), kind: ask.kind });
-    if (whole.allowed || (ask.kind.owner && caller.type === 'Account')) return { ask, caller, decision: whole, ...within };
+    if (decision.allowed) return { ...asking, decision, ...within };
+    const whole = this.#ask(asking);
+    if (whole.allowed || (ask.kind.owner && caller.type === 'Account')) return { ...asking, decision: whole, ...within };
     throw refused(ask, caller);
   }
 
-  async #refusal(ask: ResourceAsk, caller: Caller, target: Stored | undefined): Promise<Error> {
+  /** Puts a question about a collection, one owner's range of it, or one name in it. */
+  #ask({ ask, caller, facts }: Asking, where: Pick<Question, 'owner' | 'name'> = {}): Decision {
+    return this.#authorize({ caller, action: actionOf(ask), kind: ask.kind, facts, ...where });
+  }
+
+  #refusal(asking: Asking, target: Stored | undefined): Error {
+    const { ask, caller } = asking;
     if (caller.type === 'Visitor') return unauthorized();
-    const seen = target && (await this.#authorize(question({ type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query }, caller, target))).allowed;
+    const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query } };
+    const seen = target && this.#authorize(new ObjectQuestion(reading, target, ask.name!) as Question).allowed;
     return seen ? refused(ask, caller) : notFound(ask.kind, ask.name!);
   }
 }
@@ -98,21 +121,21 @@ class ObjectQuestion {
   readonly caller: Caller;
   readonly action: string;
   readonly kind: AnyKind;
-  readonly name: string | undefined;
+  readonly name: string;
+  readonly facts: Readonly<Record<string, unknown>>;
   readonly #target: Stored | undefined;
 
-  constructor(ask: ResourceAsk, caller: Caller, target: Stored | undefined) {
+  constructor({ ask, caller, facts }: Asking, target: Stored | undefined, name: string) {
     this.caller = caller;
     this.action = actionOf(ask);
     this.kind = ask.kind;
-    this.name = ask.name;
+    this.name = name;
+    this.facts = facts;
     this.#target = target;
   }
 
   get object(): KindObject | undefined { return this.#target?.object }
 }
-
-const question = (ask: ResourceAsk, caller: Caller, target: Stored | undefined): Question => new ObjectQuestion(ask, caller, target) as Question;
 
 function refused(ask: ResourceAsk, caller: Caller): Error {
   if (caller.type === 'Visitor') return unauthorized();

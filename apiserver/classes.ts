@@ -11,6 +11,8 @@ export interface Admitted {
   readonly decision: Decision;
   /** The object the path names, as it was when the decision was made. */
   readonly target?: Stored;
+  /** What policy was told of the request besides. */
+  readonly facts?: Readonly<Record<string, unknown>>;
   /** The owner to whose range a list, watch or deletecollection is narrowed. */
   readonly owner?: string;
 }

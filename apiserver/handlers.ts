@@ -1,4 +1,4 @@
-import type { ActionBody, AnyKind, Call, KindObject, Ports, RequestFacts } from '../registry/kind.js';
+import type { ActionBody, AnyKind, Call, CreationBody, KindObject, Ports, RequestFacts } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Registry } from '../registry/registry.js';
 import { badRequest, invalid, notFound } from '../registry/status.js';
@@ -17,6 +17,7 @@ import { parseSelector } from './selectors.js';
 import { refuseTooNew } from './version.js';
 import { changed, created } from './write.js';
 import { guard } from '../registry/guard.js';
+import { siteOf } from '../registry/site.js';
 import { copyOf, Stored } from '../registry/stored.js';
 import { toTimestamp } from '../registry/timestamp.js';
 
@@ -47,12 +48,12 @@ export class Handlers {
 
   /** The object read anew once the store has reached the version that was named, and decided anew: 400, 504 (`kubernetes.md` 4.1). */
   async #notOlder(req: Req, res: Res): Promise<void> {
-    const { ask, caller, target: held } = admittedOf(req);
+    const { ask, target: held } = admittedOf(req);
     const version = versionOf(ask.query, () => badRequest('resourceVersion must be a decimal number'));
     if (version === undefined) return this.#shown(req, res, held!);
     await refuseTooNew(this.#parts.store, version);
     const target = await this.#parts.store.stored(ask.kind, ask.name!);
-    if (!target || !(await this.#parts.admission.sees(ask, caller, target))) throw notFound(ask.kind, ask.name!);
+    if (!target || !this.#parts.admission.sees(req.admitted!, target)) throw notFound(ask.kind, ask.name!);
     return this.#shown(req, res, target);
   }
 
@@ -65,13 +66,24 @@ export class Handlers {
 
   async create(req: Req, res: Res): Promise<void> {
     const { ask, decision } = admittedOf(req);
+    const instead = ask.kind.create;
+    if (instead && !instead.dryRun && ask.query.has('dryRun')) throw badRequest('dryRun is not for this');
+    if (instead?.limit) await this.#parts.limits.spend(instead.limit, req.network, Date.now());
     const body = await this.#body(req, res, ask);
     const call = this.#call(req, res, isDryRun(ask));
-    const object = await call.change(async (tx) => {
+    const object = instead ? await instead.run(call, this.#sent(ask.kind, body)) : await call.change(async (tx) => {
       if (decision.part) tx.add(decision.part);
       return tx.create(ask.kind, created(ask.kind, copyOf(body)) as never);
     });
     this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, object));
+  }
+
+  /** What is sent to a kind whose create is an action of its own. */
+  #sent(kind: AnyKind, body: Record<string, unknown>): CreationBody {
+    const { spec, metadata } = created(kind, body);
+    const causes = this.#parts.registry.schemas(kind).sent.check(spec, 'spec');
+    if (causes.length > 0) throw invalid(kind, '', causes);
+    return { spec, metadata };
   }
 
   async update(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'replace') }
@@ -111,7 +123,7 @@ export class Handlers {
 
   /** Deletes one at a time what the selectors name and the caller may delete; answers the List of what went. */
   async deletecollection(req: Req, res: Res): Promise<void> {
-    const { ask, caller, owner, decision } = admittedOf(req);
+    const { ask, owner, decision } = admittedOf(req);
     const options = await readDeleteOptions(req, res, ask, bodyLimit);
     const call = this.#call(req, res, options.dry);
     const selector = parseSelector(ask.query, ask.kind);
@@ -120,7 +132,7 @@ export class Handlers {
     const most = wholeNumber(ask.query, 'limit', 2 ** 31) || Infinity;
     for (const entry of page.entries) {
       const stored = new Stored(ask.kind, entry);
-      if (!selector.matches(stored.object) || !(await this.#parts.admission.sees(ask, caller, stored))) continue;
+      if (!selector.matches(stored.object) || !this.#parts.admission.sees(req.admitted!, stored)) continue;
       const old = await this.#parts.store.change(call, async (tx) => {
         if (decision.part) tx.add(decision.part);
         const target = await tx.get(ask.kind, stored.name);
@@ -177,7 +189,7 @@ export class Handlers {
     const body = normalised(await readObject(req, ask.kind.bodyLimit ?? bodyLimit));
     refuseOtherKind(body, ask.kind.kind);
     const name = isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
-    judgeUnknown(req, res, ask, name, unknownMembers(body, this.#parts.registry.schemas(ask.kind).spec.schema));
+    judgeUnknown(req, res, ask, name, unknownMembers(body, this.#parts.registry.schemas(ask.kind).sent.schema));
     return body;
   }
 
@@ -191,7 +203,8 @@ export class Handlers {
 
   #call(req: Req, res: Res, dryRun = false): Call {
     const { caller, target } = req.admitted!;
-    const request: RequestFacts = { auditID: req.auditID, network: req.network, userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), browser: isBrowser(req) };
+    const site = siteOf(req);
+    const request: RequestFacts = { auditID: req.auditID, network: req.network, userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), browser: isBrowser(req), ...(site && { site }) };
     return this.#parts.store.call({ caller, request, ports: this.#parts.ports(req, res), dryRun, ...(target && { target }) });
   }
 }

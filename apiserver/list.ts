@@ -69,7 +69,7 @@ export class Lister {
       revision = page.revision;
       let [left, full] = [page.entries.length + page.more, false];
       for (const entry of page.entries) {
-        const stored = await this.#visible(admitted, selector, entry);
+        const stored = this.#visible(admitted, selector, entry);
         left -= 1;
         if (stored) full = entries.push(stored) >= limit; else filtered = true;
         if (full) break;
@@ -88,7 +88,7 @@ export class Lister {
     let written = 0;
     for (;;) {
       for (const entry of page.entries) {
-        const stored = await this.#visible(admitted, selector, entry);
+        const stored = this.#visible(admitted, selector, entry);
         if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), wireBytes(stored, call(admitted)));
       }
       if (page.more === 0) break;
@@ -101,12 +101,12 @@ export class Lister {
     if (res.headersSent) res.end(rest); else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
   }
 
-  async #visible(admitted: Admitted, selector: Selector, entry: Entry): Promise<Stored | undefined> {
+  #visible(admitted: Admitted, selector: Selector, entry: Entry): Stored | undefined {
     const ask = admitted.ask as ResourceAsk;
     if (!counts(entry, Date.now())) return undefined;
     const stored = new Stored(ask.kind, entry);
     if (selector.filters && !selector.matches(stored.object)) return undefined;
-    return (await this.#admission.sees(ask, admitted.caller, stored)) ? stored : undefined;
+    return this.#admission.sees(admitted, stored) ? stored : undefined;
   }
 
   async #read(range: Range, options: { limit: number; at?: Revision }): Promise<Page> {

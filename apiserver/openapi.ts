@@ -93,7 +93,7 @@ const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation
 };
 
 function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
-  return { type: 'object', description: `What a caller sends of a ${kind.kind}.`, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Name, labels, annotations.' }, spec: registry.schemas(kind).spec.schema, status: { type: 'object', description: 'Ignored.' } } };
+  return { type: 'object', description: `What a caller sends of a ${kind.kind}.`, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Name, labels, annotations.' }, spec: registry.schemas(kind).sent.schema, status: { type: 'object', description: 'Ignored.' } } };
 }
 
 function actionOperation(action: Action, registry: Registry): Operation {

@@ -9,6 +9,7 @@ import type { Keys } from '../registry/keys.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
 import { badRequest, internalError, StatusError, timeout, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
+import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
 import { Admission } from './admission.js';
 import { Authentication } from './authenticate.js';
@@ -109,7 +110,8 @@ export class Server {
       const ask = parseRequest(req, this.#parts.store.registry);
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
       if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery');
-      req.admitted = await this.#admit(req, ask);
+      const admitted = this.#admit(req, ask);
+      req.admitted = admitted instanceof Promise ? await admitted : admitted;
       this.#bound(req, res, ask);
       const answering = this.#answer(req, res, req.admitted);
       if (answering) await answering;
@@ -137,10 +139,10 @@ export class Server {
     if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
   }
 
-  #admit(req: Req, ask: ResourceAsk | OtherAsk): Promise<Admitted> {
+  #admit(req: Req, ask: ResourceAsk | OtherAsk): Admitted | Promise<Admitted> {
     if (ask.type !== 'resource') return this.#admitOther(req, ask);
     const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
-    return caller instanceof Promise ? caller.then((known) => this.#admission.admit(ask, known)) : this.#admission.admit(ask, caller);
+    return caller instanceof Promise ? caller.then((known) => this.#admission.admit(ask, known, siteOf(req))) : this.#admission.admit(ask, caller, siteOf(req));
   }
 
   /** A bad token is never "nobody", whatever it comes with; the provider judges its own, and health stays open (`kubernetes.md` 7). */

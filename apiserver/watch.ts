@@ -170,7 +170,7 @@ class Stream {
       at = page.revision;
       for (const entry of page.entries) {
         const stored = new Stored(this.#kind, entry);
-        if (counts(entry, Date.now()) && (await this.#visible(stored))) this.#write('ADDED', wireBytes(stored, this.#call));
+        if (counts(entry, Date.now()) && this.#visible(stored)) this.#write('ADDED', wireBytes(stored, this.#call));
       }
       if (page.more === 0) return at;
       if (this.#res.writableNeedDrain) await new Promise<void>((resolve) => { this.#res.once('drain', resolve); this.#res.once('close', resolve) });
@@ -188,8 +188,8 @@ class Stream {
   }
 
   async #deliver(event: HubEvent): Promise<void> {
-    const after = event.after && (await this.#visible(event.after)) ? event.after : undefined;
-    const before = event.before && (await this.#visible(event.before)) ? event.before : undefined;
+    const after = event.after && this.#visible(event.after) ? event.after : undefined;
+    const before = event.before && this.#visible(event.before) ? event.before : undefined;
     if (!after && !before) return;
     const type = !before ? 'ADDED' : !after ? 'DELETED' : 'MODIFIED';
     const shown = after ?? before!;
@@ -197,10 +197,10 @@ class Stream {
     this.#res.write(this.#kind.strategy.status ? make() : event.frame(type, make));
   }
 
-  async #visible(stored: Stored): Promise<boolean> {
+  #visible(stored: Stored): boolean {
     const { selector } = this.#start;
     if (selector.filters && !selector.matches(stored.object)) return false;
-    return this.#admission.sees(this.#admitted.ask as ResourceAsk, this.#admitted.caller, stored);
+    return this.#admission.sees(this.#admitted, stored);
   }
 
   get #call() { return { caller: this.#admitted.caller, now: Date.now() } }

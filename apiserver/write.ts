@@ -12,14 +12,21 @@ export function created(kind: AnyKind, body: Record<string, unknown>): { metadat
   const metadata = isRecord(body.metadata) ? body.metadata : {};
   if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
   const name = metadata.name ?? undefined;
-  const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body.spec, 'spec')];
-  if (name === undefined && !metadata.generateName) causes.push({ reason: 'FieldValueRequired', field: 'metadata.name', message: 'Required value: name or generateName is required' });
-  if (name !== undefined && (typeof name !== 'string' || name.length > 253 || !nameGrammar.test(name))) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.name', message: 'Invalid value: must be a lower case RFC 1123 subdomain' });
-  if (metadata.generateName !== undefined && (typeof metadata.generateName !== 'string' || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-.]?$/.test(metadata.generateName))) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.generateName', message: 'Invalid value: must begin a lower case RFC 1123 subdomain' });
+  const causes: Cause[] = [...metadataFaults(metadata), ...hiddenCharacters(body.spec, 'spec'), ...nameFaults(kind, name, metadata.generateName)];
   if (body.spec === undefined || body.spec === null) causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   if (causes.length > 0) throw invalid(kind, typeof name === 'string' ? name : '', causes);
   const { labels, annotations, ownerReferences, generateName } = metadata;
   return { metadata: { ...(name !== undefined && { name }), ...(generateName !== undefined && { generateName }), ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }) }, spec: body.spec };
+}
+
+/** Where the service names a kind, a name is refused and a beginning of one ignored (`kubernetes.md` 3). */
+function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[] {
+  const causes: Cause[] = [];
+  if (kind.named === 'service') return name === undefined ? [] : [{ reason: 'FieldValueForbidden', field: 'metadata.name', message: 'Forbidden: it is named by the service' }];
+  if (name === undefined && !generateName) causes.push({ reason: 'FieldValueRequired', field: 'metadata.name', message: 'Required value: name or generateName is required' });
+  if (name !== undefined && (typeof name !== 'string' || name.length > 253 || !nameGrammar.test(name))) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.name', message: 'Invalid value: must be a lower case RFC 1123 subdomain' });
+  if (generateName !== undefined && (typeof generateName !== 'string' || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-.]?$/.test(generateName))) causes.push({ reason: 'FieldValueInvalid', field: 'metadata.generateName', message: 'Invalid value: must begin a lower case RFC 1123 subdomain' });
+  return causes;
 }
 
 /** Puts what a PUT or merge patch says into `next`, which is as the store has it; answers the members nobody knows. */

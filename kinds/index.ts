@@ -11,6 +11,7 @@ import { emailChallenge } from './interaction/emailchallenge.js';
 import { Interaction } from './interaction/interaction.js';
 import { login } from './interaction/login.js';
 import { MockMessage } from './mockmessage.js';
+import { Policy } from './policy/policy.js';
 import { Session } from './session.js';
 
 /** The table of contents of the API: every kind, a line each. */
@@ -19,6 +20,7 @@ export const kinds: readonly AnyKind[] = [
   Session,
   Account,
   Grant,
+  Policy,
   Client,
   ClaimsProvider,
   Group,

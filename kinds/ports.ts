@@ -1,10 +1,22 @@
 import type { KindObject, Part } from '../registry/kind.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { ObjectOf } from '../registry/kind.js';
+import type { Checked } from './policy/engine.js';
+import type { Impact, PolicyObject } from './policy/policy.js';
 import type { Scope } from './scopes.js';
 
 /** An answer from outside, read whole and within its cap. */
 export interface FetchAnswer { status: number; headers: Record<string, string>; body: Buffer }
+
+/** What the kind Policy needs of whoever judges requests. */
+export interface Law {
+  /** Whether a text may be put in force; up to seconds. */
+  check(text: string): Promise<Checked>;
+  /** Resolves once this replica judges by the policy, or a newer one. */
+  inForce(policy: PolicyObject): Promise<void>;
+  /** What recorded decisions would be under a text that was checked. */
+  replay(text: string): Promise<Impact>;
+}
 
 declare module '../registry/kind.js' {
   interface Ports {
@@ -22,6 +34,8 @@ declare module '../registry/kind.js' {
     scopes(): readonly Scope[];
     /** The names of the Groups that list an address. */
     groupsOf(address: string): Promise<readonly string[]>;
+    /** The policy's engine. */
+    law: Law;
     /** A JWT by this service's first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }

@@ -87,7 +87,7 @@ function callerOf(on: Foundation, session: SessionObject, account: AccountObject
   const { metadata, internal, status } = session;
   if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch) return undefined;
   if (!isAlive(account)) return undefined;
-  return accountCaller(account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods });
+  return accountCaller(account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods, assurance: status.assurance });
 }
 
 /** The command, by an access token whose audience is this API; any other token is not good, and a browser may not send one. The provider's own paths judge theirs. */

@@ -1,12 +1,15 @@
 import type { Account as LibraryAccount, ProviderContext } from 'oidc-provider';
 import { Grant, grantName } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
+import { Session } from '../kinds/session.js';
 import { toTimestamp } from '../registry/timestamp.js';
 import { accountObject } from './accounts.js';
 import { clientObject } from './clients.js';
 import type { AccountObject, Foundation, GrantObject } from './foundation.js';
 import { reach } from './reach.js';
 import { mayShare } from './sharing.js';
+import { sessionName } from './projection.js';
+import { signedInBy } from './signin.js';
 
 /** The account behind a subject for the library, at authorization, token, refresh and userinfo; undefined ends what was asked for. */
 export async function findAccount(on: Foundation, ctx: ProviderContext, sub: string): Promise<LibraryAccount | undefined> {
@@ -22,17 +25,26 @@ async function claimsFor(on: Foundation, ctx: ProviderContext, account: AccountO
   if (wanted?.size === 0) return { sub };
   const agreed = new Set(ctx.oidc.grant?.getOIDCScopeFiltered(new Set(asked.scope.split(' '))).split(' '));
   const scopes = on.scopes().filter((scope) => agreed.has(scope.name) && scope.name !== 'openid' && scope.claims.length > 0);
-  const released = await release(on, account, client, scopes);
+  const released = await release(on, account, client, scopes, scopes.length > 0 ? await signedInFor(on, ctx, sub) : {});
   const leaving = [...released].map(([scope, values]) => [scope, only(values, wanted)] as const).filter(([, values]) => Object.keys(values).length > 0);
   if (leaving.length > 0) on.afterwards(() => noteDisclosures(on, grantName(sub, client), leaving));
   return { ...Object.assign({}, ...leaving.map(([, values]) => values)), sub };
 }
 
-async function release(on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[]): Promise<Map<Scope, Record<string, unknown>>> {
+/** How the sign-in was done that what leaves now goes back to; nothing where it outlived its session. */
+async function signedInFor(on: Foundation, ctx: ProviderContext, account: string): Promise<object> {
+  const { session, entities } = ctx.oidc;
+  if (session?.accountId === account) return signedInBy(on, session);
+  const uid = [entities.AuthorizationCode, entities.RefreshToken, entities.AccessToken].map((token) => token?.sessionUid).find(Boolean);
+  const projected = uid ? await reach(on.store.reader(Session).cached(sessionName(account, uid))) : undefined;
+  return projected ? { methods: projected.status.methods, assurance: projected.status.assurance, authenticated: projected.internal.loginSeconds } : {};
+}
+
+async function release(on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[], signedIn: object): Promise<Map<Scope, Record<string, unknown>>> {
   const released = new Map<Scope, Record<string, unknown>>();
   const allowed: Scope[] = [];
   for (const scope of scopes) {
-    const { allowed: permitted, part } = await mayShare(on, account, client, scope.name, {});
+    const { allowed: permitted, part } = await mayShare(on, account, client, scope.name, signedIn);
     if (permitted) allowed.push(scope);
     if (part) on.afterwards(() => on.store.commit([part]));
   }

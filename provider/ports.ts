@@ -8,8 +8,11 @@ import { signJwt } from './keyset.js';
 import { revokeGrants } from './revocation.js';
 import { endSessions } from './signout.js';
 
+/** The ports that this room implements. */
+export type ProviderPorts = Omit<Ports, 'law'>;
+
 /** What kinds may ask of the provider in one request; without a request there is nothing to finish and no cookie to clear. */
-export function portsOf(on: Foundation, provider: () => Provider, request?: IncomingMessage, response?: ServerResponse): Ports {
+export function portsOf(on: Foundation, provider: () => Provider, request?: IncomingMessage, response?: ServerResponse): ProviderPorts {
   return {
     finish: async (interaction) => { if (request && response) await finish(on, provider(), request, response, interaction) },
     endSessions: (sessions) => endSessions(on, sessions),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
-import type { Ports, Settings } from '../registry/kind.js';
+import type { Settings } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
@@ -16,7 +16,7 @@ import { createFetch } from './fetch.js';
 import type { Foundation } from './foundation.js';
 import { answer } from './answer.js';
 import { errorPage } from './pages.js';
-import { portsOf } from './ports.js';
+import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './records.js';
 import { grantsWorker, logoutWorker } from './workers.js';
 
@@ -45,7 +45,7 @@ export interface IdentityProvider {
   /** Interaction cookie, session cookie, the command's access token. */
   readonly authenticators: readonly Authenticator[];
   /** What kinds may ask in one request; without one, in none. */
-  ports(request?: IncomingMessage, response?: ServerResponse): Ports;
+  ports(request?: IncomingMessage, response?: ServerResponse): ProviderPorts;
   /** The page for a person who went where nothing is, or where nothing can be given now. */
   errorPage(status: number, auditID: string): string;
   /** How often each event happened. */

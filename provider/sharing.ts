@@ -1,14 +1,19 @@
 import type { Decision } from '../registry/kind.js';
+import { siteOf } from '../registry/site.js';
 import { accountObject, callerFor, domainOf } from './accounts.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
-import { reach } from './reach.js';
 
 /** What policy says to one scope going to one Client; `openid` alone is never asked about. */
 export async function mayShare(on: Foundation, account: AccountObject, client: string, scope: string, signedIn: object): Promise<Decision> {
-  const { authenticated, methods } = signedIn as { authenticated?: number; methods?: string[] };
-  const caller = await callerFor(on, account, { ...(authenticated !== undefined && { authenticated }), ...(methods && { methods }) });
-  return reach(on.authorize({ caller, action: 'share', facts: { client, scope, account: account.metadata.name, domain: domainOf(account), ...signedIn } }));
+  return on.authorize({ caller: await callerFor(on, account, signedIn), action: 'share', facts: { client, scope, account: account.metadata.name, domain: domainOf(account), ...fromWhere(), ...signedIn } });
+}
+
+/** Where the browser says that the request under way comes from, as a fact for policy. */
+export function fromWhere(): { site?: string } {
+  const request = currentExchange()?.origin.request;
+  const site = request && siteOf(request);
+  return site ? { site } : {};
 }
 
 /** Those of the scopes that policy refuses to share now. */

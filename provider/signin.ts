@@ -7,6 +7,7 @@ import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
 import { sessionName } from './projection.js';
 import { reach } from './reach.js';
+import { fromWhere } from './sharing.js';
 
 /** What policy says of a live session at a Client: as it is, with a fresh passkey, or not at all. */
 type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refused'; readonly decision: Decision };
@@ -33,9 +34,9 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
 
 async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = async (by: SignedIn): Promise<Decision> => reach(on.authorize({
-    caller: await callerFor(on, account, { session: name, authenticated: by.authenticated, methods: by.methods }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...by },
-  }));
+  const ask = async (by: SignedIn): Promise<Decision> => on.authorize({
+    caller: await callerFor(on, account, { session: name, ...by }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...fromWhere(), ...by },
+  });
   const decision = await ask(await signedInBy(on, session));
   if (decision.allowed) {
     if (decision.part) currentExchange()?.add(decision.part);

@@ -14,5 +14,5 @@ export interface Question {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** The policy: every request and every scope is put to it, and whatever it does not permit is refused. */
-export type Authorize = (question: Question) => Promise<Decision>;
+/** The policy: every request and every scope is put to it, and whatever it does not permit is refused. Answers at once and never throws. */
+export type Authorize = (question: Question) => Decision;

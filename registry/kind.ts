@@ -57,6 +57,8 @@ export interface AccountCaller {
   /** Seconds since the epoch of the last proof. */
   readonly authenticated?: number;
   readonly methods?: readonly string[];
+  /** The acr of that proof. */
+  readonly assurance?: string;
 }
 
 /** What an answer needs to know of the request itself. */
@@ -67,6 +69,8 @@ export interface RequestFacts {
   readonly userAgent: string;
   /** Whether any `Sec-Fetch-*` or `Origin` header came with it (`kubernetes.md` 6.3). */
   readonly browser: boolean;
+  /** Where a browser says the request comes from: `Sec-Fetch-Site`, where it is a word that is known. */
+  readonly site?: string;
 }
 
 /** One decision of policy with what people and audits are told about it. */
@@ -183,6 +187,8 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   bound?: boolean;
   /** Named by the service: a name in a create is refused. */
   named?: 'service';
+  /** Takes the place of the plain create. */
+  create?: Creation;
   /** Read on most requests, therefore kept in the coherent cache. */
   cached?: boolean;
   /** The largest body in bytes. */
@@ -197,6 +203,21 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   expires?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => number | undefined;
   strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
 }
+
+/** An action in the place of a kind's create: POST on `<resource>` where more is to be done than to store what was sent. */
+export interface Creation {
+  /** The spec that is sent, where it is another than the kind's own. */
+  spec?: z.ZodTypeAny;
+  /** Whether it can be tried without doing it; else `dryRun` is refused. */
+  dryRun?: boolean;
+  /** Counted by client network before the body is decoded. */
+  limit?: Limit;
+  /** Does it; answers the object made. */
+  run(call: Call, body: CreationBody): Promise<KindObject>;
+}
+
+/** What was sent to a Creation, decoded and validated. */
+export interface CreationBody { readonly spec: any; readonly metadata: Pick<Metadata, 'labels' | 'annotations'> }
 
 /** A table cell, or with `wide` one that shows with `-o wide` alone. */
 export type Column<O> = ((object: O) => unknown) | { wide: (object: O) => unknown };
@@ -225,7 +246,7 @@ export function defineKind<S extends z.ZodTypeAny, T extends z.ZodTypeAny, I ext
     unique: definition.unique ?? {}, strategy: definition.strategy ?? {} } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
 }
 
-/** An action: a POST, GET or PATCH on `<resource>/<name>/<subresource>`, or a create in a verb's place. */
+/** An action: a POST, GET or PATCH on `<resource>/<name>/<subresource>`. */
 export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
   of: K;
   subresource: string;

@@ -2,7 +2,13 @@ import type { Action, AnyKind } from './kind.js';
 import { toJSONSchema, Validator, type JSONSchema } from './schema.js';
 
 /** The validators and schemas of one kind, converted once. */
-interface KindSchemas { readonly spec: Validator; readonly status: JSONSchema }
+interface KindSchemas { readonly spec: Validator; readonly status: JSONSchema; /** What is sent to create one. */ readonly sent: Validator }
+
+function schemasOf(kind: AnyKind): KindSchemas {
+  const spec = new Validator(toJSONSchema(kind.spec, `${kind.kind}.spec`));
+  const sent = kind.create?.spec ? new Validator(toJSONSchema(kind.create.spec, `${kind.kind}.create`)) : spec;
+  return { spec, sent, status: toJSONSchema(kind.status, `${kind.kind}.status`) };
+}
 
 /** All kinds and actions that are served, by the names that paths use; computed once, so a contradiction stops the start. */
 export class Registry {
@@ -16,7 +22,7 @@ export class Registry {
     this.kinds = kinds;
     this.actions = actions.filter((action) => kinds.includes(action.of));
     this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));
-    for (const kind of kinds) this.#schemas.set(kind.kind, { spec: new Validator(toJSONSchema(kind.spec, `${kind.kind}.spec`)), status: toJSONSchema(kind.status, `${kind.kind}.status`) });
+    for (const kind of kinds) this.#schemas.set(kind.kind, schemasOf(kind));
     for (const action of this.actions) if (action.spec && action.verb === 'create') this.#bodies.set(action, new Validator(toJSONSchema(action.spec, `${action.of.kind}/${action.subresource}`)));
   }
 
@@ -34,7 +40,7 @@ export class Registry {
 
   /** Compiles every validator, so that no request waits for it. */
   warm(): void {
-    for (const { spec } of this.#schemas.values()) spec.warm();
+    for (const { spec, sent } of this.#schemas.values()) { spec.warm(); sent.warm() }
     for (const validator of this.#bodies.values()) validator.warm();
   }
 }

@@ -46,9 +46,10 @@ export class Store {
   call(facts: CallFacts): Call {
     const { keys, settings, authorize } = this.#parts;
     let { target } = facts;
+    const { site } = facts.request;
     const call: Call = {
       now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys,
-      decide: (action, { kind, name, object, ...rest }: Record<string, unknown>) => authorize({ caller: facts.caller, action, kind, name, object, facts: rest } as Question),
+      decide: async (action, { kind, name, object, ...rest }: Record<string, unknown>) => authorize({ caller: facts.caller, action, kind, name, object, facts: { ...(site && { site }), ...rest } } as Question),
       store: (kind) => this.reader(kind),
       change: (work) => {
         const read = target;

@@ -111,6 +111,7 @@ declare module 'oidc-provider' {
     readonly accountId?: string;
     readonly clientId: string;
     readonly grantId?: string;
+    readonly sessionUid?: string;
     readonly aud?: string;
     readonly scope?: string;
     readonly jkt?: string;
@@ -134,7 +135,7 @@ declare module 'oidc-provider' {
     readonly params?: Record<string, unknown>;
     readonly result?: InteractionResults;
     readonly requestParamOIDCScopes: Set<string>;
-    readonly entities: { Client?: Client; Interaction?: Interaction; RotatedRefreshToken?: Token; RefreshToken?: Token; AccessToken?: Token; DeviceCode?: { clientId: string } };
+    readonly entities: { Client?: Client; Interaction?: Interaction; AuthorizationCode?: Token; RotatedRefreshToken?: Token; RefreshToken?: Token; AccessToken?: Token; DeviceCode?: { clientId: string } };
     urlFor(name: string, options?: { query?: Record<string, string> }): string;
   }
 

@@ -364,6 +364,55 @@ export interface ObjectMeta {
   deletionTimestamp?: string;
 }
 
+/** The policy in force, or one that was. Anyone may read it. */
+export interface Policy {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Policy';
+  metadata: ObjectMeta;
+  spec: {
+    cedar: string;
+    description?: string;
+  };
+  status: {
+    inForce: boolean;
+    inForceSince: string;
+    supersededTimestamp?: string;
+    author: string;
+    hash: string;
+    rules: {
+      id: string;
+      effect: 'permit' | 'forbid';
+      message?: string;
+    }[];
+    impact?: {
+      replayed: number;
+      unchanged: number;
+      nowRefused: string[];
+      nowAllowed: string[];
+      undecidable: number;
+      unnamed?: {
+        nowRefused: number;
+        nowAllowed: number;
+      };
+      notReached?: number;
+    };
+  };
+}
+
+/** One line of a watch on policies. */
+export interface PolicyEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Policy | Bookmark | Status;
+}
+
+/** A list of policies. */
+export interface PolicyList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'PolicyList';
+  metadata: ListMeta;
+  items: Policy[];
+}
+
 /** A browser in which an account is signed in. */
 export interface Session {
   apiVersion: 'id.vestibule.org/v1alpha1';

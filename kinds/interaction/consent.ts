@@ -7,8 +7,8 @@ import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { Session } from '../session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
+import { sessionFacts } from './person.js';
 import { refuseUnless } from './phase.js';
-import { mayShare } from './sharing.js';
 
 /** POST consent: records the scopes agreed to (specification 4). Optional scopes left out are rejected for this Grant. */
 export const consent = defineAction({
@@ -21,13 +21,12 @@ export const consent = defineAction({
       const interaction = (await tx.get(Interaction, name))!;
       refuseUnless('ConsentRequired', interaction, call);
       if (interaction.status.refusal) throw forbidden(interaction.status.refusal.message, Interaction, name);
-      await refuseEnded(tx, interaction, call);
+      const person = await personOf(tx, interaction, call);
       const agreed = [...new Set(spec.scopes)];
-      const account = await accountOf(tx, interaction);
-      const causes = await faults(call, tx, { interaction, account }, spec.scopes);
+      const causes = await faults(call, tx, { interaction, person }, spec.scopes);
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
       const rejected = interaction.spec.scopes.filter((scope) => !agreed.includes(scope));
-      await remember(tx, call, { interaction, account }, { scopes: agreed, rejected });
+      await remember(tx, call, { interaction, person }, { scopes: agreed, rejected });
       return tx.update(Interaction, name, (next) => {
         next.status.phase = 'Completed';
         next.internal.consent = { scopes: agreed, rejected };
@@ -36,31 +35,28 @@ export const consent = defineAction({
   },
 });
 
-/** 410 where the session that asks has ended: nothing is agreed to after a sign-out. */
-async function refuseEnded(tx: Transaction, { internal, metadata }: InteractionObject, call: Call): Promise<void> {
+/** Who agrees, and to what. */
+interface Agreeing { readonly interaction: InteractionObject; readonly person: { readonly account: ObjectOf<typeof Account>; readonly session: ObjectOf<typeof Session> } }
+
+/** 410 where the session that asks has ended, or the account: nothing is agreed to after a sign-out. */
+async function personOf(tx: Transaction, { internal, metadata }: InteractionObject, call: Call): Promise<Agreeing['person']> {
   const session = await tx.get(Session, internal.session!);
   if (!session || session.metadata.deletionTimestamp || session.internal.expires <= call.now) throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
-}
-
-/** What is agreed to for whom. */
-interface Agreeing { readonly interaction: InteractionObject; readonly account: ObjectOf<typeof Account> }
-
-/** 410 where nobody can sign in to it any more. */
-async function accountOf(tx: Transaction, { internal, metadata }: InteractionObject): Promise<ObjectOf<typeof Account>> {
   const account = await tx.get(Account, internal.account!);
   if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
-  return account;
+  return { account, session };
 }
 
 /** A scope not asked for, or refused by policy, at its place; a required one missing at spec.scopes (`api.md` 5). */
-async function faults(call: Call, tx: Transaction, { interaction, account }: Agreeing, agreed: readonly string[]): Promise<Cause[]> {
+async function faults(call: Call, tx: Transaction, { interaction, person }: Agreeing, agreed: readonly string[]): Promise<Cause[]> {
   const offered = new Set(call.ports.scopes().map(({ name }) => name));
   const asked = interaction.spec.scopes.filter((scope) => offered.has(scope));
+  const facts = await sessionFacts(call, person.account, person.session);
   const causes: Cause[] = [];
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}` }); continue }
-    const decision = await mayShare(call, account, interaction.spec.client, scope);
+    const decision = await call.decide('share', { scope, client: interaction.spec.client, ...facts });
     if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
     else if (decision.part) tx.add(decision.part);
   }
@@ -72,7 +68,7 @@ async function faults(call: Call, tx: Transaction, { interaction, account }: Agr
 }
 
 /** The Grant of this account to this Client, as decided now; what was agreed before and is not any more is gone. */
-async function remember(tx: Transaction, call: Call, { interaction, account }: Agreeing, { scopes, rejected }: { scopes: string[]; rejected: string[] }): Promise<void> {
+async function remember(tx: Transaction, call: Call, { interaction, person: { account } }: Agreeing, { scopes, rejected }: { scopes: string[]; rejected: string[] }): Promise<void> {
   const { client } = interaction.spec;
   const known = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);

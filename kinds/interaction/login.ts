@@ -13,6 +13,7 @@ import type { Method } from '../session.js';
 import { codeData } from './emailchallenge.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseOver, wrongPhase } from './phase.js';
+import { personFacts, signedInNow } from './person.js';
 import { countTry, forgetTries, restingUntil } from './resting.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
@@ -112,7 +113,7 @@ async function accountOf(tx: Transaction, call: Call, interaction: InteractionOb
   const { address } = interaction.internal.email!;
   const known = await tx.byUnique(Account, 'email', canonical(address));
   if (known?.status.disabledTimestamp) return forbidden('this account is disabled', Interaction, interaction.metadata.name);
-  const facts = { client: interaction.spec.client, methods: [method], domain: canonical(address).split('@')[1], account: known?.metadata.name, groups: await call.ports.groupsOf(address) };
+  const facts = { client: interaction.spec.client, ...(await personFacts(call, known?.metadata.name, address, signedInNow(method, call.now))) };
   for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
     const decision = await call.decide(action, facts);
     if (decision.part) tx.add(decision.part);

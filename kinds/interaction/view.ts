@@ -8,8 +8,8 @@ import { builtInProvider } from '../scopes.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
+import { sessionFacts } from './person.js';
 import { naming, type ConsentScope, type InteractionObject } from './record.js';
-import { mayShare } from './sharing.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink'];
 
@@ -45,23 +45,23 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
   const required = new Set(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
-  const groups = await call.ports.groupsOf(account.status.email.address);
+  const facts = await sessionFacts(call, account, session);
   const sub = subjectOf(call.keys, account.metadata.name, client);
-  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, sub, groups, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
+  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, facts, sub, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
 }
 
-interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; sub: string; groups: readonly string[]; required: boolean; granted: boolean }
+interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; facts: Awaited<ReturnType<typeof sessionFacts>>; sub: string; required: boolean; granted: boolean }
 
 /** What was asked for and is supplied by nobody any more. */
 const withdrawn = (name: string): ConsentScope => ({
   name, title: name, description: '', sensitive: false, required: false, granted: false, provider: builtInProvider, allowed: false, reason: 'Nobody supplies it any more.', preview: [],
 });
 
-async function scopeEntry(name: string, { call, client, account, sub, groups, required, granted }: EntryFacts): Promise<ConsentScope> {
+async function scopeEntry(name: string, { call, client, account, facts, sub, required, granted }: EntryFacts): Promise<ConsentScope> {
   const scope = call.ports.scopes().find((one) => one.name === name);
   if (!scope) return withdrawn(name);
-  const decision = await mayShare(call, account, client, name);
-  const values = scope.values?.({ account, sub, groups }) ?? {};
+  const decision = await call.decide('share', { scope: name, client, ...facts });
+  const values = scope.values?.({ account, sub, groups: facts.groups }) ?? {};
   return {
     name, title: scope.title, description: scope.description, sensitive: scope.sensitive, required, granted, provider: scope.provider, allowed: decision.allowed,
     ...(!decision.allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),

@@ -1,20 +1,17 @@
 import type { Authorize, Question } from '../../registry/decision.js';
 import type { Action, AnyKind } from '../../registry/kind.js';
-import type { Cause } from '../../registry/status.js';
 import { Asked } from './asked.js';
+import { causesOf } from './causes.js';
 import { loadCedar, validate, type Cedar } from './cedar.js';
 import { cedarSchema } from './cedarschema.js';
 import { defaultPolicy } from './default.js';
 import { Judge, type Chambers, type Counts, type Judgement } from './judge.js';
 import { lockout } from './lockout.js';
 import { Prepared } from './prepared.js';
-import { readRules, type Rule } from './ruleset.js';
+import { readRules, summaryOf, type Rule, type RuleSummary } from './ruleset.js';
 import type { Fault } from './scan.js';
 import { unsupported } from './unsupported.js';
 import { vocabularyOf, type Vocabulary } from './vocabulary.js';
-
-/** A rule as people see it in the status of a Policy. */
-export interface RuleSummary { readonly id: string; readonly effect: 'permit' | 'forbid'; readonly message?: string }
 
 /** A text that may be put in force, in the usual form; or all that is wrong with it. */
 export type Checked = { readonly text: string; readonly rules: readonly RuleSummary[]; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
@@ -30,10 +27,12 @@ export interface Engine {
   readonly inForce: string | undefined;
   /** Whether a text may be put in force, in a thread of its own for up to seconds; never puts it in force. */
   check(text: string): Promise<Checked>;
+  /** The rules of a text that was checked before, in some tens of milliseconds; throws where it cannot be read. */
+  rulesOf(text: string): Promise<RuleSummary[]>;
   /** Puts a checked text in force at once and wholly, everything remembered forgotten; throws, and changes nothing, where it cannot be read. The latest call wins. */
   use(name: string, text: string): Promise<void>;
-  /** Another text beside the one in force, to ask what it would say. */
-  attempt(name: string, text: string): Promise<(question: Question) => Judgement>;
+  /** Another text beside the one in force, to ask what it would say; at `time` (ms), where it is another than now. */
+  attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement>;
   /** One decision; never throws and never waits. */
   decide(question: Question): Judgement;
   readonly authorize: Authorize;
@@ -45,11 +44,6 @@ export interface Engine {
 export async function openEngine(kinds: readonly AnyKind[], actions: readonly Action[], options: { operators?: readonly string[] } = {}): Promise<Engine> {
   return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), options.operators ?? []);
 }
-
-/** Faults as the causes of a 422 at `spec.cedar`. */
-export const causesOf = (faults: readonly Fault[]): Cause[] => faults.map(({ message, line, column }) => ({
-  reason: 'FieldValueInvalid', field: 'spec.cedar', message: `Invalid value: ${line === undefined ? '' : `line ${line}, column ${column}: `}${message}`,
-}));
 
 const itself: Judgement = { allowed: true, policy: '', reasons: [{ rule: 'this service itself', message: '' }] };
 const lawless: Judgement = { allowed: false, policy: '', reasons: [{ rule: 'error', message: 'No policy is in force.' }] };
@@ -96,8 +90,10 @@ class CedarEngine implements Engine {
     const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, this.#operators);
     if (locked.length > 0) return { faults: locked };
     const mute = rules.filter(({ effect, message }) => effect === 'forbid' && !message).map(({ id }) => ({ message: `rule ${JSON.stringify(id)} forbids without a @message: people will read no reason` }));
-    return { text: valid.text, rules: rules.map(({ id, effect, message }) => ({ id, effect, ...(message !== undefined && { message }) })), warnings: [...valid.warnings, ...mute] };
+    return { text: valid.text, rules: rules.map(summaryOf), warnings: [...valid.warnings, ...mute] };
   }
+
+  async rulesOf(text: string): Promise<RuleSummary[]> { return (await this.#readable('', text)).map(summaryOf) }
 
   async use(name: string, text: string): Promise<void> {
     const call = ++this.#calls;
@@ -107,23 +103,23 @@ class CedarEngine implements Engine {
     this.decide({ caller: { type: 'Visitor' }, action: 'discovery', facts: { path: '/api' } });
   }
 
-  async attempt(name: string, text: string): Promise<(question: Question) => Judgement> {
+  async attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement> {
     const judge = this.#judgeOf(name, await this.#readable(name, text), this.#trial);
-    return (question) => this.#ask(judge, question);
+    return (question, time) => this.#ask(judge, question, time);
   }
 
   decide(question: Question): Judgement { return this.#ask(this.#judge, question) }
 
-  readonly authorize: Authorize = async (question) => this.decide(question);
+  readonly authorize: Authorize = (question) => this.decide(question);
 
   alive(): boolean {
     try { return this.#cedar.checkParsePolicySet({ staticPolicies: '' }).type === 'success' } catch { return false }
   }
 
-  #ask(judge: Judge | undefined, question: Question): Judgement {
+  #ask(judge: Judge | undefined, question: Question, time?: number): Judgement {
     if (question.caller.type === 'System') return itself;
     if (!judge) { this.counts.errors += 1; return lawless }
-    return judge.decide(new Asked(question));
+    return judge.decide(new Asked(question, time));
   }
 
   /** Prepared sets of the judge before this one are given up. */

@@ -16,6 +16,12 @@ export interface Rule {
   readonly conditions: readonly Expr[];
 }
 
+/** A rule as people see it in the status of a Policy. */
+export interface RuleSummary { readonly id: string; readonly effect: 'permit' | 'forbid'; readonly message?: string }
+
+/** What people see of a rule. */
+export const summaryOf = ({ id, effect, message }: Rule): RuleSummary => ({ id, effect, ...(message !== undefined && { message }) });
+
 /** How deep an expression may be: Cedar reads its JSON form to 128 levels, of which each of ours takes two, and slots and lists of groups add some. */
 const deepest = 40;
 

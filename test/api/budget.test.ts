@@ -11,8 +11,15 @@ import type { TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 
 const asked: string[] = [];
-const rules = await import('../../kinds/policy/rules.js');
-jest.unstable_mockModule('../../kinds/policy/rules.js', () => ({ ...rules, authorize: (question: Question) => { asked.push(question.action); return rules.authorize(question) } }));
+const real = await import('../../kinds/policy/engine.js');
+jest.unstable_mockModule('../../kinds/policy/engine.js', () => ({
+  ...real,
+  openEngine: async (...parts: Parameters<typeof real.openEngine>) => {
+    const engine = await real.openEngine(...parts);
+    const decide = engine.decide.bind(engine);
+    return Object.assign(engine, { decide: (question: Question) => { asked.push(question.action); return decide(question) } });
+  },
+}));
 const { createClient, startTest, stopAll, temporary } = await import('../support/service.js');
 const { authorizationPath, begin, mailTo, proceed, redeem, signIn } = await import('../support/signin.js');
 

@@ -20,7 +20,7 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
     let house: House;
     let close: () => Promise<void>;
     const foundation = (epoch = 0): Foundation => ({
-      store: house.store, storage, keys, settings: { baseURL: house.baseURL, limitFactor: 1 } as Foundation['settings'], authorize: async () => ({ allowed: true, reasons: [] }), log: undefined as never,
+      store: house.store, storage, keys, settings: { baseURL: house.baseURL, limitFactor: 1 } as Foundation['settings'], authorize: () => ({ allowed: true, reasons: [] }), log: undefined as never,
       records: new Records(keys, epoch), cookies: cookieNames(house.baseURL), fetch: undefined as never, epoch, groups: { held: () => [], of: async () => [] }, suppliers: { named: () => undefined, scopes: [], settled: undefined }, scopes: () => [], stylesheet: () => '', count: () => {}, afterwards: () => {},
     });
     const adapter = (model: string, epoch = 0): StoreAdapter => new StoreAdapter(model, foundation(epoch));

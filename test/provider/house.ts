@@ -109,7 +109,7 @@ export class House {
     const log = createLog('silent');
     const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, Group];
     const hub = new Hub(storage, kinds, log);
-    const authorize: Authorize = options.authorize ?? (async () => permitted);
+    const authorize: Authorize = options.authorize ?? (() => permitted);
     const identity: { it?: IdentityProvider } = {};
     const store = new Store({ storage, registry: new Registry(kinds, []), hub, keys, settings, authorize, ports: () => identity.it?.ports() as Ports });
     const outbox = new Outbox(store, keys, log);

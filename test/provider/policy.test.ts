@@ -10,7 +10,7 @@ import { RelyingParty } from './relyingparty.js';
 let house: House;
 let rule: (question: Question) => boolean = () => true;
 beforeAll(async () => {
-  house = await House.open({ authorize: async (question) => ({ allowed: rule(question), reasons: rule(question) ? [] : [{ rule: 'r', message: 'Not on <Sundays>.' }], name: 'd-1' }) });
+  house = await House.open({ authorize: (question) => ({ allowed: rule(question), reasons: rule(question) ? [] : [{ rule: 'r', message: 'Not on <Sundays>.' }], name: 'd-1' }) });
 });
 beforeEach(() => { rule = () => true });
 afterAll(async () => {

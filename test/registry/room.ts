@@ -35,7 +35,7 @@ export class Room {
     this.storage = storage;
     this.keys = keys;
     this.hub = new Hub(storage, kinds, log);
-    this.store = new Store({ storage, registry: new Registry(kinds, []), hub: this.hub, keys, settings, authorize: async () => ({ allowed: true, reasons: [] }), ports: () => ({}) as Ports });
+    this.store = new Store({ storage, registry: new Registry(kinds, []), hub: this.hub, keys, settings, authorize: () => ({ allowed: true, reasons: [] }), ports: () => ({}) as Ports });
     this.outbox = new Outbox(this.store, keys, log);
     for (const worker of workers) this.outbox.register(worker);
   }

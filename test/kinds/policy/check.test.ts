@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { causesOf, openEngine, type Checked, type Engine } from '../../../kinds/policy/engine.js';
+import { causesOf } from '../../../kinds/policy/causes.js';
+import { openEngine, type Checked, type Engine } from '../../../kinds/policy/engine.js';
 import { bounds } from '../../../kinds/policy/scan.js';
 import { actions, kindOf, kinds } from './kinds.js';
 

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions as served, kinds as present } from '../../../kinds/index.js';
 import { openEngine, type Engine } from '../../../kinds/policy/engine.js';
-import { authorize as fixed } from '../../../kinds/policy/rules.js';
 import type { Question } from '../../../registry/decision.js';
 import type { AnyKind, Caller } from '../../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
@@ -112,14 +111,7 @@ describe('the default policy', () => {
   });
 });
 
-test('over the kinds that are served it says what the fixed rules said, but for a pinned list and the collector', async () => {
+test('over the kinds that are served it may be put in force', async () => {
   const engine = await openEngine(present, served);
-  expect(await engine.check(engine.defaultText)).not.toHaveProperty('faults');
-  await engine.use('p-1', engine.defaultText);
-  const differing: string[] = [];
-  for (const kind of present) for (const action of asked(kind, present, served)) for (const [subject, caller] of Object.entries(subjects)) for (const [target, where] of Object.entries(targets(kind))) {
-    const question: Question = { caller, action, kind, ...where };
-    if (engine.decide(question).allowed !== (await fixed(question)).allowed) differing.push(`${subject} ${kind.kind} ${action} ${target}`);
-  }
-  expect(differing.filter((one) => !/^(collector|controller) \w+ delete /.test(one))).toEqual(['browser Interaction list my object']);
+  expect(await engine.check(engine.defaultText)).toMatchObject({ warnings: [] });
 });

@@ -1,0 +1,24 @@
+import type { Call, ObjectOf } from '../../registry/kind.js';
+import type { Account } from '../account.js';
+import { canonical } from '../address.js';
+import { claimsOf } from '../assurance.js';
+import type { Method, Session } from '../session.js';
+
+/** How somebody signed in, as policy sees it. */
+interface SignedIn { readonly methods: readonly string[]; readonly assurance: string; readonly authenticated: number }
+
+/** What policy is told of a person. */
+interface PersonFacts extends SignedIn { readonly [fact: string]: unknown; readonly account?: string; readonly domain: string; readonly groups: readonly string[] }
+
+/** What policy is told of the person whose sign-in a browser carries on: never the address, but its domain and groups. */
+export async function personFacts({ ports }: Pick<Call, 'ports'>, account: string | undefined, address: string, signedIn: SignedIn): Promise<PersonFacts> {
+  const email = canonical(address);
+  return { ...(account !== undefined && { account }), domain: email.slice(email.lastIndexOf('@') + 1), groups: await ports.groupsOf(email), ...signedIn };
+}
+
+/** The same of the person of a live session. */
+export const sessionFacts = (call: Pick<Call, 'ports'>, { metadata, status }: ObjectOf<typeof Account>, session: ObjectOf<typeof Session>): Promise<PersonFacts> =>
+  personFacts(call, metadata.name, status.email.address, { methods: session.status.methods, assurance: session.status.assurance, authenticated: session.internal.loginSeconds });
+
+/** A sign-in just made. */
+export const signedInNow = (method: Method, now: number): SignedIn => ({ methods: [method], assurance: claimsOf[method].acr, authenticated: Math.floor(now / 1000) });

@@ -1,0 +1,50 @@
+import type { Authorize } from '../../registry/decision.js';
+import type { Log } from '../../registry/observe.js';
+import type { Store } from '../../registry/store.js';
+import type { Law } from '../ports.js';
+import type { Engine } from './engine.js';
+import { Force } from './force.js';
+import { enact, hashOf, newestPolicy } from './policy.js';
+
+/** The policy as the rest of the service sees it. */
+export interface Court extends Law {
+  /** Every request and every scope is put to it. */
+  readonly authorize: Authorize;
+  /** Brings the newest policy into force, or creates the first. */
+  start(): Promise<void>;
+  /** Puts a manifest's text in force, unless it is that of the last one loaded so; throws Refused where it may not be. */
+  load(spec: { cedar: string; description?: string }): Promise<void>;
+  /** Throws where this replica does not judge by the newest policy. */
+  ready(): void;
+  stop(): Promise<void>;
+}
+
+/** A text that may not be put in force, in one line. */
+export class Refused extends Error { override readonly name = 'Refused' }
+
+/** Puts engine and store together; nothing is permitted before `start`. The store is asked for when it is there. */
+export function openCourt(engine: Engine, store: Store, log: Log): Court {
+  const force = new Force(engine, store, log);
+  return {
+    authorize: (question) => engine.decide(question),
+    check: (text) => engine.check(text),
+    inForce: (policy) => force.inForce(policy),
+    replay: async () => ({ replayed: 0, unchanged: 0, nowRefused: [], nowAllowed: [], undecidable: 0 }),
+    start: () => force.start(),
+    ready: () => force.check(),
+    stop: () => force.stop(),
+    async load(spec) {
+      const manifest = hashOf(spec.cedar);
+      const call = store.systemCall();
+      const isNews = await store.change(call, async (tx) => (await newestPolicy(tx))?.manifest !== manifest);
+      if (!isNews) return;
+      const checked = await engine.check(spec.cedar);
+      if ('faults' in checked) throw new Refused(`spec.cedar: ${sentence(checked.faults[0]!)}`);
+      const made = await store.change(call, async (tx) => (await newestPolicy(tx))?.manifest === manifest ? undefined : enact(tx, call, { spec, rules: checked.rules, manifest }));
+      if (made) await force.inForce(made);
+    },
+  };
+}
+
+const sentence = ({ message, line, column }: { message: string; line?: number; column?: number }): string =>
+  `${line === undefined ? '' : `line ${line}, column ${column}: `}${message.replaceAll(/\s+/g, ' ')}`;
