@@ -21,10 +21,10 @@ const rules: readonly Rule[] = [
   { id: 'operators list interactions', kinds: ['Interaction'], permits: (q) => isOperator(q.caller) && among('list')(q) },
   { id: 'people see and end their own sessions', kinds: ['Session'], permits: isOwner },
   { id: 'people see and change their own account', kinds: ['Account'], permits: (q) => isOwner(q) && !among('accounts/disable', 'accounts/enable')(q) },
-  { id: 'people see what they agreed to', kinds: ['Grant'], permits: isOwner },
+  { id: 'people see what they agreed to and what was asked about them', kinds: ['Grant', 'ClaimsReview'], permits: isOwner },
   { id: 'people see who supplies claims', kinds: ['ClaimsProvider'], permits: (q) => q.caller.type === 'Account' && among('get', 'list', 'watch')(q) },
   { id: 'anyone reads the mailbox while mail is mocked', kinds: ['MockMessage'], permits: () => true },
-  { id: 'operators see and change sessions, accounts, grants, clients, claims providers and groups', kinds: ['Session', 'Account', 'Grant', 'Client', 'ClaimsProvider', 'Group'], permits: (q) => isOperator(q.caller) },
+  { id: 'operators see and change sessions, accounts, grants, clients, claims providers and groups', kinds: ['Session', 'Account', 'Grant', 'Client', 'ClaimsProvider', 'ClaimsReview', 'Group'], permits: (q) => isOperator(q.caller) },
 ];
 
 /** What anyone may do, signed in or not. */
