@@ -1,6 +1,7 @@
 import type { Action, AnyKind } from '../registry/kind.js';
 import { Account } from './account.js';
 import { ClaimsProvider } from './claimsprovider.js';
+import { ClaimsReview } from './claimsreview.js';
 import { Client } from './client.js';
 import { clientSecret } from './clientsecret.js';
 import { Grant } from './grant.js';
@@ -23,6 +24,7 @@ export const kinds: readonly AnyKind[] = [
   Policy,
   Client,
   ClaimsProvider,
+  ClaimsReview,
   Group,
   MockMessage,
 ];

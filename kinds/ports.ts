@@ -32,6 +32,8 @@ declare module '../registry/kind.js' {
     fetch(url: string, init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string }): Promise<FetchAnswer>;
     /** The scopes there are, as they stand now. */
     scopes(): readonly Scope[];
+    /** What other services would share of these scopes, by scope: undefined where that could not be fetched. */
+    preview(interaction: ObjectOf<typeof Interaction>, scopes: readonly Scope[]): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>>;
     /** The names of the Groups that list an address. */
     groupsOf(address: string): Promise<readonly string[]>;
     /** The policy's engine. */

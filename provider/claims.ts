@@ -10,6 +10,7 @@ import { reach } from './reach.js';
 import { mayShare } from './sharing.js';
 import { sessionName } from './projection.js';
 import { signedInBy } from './signin.js';
+import { supply } from './supply.js';
 
 /** The account behind a subject for the library, at authorization, token, refresh and userinfo; undefined ends what was asked for. */
 export async function findAccount(on: Foundation, ctx: ProviderContext, sub: string): Promise<LibraryAccount | undefined> {
@@ -24,7 +25,7 @@ async function claimsFor(on: Foundation, ctx: ProviderContext, account: AccountO
   const wanted = asked.use === 'id_token' ? new Set((await clientObject(on, client))?.spec.idTokenClaims) : undefined;
   if (wanted?.size === 0) return { sub };
   const agreed = new Set(ctx.oidc.grant?.getOIDCScopeFiltered(new Set(asked.scope.split(' '))).split(' '));
-  const scopes = on.scopes().filter((scope) => agreed.has(scope.name) && scope.name !== 'openid' && scope.claims.length > 0);
+  const scopes = on.scopes().filter((scope) => agreed.has(scope.name) && scope.name !== 'openid' && scope.claims.some(({ name }) => !wanted || wanted.has(name)));
   const released = await release(on, account, client, scopes, scopes.length > 0 ? await signedInFor(on, ctx, sub) : {});
   const leaving = [...released].map(([scope, values]) => [scope, only(values, wanted)] as const).filter(([, values]) => Object.keys(values).length > 0);
   if (leaving.length > 0) on.afterwards(() => noteDisclosures(on, grantName(sub, client), leaving));
@@ -49,8 +50,9 @@ async function release(on: Foundation, account: AccountObject, client: string, s
     if (part) on.afterwards(() => on.store.commit([part]));
   }
   const groups = await reach(on.groups.of(account.status.email.address));
+  const supplied = await supply(on, account, client, allowed.filter((scope) => !scope.values));
   for (const scope of allowed) {
-    const values = scope.values?.({ account, sub: account.metadata.name, groups }) ?? {};
+    const values = scope.values?.({ account, sub: account.metadata.name, groups }) ?? supplied.get(scope.name) ?? {};
     released.set(scope, only(values, new Set(scope.claims.map((claim) => claim.name))));
   }
   return released;

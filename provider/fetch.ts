@@ -6,8 +6,8 @@ import { isLoopback } from '../registry/loopback.js';
 import { AddressJudge } from '../registry/addressjudge.js';
 import type { FetchAnswer } from '../kinds/ports.js';
 
-/** What may be said about a call; the body is sent as it is. */
-interface FetchInit { readonly method: 'GET' | 'POST'; readonly headers?: Record<string, string>; readonly body?: string; readonly signal?: AbortSignal }
+/** What may be said about a call; the body is sent as it is, `ca` is trusted in place of the public authorities (PEM). */
+interface FetchInit { readonly method: 'GET' | 'POST'; readonly headers?: Record<string, string>; readonly body?: string; readonly signal?: AbortSignal; readonly ca?: string }
 
 /** The one way out of this server. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
@@ -56,8 +56,8 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 function send({ url, addresses }: Target, init: FetchInit, signal: AbortSignal): Promise<FetchAnswer> {
   const judged: LookupFunction = (_host, wanted, answer) => (wanted.all ? answer(null, [...addresses]) : answer(null, addresses[0]!.address, addresses[0]!.family));
   const body = init.body === undefined ? undefined : Buffer.from(init.body);
-  const options: RequestOptions = {
-    method: init.method, lookup: judged, signal, agent: false,
+  const options: RequestOptions & { ca?: string } = {
+    method: init.method, lookup: judged, signal, agent: false, ...(init.ca !== undefined && { ca: init.ca }),
     headers: { ...init.headers, 'accept-encoding': 'identity', ...(body && { 'content-length': body.length }) },
   };
   return new Promise((done, fail) => {

@@ -15,6 +15,7 @@ import type { Suppliers } from '../kinds/suppliers.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './fetch.js';
 import type { Records } from './records.js';
+import type { Reviews } from './reviews.js';
 
 /** The objects this room reads and writes. */
 export type AccountObject = ObjectOf<typeof Account>;
@@ -36,6 +37,7 @@ export interface Foundation {
   readonly epoch: number;
   readonly groups: Pick<Memberships, 'held' | 'of'>;
   readonly networkLimits?: NetworkLimits;
+  readonly reviews: Pick<Reviews, 'ask'>;
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
   /** The scopes there are, as they stand now. */
   scopes(): readonly Scope[];

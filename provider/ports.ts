@@ -4,6 +4,7 @@ import type { Ports } from '../registry/kind.js';
 import { clearedSession } from './cookies.js';
 import { finish } from './finish.js';
 import type { Foundation } from './foundation.js';
+import { preview } from './preview.js';
 import { signJwt } from './keyset.js';
 import { revokeGrants } from './revocation.js';
 import { endSessions } from './signout.js';
@@ -20,6 +21,7 @@ export function portsOf(on: Foundation, provider: () => Provider, request?: Inco
     forgetCookies: () => response?.appendHeader('Set-Cookie', clearedSession(on.cookies)),
     fetch: (url, init) => on.fetch(url, init),
     scopes: () => on.scopes(),
+    preview: (interaction, scopes) => preview(on, interaction, scopes),
     groupsOf: (address) => on.groups.of(address),
     sign: async (claims, typ) => signJwt(on.keys, claims, typ),
   };

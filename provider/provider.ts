@@ -18,6 +18,7 @@ import { answer } from './answer.js';
 import { errorPage } from './pages.js';
 import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './records.js';
+import { Reviews } from './reviews.js';
 import { grantsWorker, logoutWorker } from './workers.js';
 
 /** What the provider is made of. */
@@ -80,13 +81,14 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
 function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>): Foundation {
   const { store, storage, keys, settings, authorize, groups, suppliers, log, stylesheet, networkLimits } = deps;
   const count = (event: string): void => { counts.set(event, (counts.get(event) ?? 0) + 1) };
-  return {
+  const base = {
     store, storage, keys, settings, authorize, groups, suppliers, log, stylesheet, scopes: () => suppliers.scopes, epoch: settings.epoch, count,
     records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), fetch: createFetch(settings),
     ...(networkLimits && { networkLimits }),
-    afterwards: (work) => {
-      const running = outsideExchange(work).catch(() => count('afterwards_failed')).finally(() => under.delete(running));
+    afterwards: (work: () => Promise<unknown>): void => {
+      const running: Promise<unknown> = outsideExchange(work).catch(() => count('afterwards_failed')).finally(() => under.delete(running));
       under.add(running);
     },
   };
+  return { ...base, reviews: new Reviews(base) };
 }

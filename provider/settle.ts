@@ -14,7 +14,7 @@ export const settling = (on: Foundation, provider: Provider) => async (ctx: KoaC
   const exchange = currentExchange()!;
   try {
     await next();
-    await commit(on, ctx, exchange);
+    if (ctx.status !== 503) await commit(on, ctx, exchange);
   } catch (error) {
     answer(on, provider, ctx, translated(error));
   }

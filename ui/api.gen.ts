@@ -96,6 +96,40 @@ export interface ClaimsProviderList {
   items: ClaimsProvider[];
 }
 
+/** What the service asked another service about a person. */
+export interface ClaimsReview {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'ClaimsReview';
+  metadata: ObjectMeta;
+  spec: {
+    account: string;
+    client: string;
+    provider: string;
+    scopes: string[];
+    purpose: 'Preview' | 'Release';
+  };
+  status: {
+    outcome: 'Answered' | 'TimedOut' | 'Failed' | 'Refused';
+    claims: string[];
+    durationMilliseconds: number;
+    timestamp: string;
+  };
+}
+
+/** One line of a watch on claimsreviews. */
+export interface ClaimsReviewEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: ClaimsReview | Bookmark | Status;
+}
+
+/** A list of claimsreviews. */
+export interface ClaimsReviewList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'ClaimsReviewList';
+  metadata: ListMeta;
+  items: ClaimsReview[];
+}
+
 /** An OpenID Connect relying party; its name is the client_id. */
 export interface Client {
   apiVersion: 'id.vestibule.org/v1alpha1';

@@ -67,13 +67,22 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
   return causes;
 }
 
+/** Which claims of other services a consent is to: those that were shown or, where none could be, those declared. */
+function claimsAgreed(call: Call, { internal }: InteractionObject, agreed: readonly string[]): NonNullable<ObjectOf<typeof Grant>['internal']['claims']> {
+  const foreign = call.ports.scopes().filter((scope) => !scope.values && agreed.includes(scope.name));
+  return Object.fromEntries(foreign.map(({ name, provider, claims }) => {
+    const shown = internal.shown?.[name];
+    return [name, shown?.provider === provider.name ? shown : { provider: provider.name, claims: claims.map((claim) => claim.name) }];
+  }));
+}
+
 /** The Grant of this account to this Client, as decided now; what was agreed before and is not any more is gone. */
 async function remember(tx: Transaction, call: Call, { interaction, person: { account } }: Agreeing, { scopes, rejected }: { scopes: string[]; rejected: string[] }): Promise<void> {
   const { client } = interaction.spec;
   const known = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);
   const summary = { name: client, displayName: interaction.status.client.displayName };
-  const decided = { rejected, clientUID: known?.metadata.uid ?? '', decided: call.now };
+  const decided = { claims: claimsAgreed(call, interaction, scopes), rejected, clientUID: known?.metadata.uid ?? '', decided: call.now };
   const before = await tx.get(Grant, name);
   if (before) {
     if (before.spec.scopes.some((scope) => !scopes.includes(scope))) tx.add(await call.ports.revokeGrants([name]));

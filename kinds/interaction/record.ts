@@ -107,6 +107,8 @@ export const InteractionInternal = z.object({
     account: z.string(), method: Method, seconds: z.number().int(), amr: z.array(z.string()), acr: z.string(),
   }).optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
+  /** Names of the claims that other services would share, as the person was shown them, by scope. */
+  shown: z.record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) })).optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
 

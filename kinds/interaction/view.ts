@@ -1,10 +1,10 @@
-import type { Call, ObjectOf } from '../../registry/kind.js';
+import type { Call, Decision, ObjectOf } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/stored.js';
 import { Account, accountSummary } from '../account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
-import { builtInProvider } from '../scopes.js';
+import { builtInProvider, type ClaimValue, type Scope } from '../scopes.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
@@ -44,27 +44,36 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
   status.account = accountSummary(account);
   const grant = await call.store(Grant).get(grantName(internal.account!, spec.client));
   const client = await call.store(Client).cached(spec.client);
-  const required = new Set(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
   const facts = await sessionFacts(call, account, session);
-  const sub = subjectOf(call.keys, account.metadata.name, client);
-  status.consent = { scopes: await Promise.all(spec.scopes.map((name) => scopeEntry(name, { call, client: spec.client, account, facts, sub, required: required.has(name) || name === 'openid', granted: grant?.spec.scopes.includes(name) ?? false }))) };
+  const asked = await Promise.all(spec.scopes.map((name) => judged(name, facts, interaction, call)));
+  const foreign = status.refusal ? [] : asked.flatMap(({ scope, decision }) => (scope && !scope.values && decision?.allowed ? [scope] : []));
+  const reviewed = foreign.length > 0 ? await call.ports.preview(interaction, foreign) : undefined;
+  const person = { account, sub: subjectOf(call.keys, account.metadata.name, client), groups: facts.groups };
+  status.consent = { scopes: asked.map((one) => entryOf(one, {
+    required: one.name === 'openid' || (client?.spec.scopes.some((scope) => scope.required && scope.name === one.name) ?? false), granted: grant?.spec.scopes.includes(one.name) ?? false,
+    values: one.scope?.values ? one.scope.values(person) : reviewed?.get(one.name),
+  })) };
 }
 
-interface EntryFacts { call: Call; client: string; account: ObjectOf<typeof Account>; facts: Awaited<ReturnType<typeof sessionFacts>>; sub: string; required: boolean; granted: boolean }
+/** A scope that was asked for, unless nobody supplies it any more, and what policy says to sharing it. */
+interface Judged { readonly name: string; readonly scope?: Scope; readonly decision?: Decision }
 
-/** What was asked for and is supplied by nobody any more. */
-const withdrawn = (name: string): ConsentScope => ({
-  name, title: name, description: '', sensitive: false, required: false, granted: false, provider: builtInProvider, allowed: false, reason: 'Nobody supplies it any more.', preview: [],
-});
-
-async function scopeEntry(name: string, { call, client, account, facts, sub, required, granted }: EntryFacts): Promise<ConsentScope> {
+async function judged(name: string, facts: Awaited<ReturnType<typeof sessionFacts>>, { spec }: InteractionObject, call: Call): Promise<Judged> {
   const scope = call.ports.scopes().find((one) => one.name === name);
-  if (!scope) return withdrawn(name);
-  const decision = await call.decide('share', { scope: name, client, ...facts });
-  const values = scope.values?.({ account, sub, groups: facts.groups }) ?? {};
+  return scope ? { name, scope, decision: await call.decide('share', { scope: name, client: spec.client, ...facts }) } : { name };
+}
+
+/** What is known of a scope besides: its values, undefined where they could not be fetched. */
+interface Known { readonly required: boolean; readonly granted: boolean; readonly values: Readonly<Record<string, unknown>> | undefined }
+
+function entryOf({ name, scope, decision }: Judged, { required, granted, values }: Known): ConsentScope {
+  if (!scope || !decision) return { name, title: name, description: '', sensitive: false, required: false, granted, provider: builtInProvider, allowed: false, reason: 'Nobody supplies it any more.', preview: [] };
+  const { title, description, sensitive, provider, claims } = scope;
+  const { allowed } = decision;
   return {
-    name, title: scope.title, description: scope.description, sensitive: scope.sensitive, required, granted, provider: scope.provider, allowed: decision.allowed,
-    ...(!decision.allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),
-    preview: scope.claims.flatMap(({ name: claim, title }) => { const value = values[claim]; return value === undefined ? [] : [{ claim, title, value }] }),
+    name, title, description, sensitive, required, granted, provider, allowed,
+    ...(!allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),
+    preview: allowed && values ? claims.flatMap((claim) => Object.hasOwn(values, claim.name) ? [{ claim: claim.name, title: claim.title, value: values[claim.name] as ClaimValue }] : []) : [],
+    ...(allowed && !values && { previewUnavailable: true }),
   };
 }

@@ -1,5 +1,6 @@
 import { Account } from '../../kinds/account.js';
 import { ClaimsProvider } from '../../kinds/claimsprovider.js';
+import { ClaimsReview } from '../../kinds/claimsreview.js';
 import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
 import { Group } from '../../kinds/group.js';
@@ -33,6 +34,9 @@ conforms(ClaimsProvider, {
     { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1].name' }, { spec: { scopes: [{ ...supplied, claims: [{ name: 'email_verified', title: 'x', type: 'boolean' }] }] }, field: 'spec.scopes[0].claims[0].name' },
     { spec: { scopes: [{ ...supplied, claims: [{ name: '__proto__', title: 'x', type: 'string' }] }] }, field: 'spec.scopes[0].claims[0].name' }, { spec: { scopes: [{ ...supplied, claims: [{ name: 'x', title: 'x', type: 'object' }] }] }, field: 'spec.scopes[0].claims[0].type' }],
   patch: { displayName: 'Another', caBundle: null },
+});
+conforms(ClaimsReview, {
+  valid: ({ name }) => ({ name: `${name}-sample`, spec: { account: name, client: 'sample', provider: 'sample', scopes: ['card'], purpose: 'Preview' }, status: { outcome: 'Answered', claims: ['tier'], durationMilliseconds: 12, timestamp: now } }),
 });
 conforms(Grant, {
   valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),

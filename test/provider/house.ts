@@ -11,6 +11,7 @@ import { Group } from '../../kinds/group.js';
 import { Memberships } from '../../kinds/memberships.js';
 import { ClaimsProvider } from '../../kinds/claimsprovider.js';
 import { Suppliers } from '../../kinds/suppliers.js';
+import { ClaimsReview } from '../../kinds/claimsreview.js';
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import { Session, type Method } from '../../kinds/session.js';
 import { claimsOf } from '../../kinds/assurance.js';
@@ -107,7 +108,7 @@ export class House {
     const baseURL = options.baseURL ?? address;
     const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true };
     const log = createLog('silent');
-    const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, Group];
+    const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, ClaimsReview, Group];
     const hub = new Hub(storage, kinds, log);
     const authorize: Authorize = options.authorize ?? (() => permitted);
     const identity: { it?: IdentityProvider } = {};

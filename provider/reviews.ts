@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { Account } from '../kinds/account.js';
+import { ClaimsReview } from '../kinds/claimsreview.js';
+import type { Scope } from '../kinds/scopes.js';
+import type { ClaimsProviderObject } from '../kinds/suppliers.js';
+import { apiVersion, type ObjectOf } from '../registry/kind.js';
+import { toTimestamp } from '../registry/timestamp.js';
+import { randomName } from '../registry/transaction.js';
+import { Answers } from './answers.js';
+import { Breaker } from './breaker.js';
+import { Refused } from './fetch.js';
+import type { Foundation } from './foundation.js';
+import { signJwt } from './keyset.js';
+import { readAnswer, type Supplied } from './suppliedclaims.js';
+
+type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
+
+/** About whom, for whom and why claims are asked for. */
+export interface Asking {
+  readonly account: string;
+  readonly client: string;
+  readonly purpose: 'Preview' | 'Release';
+  /** The consent that an answer is good for. */
+  readonly decision: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** Values by scope; undefined for those of a service that gave none. */
+export type Reviewed = ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>;
+
+const deadline = 2_500;
+
+/** Asks the services that supply claims (`api.md` 8): side by side under one deadline, each through its breaker, answers in memory for a minute. */
+export class Reviews {
+  readonly #on: Omit<Foundation, 'reviews'>;
+  readonly #breaker = new Breaker();
+  readonly #answers = new Answers<Supplied>();
+
+  constructor(on: Omit<Foundation, 'reviews'>) { this.#on = on }
+
+  /** What the suppliers of these scopes say; it never fails. */
+  async ask(asking: Asking): Promise<Reviewed> {
+    const byProvider = grouped(asking.scopes);
+    const end = AbortSignal.timeout(deadline);
+    const parts = await Promise.all([...byProvider].map(([name, scopes]) => this.#held(name, { ...asking, scopes }, end)));
+    const supplied = new Map(parts.flatMap((part) => [...(part ?? [])]));
+    return new Map(asking.scopes.map(({ name }) => [name, supplied.get(name)]));
+  }
+
+  async #held(name: string, asking: Asking, end: AbortSignal): Promise<Supplied | undefined> {
+    const provider = this.#on.suppliers.named(name);
+    if (!provider?.spec.url) return undefined;
+    const key = JSON.stringify([asking.account, asking.client, name, versionOf(provider), asking.decision]);
+    return this.#answers.of(key, asking.scopes.map((scope) => scope.name), () => this.#review(provider, asking, end));
+  }
+
+  /** One review, recorded off the path of whoever waits for it. */
+  async #review(provider: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<Supplied | undefined> {
+    const { name } = provider.metadata;
+    const begun = performance.now();
+    const { outcome, supplied } = this.#breaker.enter(name, versionOf(provider)) ? await this.#through(provider, asking, end) : { outcome: 'Refused' as const, supplied: undefined };
+    const claims = [...supplied?.values() ?? []].flatMap((values) => Object.keys(values));
+    this.#on.count(`claims_review.${outcome}`);
+    this.#on.afterwards(() => this.#record(name, asking, { outcome, claims, durationMilliseconds: Math.round(performance.now() - begun), timestamp: toTimestamp(Date.now()) }));
+    return supplied;
+  }
+
+  async #through(provider: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
+    const asked = await this.#call(provider, asking, end);
+    this.#breaker.leave(provider.metadata.name, versionOf(provider), asked.outcome === 'Answered');
+    return asked;
+  }
+
+  async #call({ spec }: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
+    const url = spec.url!;
+    const over = AbortSignal.any([end, AbortSignal.timeout(spec.timeoutMilliseconds)]);
+    const begun = performance.now();
+    try {
+      const { status, body } = await this.#on.fetch(url, {
+        method: 'POST', signal: over, body: JSON.stringify(reviewOf(asking)), ...(spec.caBundle && { ca: spec.caBundle }),
+        headers: { 'content-type': 'application/json', accept: 'application/json', authorization: `Bearer ${this.#token(url, asking.account)}` },
+      });
+      const supplied = status === 200 || status === 201 ? readAnswer(body, asking.account, asking.scopes) : undefined;
+      return { outcome: supplied ? 'Answered' : 'Failed', supplied };
+    } catch (error) {
+      const late = over.aborted || performance.now() - begun >= Math.min(spec.timeoutMilliseconds, deadline) - 20;
+      return { outcome: error instanceof Refused ? 'Refused' : late ? 'TimedOut' : 'Failed', supplied: undefined };
+    }
+  }
+
+  /** Says that it is this service that asks, this supplier that is asked, and about whom: once, for a minute. */
+  #token(url: string, account: string): string {
+    return signJwt(this.#on.keys, { iss: this.#on.settings.baseURL, aud: url, sub: account, exp: Math.floor(Date.now() / 1000) + 60, jti: randomUUID() }, 'claims-review+jwt');
+  }
+
+  async #record(provider: string, { account, client, scopes, purpose }: Asking, status: ObjectOf<typeof ClaimsReview>['status']): Promise<void> {
+    await this.#on.store.change(this.#on.store.systemCall(), async (tx) => {
+      if (!await tx.get(Account, account)) return;
+      await tx.create(ClaimsReview, { metadata: { name: `${account}-${randomName(12)}` }, spec: { account, client, provider, scopes: scopes.map(({ name }) => name), purpose }, status });
+    });
+  }
+}
+
+/** What is sent: the person is named by their account alone. */
+const reviewOf = ({ account, client, scopes, purpose }: Asking) =>
+  ({ apiVersion, kind: 'ClaimsReview', spec: { account, client, scopes: scopes.map(({ name }) => name), purpose } });
+
+const versionOf = ({ metadata }: ClaimsProviderObject): string => `${metadata.uid} ${metadata.generation}`;
+
+function grouped(scopes: readonly Scope[]): Map<string, Scope[]> {
+  const groups = new Map<string, Scope[]>();
+  for (const scope of scopes) groups.set(scope.provider.name, [...groups.get(scope.provider.name) ?? [], scope]);
+  return groups;
+}

@@ -1,0 +1,57 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { Answers } from '../../provider/answers.js';
+import { Breaker } from '../../provider/breaker.js';
+
+let now = 0;
+jest.spyOn(performance, 'now').mockImplementation(() => now);
+afterEach(() => { now = 0; jest.useRealTimers() });
+
+const fail = (breaker: Breaker, times: number, version = '1'): void => { for (let i = 0; i < times; i += 1) if (breaker.enter('s', version)) breaker.leave('s', version, false) };
+
+test('five failures in a row keep everybody away for half a minute, then one tries for all', () => {
+  const breaker = new Breaker();
+  fail(breaker, 4);
+  breaker.leave('s', '1', true);
+  fail(breaker, 4);
+  expect(breaker.enter('s', '1')).toBe(true);
+  breaker.leave('s', '1', false);
+  expect(breaker.enter('s', '1')).toBe(false);
+  expect(breaker.enter('other', '1')).toBe(true);
+  now = 29_999;
+  expect(breaker.enter('s', '1')).toBe(false);
+  now = 30_000;
+  expect([breaker.enter('s', '1'), breaker.enter('s', '1')]).toEqual([true, false]);
+  breaker.leave('s', '1', false);
+  now = 59_999;
+  expect(breaker.enter('s', '1')).toBe(false);
+  now = 60_000;
+  expect(breaker.enter('s', '1')).toBe(true);
+  breaker.leave('s', '1', true);
+  expect([breaker.enter('s', '1'), breaker.enter('s', '1')]).toEqual([true, true]);
+});
+
+test('a supplier that was changed begins anew', () => {
+  const breaker = new Breaker();
+  fail(breaker, 5);
+  expect(breaker.enter('s', '2')).toBe(true);
+  breaker.leave('s', '1', false);
+  fail(breaker, 4, '2');
+  expect(breaker.enter('s', '2')).toBe(true);
+});
+
+test('an answer is asked for once a minute, for all who want no more than it covers; no answer is not kept', async () => {
+  jest.useFakeTimers();
+  const answers = new Answers<string>();
+  let asked = 0;
+  const ask = async (): Promise<string> => `answer ${++asked}`;
+  expect(await Promise.all([answers.of('k', ['a', 'b'], ask), answers.of('k', ['b'], ask)])).toEqual(['answer 1', 'answer 1']);
+  expect(await answers.of('other', ['a'], ask)).toBe('answer 2');
+  expect(await answers.of('k', ['c'], ask)).toBe('answer 3');
+  expect(await answers.of('k', ['a'], ask)).toBe('answer 4');
+  jest.advanceTimersByTime(59_999);
+  expect(await answers.of('k', ['a'], ask)).toBe('answer 4');
+  jest.advanceTimersByTime(1);
+  expect(await answers.of('k', ['a'], ask)).toBe('answer 5');
+  expect(await answers.of('none', ['a'], async () => undefined)).toBeUndefined();
+  expect(await answers.of('none', ['a'], ask)).toBe('answer 6');
+});
