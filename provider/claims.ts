@@ -44,9 +44,7 @@ async function release(on: Foundation, account: AccountObject, client: string, s
   const released = new Map<Scope, Record<string, unknown>>();
   const allowed: Scope[] = [];
   for (const scope of scopes) {
-    const { allowed: permitted, part } = mayShare(on, account, client, scope.name, signedIn);
-    if (permitted) allowed.push(scope);
-    if (part) on.afterwards(() => on.store.commit([part]));
+    if (mayShare(on, account, client, scope.name, signedIn).allowed) allowed.push(scope);
   }
   const foreign = allowed.filter((scope) => !scope.values);
   const supplied = foreign.length > 0 ? await reach(supply(on, account, client, foreign)) : {};

@@ -2,6 +2,7 @@ import { Account } from '../../kinds/account.js';
 import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
 import { MockMessage } from '../../kinds/mockmessage.js';
+import { PolicyDecision } from '../../kinds/policy/decision.js';
 import { Policy } from '../../kinds/policy/policy.js';
 import { Session } from '../../kinds/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -25,6 +26,12 @@ conforms(Client, {
 });
 conforms(Grant, {
   valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),
+});
+conforms(PolicyDecision, {
+  valid: ({ name }) => ({
+    name: `${name}-sample`, internal: { client: 'notes' }, status: { allowed: false, reasons: [{ rule: 'default', message: 'No rule permits it.' }], count: 1, firstTimestamp: now, lastTimestamp: now },
+    spec: { account: name, principal: `Account::"${name}"`, action: 'create', resource: { kind: 'Policy' }, policy: 'p-1', input: { caller: { type: 'Account', name }, facts: { domain: 'example.test', site: 'same-origin' } } },
+  }),
 });
 conforms(Policy, {
   valid: () => ({ name: 'p-1000', spec: { cedar: 'permit (principal, action, resource);' }, status: { inForce: false, inForceSince: now, supersededTimestamp: now, author: 'vestibule', hash: 'x', rules: [{ id: 'rule1', effect: 'permit' }] } }),
