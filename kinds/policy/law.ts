@@ -5,6 +5,7 @@ import type { Law } from '../ports.js';
 import type { Engine } from './engine.js';
 import { Force } from './force.js';
 import { Recorder } from './recorder.js';
+import { replay } from './replay.js';
 import { enact, hashOf, newestPolicy } from './policy.js';
 
 /** The policy as the rest of the service sees it. */
@@ -31,7 +32,7 @@ export function openCourt(engine: Engine, store: Store, log: Log): Court {
     authorize: (question) => recorder.note(question, engine.decide(question)),
     check: (text) => engine.check(text),
     inForce: (policy) => force.inForce(policy),
-    replay: async () => ({ replayed: 0, unchanged: 0, nowRefused: [], nowAllowed: [], undecidable: 0 }),
+    replay: (text) => replay(engine, store, text),
     start: () => force.start(),
     ready: () => force.check(),
     async stop() { await force.stop(); await recorder.stop() },
