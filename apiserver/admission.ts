@@ -18,7 +18,7 @@ const factsBySite = new Map(['same-origin', 'same-site', 'cross-site', 'none'].m
 const noFacts = Object.freeze({});
 
 /** A request for objects as policy sees it. */
-interface Asking { readonly ask: ResourceAsk; readonly caller: Caller; readonly facts: Readonly<Record<string, unknown>> }
+interface Asking { readonly ask: ResourceAsk; readonly caller: Caller; readonly facts: Readonly<Record<string, unknown>>; /** Asked again only to see whether it still holds. */ readonly quiet?: boolean }
 
 /** Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as `api.md` 4 tells them apart. */
 export class Admission {
@@ -30,9 +30,9 @@ export class Admission {
     this.#authorize = authorize;
   }
 
-  /** Lets a request for objects in, or throws; at once where nothing has to be read that is not at hand. `site` is what a browser says of its origin. */
-  admit(ask: ResourceAsk, caller: Caller, site?: string): Admitted | Promise<Admitted> {
-    const asking = { ask, caller, facts: (site !== undefined && factsBySite.get(site)) || noFacts };
+  /** Lets a request for objects in, or throws; at once where nothing has to be read that is not at hand. `site` is what a browser says of its origin; `quiet` where it is asked again and nothing comes of it. */
+  admit(ask: ResourceAsk, caller: Caller, site?: string, quiet = false): Admitted | Promise<Admitted> {
+    const asking = { ask, caller, facts: (site !== undefined && factsBySite.get(site)) || noFacts, quiet };
     if (ask.name === '~') ask.name = mine(ask, caller);
     if (ask.name === undefined) return this.#collection(asking);
     if (ask.kind.bound && !(caller.type === 'Browser' && caller.interaction === ask.name) && ask.verb !== 'list') throw notFound(ask.kind, ask.name);
@@ -49,13 +49,15 @@ export class Admission {
 
   /** Whether one object of a list or watch may be seen, by the verb that was asked. */
   sees(admitted: Admitted, stored: Stored): boolean {
-    const { ask, caller, facts = noFacts } = admitted as Admitted & { ask: ResourceAsk };
-    return this.#authorize(new ObjectQuestion({ ask, caller, facts }, stored, stored.name) as Question).allowed;
+    return this.#authorize(objectQuestion(admitted, stored, 'never')).allowed;
   }
+
+  /** The decision on one object of a collection that is about to be deleted. */
+  judge(admitted: Admitted, stored: Stored): Decision { return this.#authorize(objectQuestion(admitted, stored, 'allowed')) }
 
   #object(asking: Asking, target: Stored | undefined): Admitted {
     const { ask, caller, facts } = asking;
-    const decision = this.#authorize(new ObjectQuestion(asking, target, ask.name!) as Question);
+    const decision = this.#authorize(new ObjectQuestion(asking, target, ask.name!, 'allowed') as Question);
     if (!decision.allowed) throw this.#refusal(asking, target);
     if (!target && (ask.verb !== 'watch' || ask.kind.bound)) throw notFound(ask.kind, ask.name!);
     return { ask, caller, facts, decision, ...(target && { target }) };
@@ -70,9 +72,9 @@ export class Admission {
     const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
     if (verb === 'deletecollection' && kind.owner) return this.#range(asking, selector?.owner ?? own);
     if (selector?.owner !== undefined) return this.#range(asking, selector.owner);
-    const whole = this.#ask(asking);
+    const whole = this.#ask(asking, {}, 'allowed');
     if (whole.allowed) return { ...asking, decision: whole };
-    if (own === undefined || !collective.has(verb)) throw refused(ask, caller);
+    if (own === undefined || !collective.has(verb)) throw refused(ask, caller, this.#ask(asking));
     return this.#range(asking, own);
   }
 
@@ -81,32 +83,36 @@ export class Admission {
     if (caller.type === 'Visitor') throw unauthorized();
     if (owner === undefined) throw badRequest(`name the owner: fieldSelector=${ask.kind.owner}=<account>`);
     const decision = this.#ask(asking, { owner });
-    if (!decision.allowed) throw refused(ask, caller);
+    if (!decision.allowed) throw refused(ask, caller, decision);
     return { ...asking, decision, owner };
   }
 
   /** A list or watch pinned to one name is authorized as a request for that name. */
   #pinned(asking: Asking, name: string, owner: string | undefined): Admitted {
     const { ask, caller } = asking;
-    const decision = this.#ask(asking, { name });
+    const decision = this.#ask(asking, { name }, 'allowed');
     const within = owner === undefined ? {} : { owner };
     if (decision.allowed) return { ...asking, decision, ...within };
-    const whole = this.#ask(asking);
+    const whole = this.#ask(asking, {}, 'allowed');
     if (whole.allowed || (ask.kind.owner && caller.type === 'Account')) return { ...asking, decision: whole, ...within };
-    throw refused(ask, caller);
+    throw refused(ask, caller, this.#ask(asking, { name }));
   }
 
   /** Puts a question about a collection, one owner's range of it, or one name in it. */
-  #ask({ ask, caller, facts }: Asking, where: Pick<Question, 'owner' | 'name'> = {}): Decision {
-    return this.#authorize({ caller, action: actionOf(ask), kind: ask.kind, facts, ...where });
+  #ask({ ask, caller, facts, quiet }: Asking, where: Pick<Question, 'owner' | 'name'> = {}, record?: 'allowed'): Decision {
+    const recorded = quiet ? 'never' : record;
+    return this.#authorize({ caller, action: actionOf(ask), kind: ask.kind, facts, ...where, ...(recorded && { record: recorded }) });
   }
 
+  /** 401, 403 or 404, recorded; whoever may not know of the object is told nothing by the record either: it is that of an object that is not there. */
   #refusal(asking: Asking, target: Stored | undefined): Error {
     const { ask, caller } = asking;
-    if (caller.type === 'Visitor') return unauthorized();
+    const record = (known: Stored | undefined): Decision => this.#authorize(new ObjectQuestion(asking, known, ask.name!) as Question);
+    if (caller.type === 'Visitor') { record(undefined); return unauthorized() }
     const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query } };
-    const seen = target && this.#authorize(new ObjectQuestion(reading, target, ask.name!) as Question).allowed;
-    return seen ? refused(ask, caller) : notFound(ask.kind, ask.name!);
+    const seen = target && this.#authorize(new ObjectQuestion(reading, target, ask.name!, 'never') as Question).allowed;
+    const decision = record(seen ? target : undefined);
+    return seen ? refused(ask, caller, decision) : notFound(ask.kind, ask.name!);
   }
 }
 
@@ -123,23 +129,29 @@ class ObjectQuestion {
   readonly kind: AnyKind;
   readonly name: string;
   readonly facts: Readonly<Record<string, unknown>>;
+  readonly record: Question['record'] | undefined;
   readonly #target: Stored | undefined;
 
-  constructor({ ask, caller, facts }: Asking, target: Stored | undefined, name: string) {
+  constructor({ ask, caller, facts, quiet }: Asking, target: Stored | undefined, name: string, record?: Question['record']) {
     this.caller = caller;
     this.action = actionOf(ask);
     this.kind = ask.kind;
     this.name = name;
     this.facts = facts;
+    this.record = quiet ? 'never' : record;
     this.#target = target;
   }
 
   get object(): KindObject | undefined { return this.#target?.object }
 }
 
-function refused(ask: ResourceAsk, caller: Caller): Error {
+/** One object of a collection, by the verb that was asked. */
+const objectQuestion = ({ ask, caller, facts = noFacts }: Admitted, stored: Stored, record: 'allowed' | 'never'): Question =>
+  new ObjectQuestion({ ask: ask as ResourceAsk, caller, facts }, stored, stored.name, record) as Question;
+
+function refused(ask: ResourceAsk, caller: Caller, decision: Decision): Error {
   if (caller.type === 'Visitor') return unauthorized();
-  return forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope`, ask.kind, ask.name);
+  return forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope`, ask.kind, ask.name, { ...(decision.name && { policyDecision: decision.name }) });
 }
 
 /** How messages name a caller. */

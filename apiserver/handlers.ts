@@ -65,16 +65,13 @@ export class Handlers {
   }
 
   async create(req: Req, res: Res): Promise<void> {
-    const { ask, decision } = admittedOf(req);
+    const { ask } = admittedOf(req);
     const instead = ask.kind.create;
     if (instead && !instead.dryRun && ask.query.has('dryRun')) throw badRequest('dryRun is not for this');
     if (instead?.limit) await this.#parts.limits.spend(instead.limit, req.network, Date.now());
     const body = await this.#body(req, res, ask);
     const call = this.#call(req, res, isDryRun(ask));
-    const object = instead ? await instead.run(call, this.#sent(ask.kind, body)) : await call.change(async (tx) => {
-      if (decision.part) tx.add(decision.part);
-      return tx.create(ask.kind, created(ask.kind, copyOf(body)) as never);
-    });
+    const object = instead ? await instead.run(call, this.#sent(ask.kind, body)) : await call.change((tx) => tx.create(ask.kind, created(ask.kind, copyOf(body)) as never));
     this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, object));
   }
 
@@ -90,27 +87,23 @@ export class Handlers {
   async patch(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'merge') }
 
   async #write(req: Req, res: Res, how: 'replace' | 'merge'): Promise<void> {
-    const { ask, decision } = admittedOf(req);
+    const { ask } = admittedOf(req);
     refuseBodyType(req);
     const body = await readObject(req, ask.kind.bodyLimit ?? bodyLimit);
     const call = this.#call(req, res, isDryRun(ask));
     const { schema } = this.#parts.registry.schemas(ask.kind).spec;
-    const object = await call.change(async (tx) => {
-      if (decision.part) tx.add(decision.part);
-      return tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, normalised(body), how, schema)));
-    });
+    const object = await call.change((tx) => tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, normalised(body), how, schema))));
     await this.#answer(req, res, 200, object, call);
   }
 
   async delete(req: Req, res: Res): Promise<void> {
-    const { ask, decision } = admittedOf(req);
+    const { ask } = admittedOf(req);
     const options = await readDeleteOptions(req, res, ask, bodyLimit);
     const call = this.#call(req, res, options.dry);
     const old = await call.change(async (tx) => {
       const target = await tx.get(ask.kind, ask.name!);
       if (!target) throw notFound(ask.kind, ask.name!);
       refusePreconditions(ask, options, target);
-      if (decision.part) tx.add(decision.part);
       return tx.delete(ask.kind, ask.name!);
     });
     if (ask.kind.strategy.remove) {
@@ -123,7 +116,7 @@ export class Handlers {
 
   /** Deletes one at a time what the selectors name and the caller may delete; answers the List of what went. */
   async deletecollection(req: Req, res: Res): Promise<void> {
-    const { ask, owner, decision } = admittedOf(req);
+    const { ask, owner } = admittedOf(req);
     const options = await readDeleteOptions(req, res, ask, bodyLimit);
     const call = this.#call(req, res, options.dry);
     const selector = parseSelector(ask.query, ask.kind);
@@ -132,13 +125,13 @@ export class Handlers {
     const most = wholeNumber(ask.query, 'limit', 2 ** 31) || Infinity;
     for (const entry of page.entries) {
       const stored = new Stored(ask.kind, entry);
-      if (!selector.matches(stored.object) || !this.#parts.admission.sees(req.admitted!, stored)) continue;
+      const decision = selector.matches(stored.object) ? this.#parts.admission.judge(req.admitted!, stored) : undefined;
+      if (!decision?.allowed) continue;
       const old = await this.#parts.store.change(call, async (tx) => {
-        if (decision.part) tx.add(decision.part);
         const target = await tx.get(ask.kind, stored.name);
         if (target) refusePreconditions(ask, options, target);
         return tx.delete(ask.kind, stored.name);
-      });
+      }, [], decision);
       if (old) gone.push(this.#ended(ask.kind, old, call));
       if (gone.length === most) break;
     }
@@ -202,10 +195,10 @@ export class Handlers {
   }
 
   #call(req: Req, res: Res, dryRun = false): Call {
-    const { caller, target } = req.admitted!;
+    const { caller, target, decision } = req.admitted!;
     const site = siteOf(req);
     const request: RequestFacts = { auditID: req.auditID, network: req.network, userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), browser: isBrowser(req), ...(site && { site }) };
-    return this.#parts.store.call({ caller, request, ports: this.#parts.ports(req, res), dryRun, ...(target && { target }) });
+    return this.#parts.store.call({ caller, request, ports: this.#parts.ports(req, res), dryRun, decision, ...(target && { target }) });
   }
 }
 

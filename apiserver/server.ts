@@ -139,10 +139,10 @@ export class Server {
     if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
   }
 
-  #admit(req: Req, ask: ResourceAsk | OtherAsk): Admitted | Promise<Admitted> {
+  #admit(req: Req, ask: ResourceAsk | OtherAsk, quiet = false): Admitted | Promise<Admitted> {
     if (ask.type !== 'resource') return this.#admitOther(req, ask);
     const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
-    return caller instanceof Promise ? caller.then((known) => this.#admission.admit(ask, known, siteOf(req))) : this.#admission.admit(ask, caller, siteOf(req));
+    return caller instanceof Promise ? caller.then((known) => this.#admission.admit(ask, known, siteOf(req), quiet)) : this.#admission.admit(ask, caller, siteOf(req), quiet);
   }
 
   /** A bad token is never "nobody", whatever it comes with; the provider judges its own, and health stays open (`kubernetes.md` 7). */
@@ -156,7 +156,7 @@ export class Server {
   async #again(req: Req): Promise<Admitted> {
     const ask = parseRequest(req, this.#parts.store.registry) as ResourceAsk;
     if (this.#stopping) throw unauthorized();
-    return this.#admit(req, ask);
+    return this.#admit(req, ask, true);
   }
 
   /** Requests in flight are bounded, the provider's and pages' included, watches and health apart (`operations.md` 2). */

@@ -12,6 +12,7 @@ import { emailChallenge } from './interaction/emailchallenge.js';
 import { Interaction } from './interaction/interaction.js';
 import { login } from './interaction/login.js';
 import { MockMessage } from './mockmessage.js';
+import { PolicyDecision } from './policy/decision.js';
 import { Policy } from './policy/policy.js';
 import { Session } from './session.js';
 
@@ -21,6 +22,7 @@ export const kinds: readonly AnyKind[] = [
   Session,
   Account,
   Grant,
+  PolicyDecision,
   Policy,
   Client,
   ClaimsProvider,

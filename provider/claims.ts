@@ -45,9 +45,7 @@ async function release(on: Foundation, account: AccountObject, client: string, s
   const released = new Map<Scope, Record<string, unknown>>();
   const allowed: Scope[] = [];
   for (const scope of scopes) {
-    const { allowed: permitted, part } = await mayShare(on, account, client, scope.name, signedIn);
-    if (permitted) allowed.push(scope);
-    if (part) on.afterwards(() => on.store.commit([part]));
+    if ((await mayShare(on, account, client, scope.name, signedIn)).allowed) allowed.push(scope);
   }
   const groups = await reach(on.groups.of(account.status.email.address));
   const supplied = await supply(on, account, client, allowed.filter((scope) => !scope.values));

@@ -23,7 +23,6 @@ export async function refusedScopes(on: Foundation, name: string, client: string
   for (const scope of scopes) {
     if (!account || scope === 'openid') continue;
     const decision = await mayShare(on, account, client, scope, signedIn);
-    if (decision.part) currentExchange()?.add(decision.part);
     if (!decision.allowed) refused.add(scope);
   }
   return refused;

@@ -34,18 +34,13 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
 
 async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = async (by: SignedIn): Promise<Decision> => on.authorize({
-    caller: await callerFor(on, account, { session: name, ...by }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...fromWhere(), ...by },
+  const ask = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => on.authorize({
+    caller: await callerFor(on, account, { session: name, ...by }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...fromWhere(), ...by }, ...(record && { record }),
   });
-  const decision = await ask(await signedInBy(on, session));
-  if (decision.allowed) {
-    if (decision.part) currentExchange()?.add(decision.part);
-    return { is: 'Permitted' };
-  }
-  const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) });
-  if (stronger.allowed) return { is: 'Stronger' };
-  if (decision.part) currentExchange()?.add(decision.part);
-  return { is: 'Refused', decision };
+  const by = await signedInBy(on, session);
+  if ((await ask(by, 'allowed')).allowed) return { is: 'Permitted' };
+  const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) }, 'never');
+  return stronger.allowed ? { is: 'Stronger' } : { is: 'Refused', decision: await ask(by) };
 }
 
 /** The library's prompts with our own checks added: a gone account, a sign-in too weak, a sign-in refused (`provider.md` 4). */

@@ -12,6 +12,8 @@ export interface Question {
   /** The owner whose range a list, watch or deletecollection is narrowed to. */
   readonly owner?: string;
   readonly facts?: Readonly<Record<string, unknown>>;
+  /** What is to be recorded of the answer, where it is not what follows from the action: a permission alone, the part of a change that is about to be made, or nothing, since nothing comes of it. */
+  readonly record?: 'allowed' | 'change' | 'never';
 }
 
 /** The policy: every request and every scope is put to it, and whatever it does not permit is refused. Answers at once and never throws. */

@@ -109,7 +109,9 @@ export interface Call {
   readonly ports: Ports;
   readonly settings: Settings;
   readonly keys: Keys;
-  /** Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in. */
+  /** The decision that let the request in; it goes into the first commit. */
+  readonly decision?: Decision;
+  /** Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in; `record` says what becomes of the answer. */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
   /** One commit; `work` runs again when a race was lost. With dryRun all but the commit. */

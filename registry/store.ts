@@ -2,7 +2,7 @@ import { under, type Committed, type Lost, type Storage } from '../storage/stora
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
-import type { AnyKind, Call, Caller, Draft, KindObject, ObjectOf, Part, Ports, Reader, RequestFacts, Settings, Transaction } from './kind.js';
+import type { AnyKind, Call, Caller, Decision, Draft, KindObject, ObjectOf, Part, Ports, Reader, RequestFacts, Settings, Transaction } from './kind.js';
 import type { Keys } from './keys.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
@@ -22,7 +22,10 @@ interface StoreParts {
 }
 
 /** What differs from call to call. */
-interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Stored }
+interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Stored; decision?: Decision }
+
+/** What came of a change: whether there was anything to commit. */
+interface Done<T> { readonly result: T; readonly committed: boolean }
 
 const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
 const deadline = 10_000;
@@ -45,16 +48,18 @@ export class Store {
   /** The Call through which kinds see one request; its first change begins from the target as it was read for the decision. */
   call(facts: CallFacts): Call {
     const { keys, settings, authorize } = this.#parts;
-    let { target } = facts;
+    let { target, decision } = facts;
     const { site } = facts.request;
     const call: Call = {
-      now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys,
-      decide: async (action, { kind, name, object, ...rest }: Record<string, unknown>) => authorize({ caller: facts.caller, action, kind, name, object, facts: { ...(site && { site }), ...rest } } as Question),
+      now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys, ...(decision && { decision }),
+      decide: async (action, { kind, name, object, record, ...rest }: Record<string, unknown>) => authorize({ caller: facts.caller, action, kind, name, object, record, facts: { ...(site && { site }), ...rest } } as Question),
       store: (kind) => this.reader(kind),
-      change: (work) => {
+      change: async (work) => {
         const read = target;
         target = undefined;
-        return this.change(call, work, read && [read]);
+        const { result, committed } = await this.#change(call, work, read && [read], decision);
+        if (committed) decision = undefined;
+        return result;
       },
     };
     return call;
@@ -105,27 +110,31 @@ export class Store {
     };
   }
 
-  /** One commit of `work`, begun from what was `read` already; when a race was lost the work runs again, until it wins or ten seconds passed (503). */
-  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = []): Promise<T> {
-    let outcome = await this.#attempt(call, work, read);
-    for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
-      if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
-      outcome = await this.#inTurn(outcome.lostAt, () => this.#attempt(call, work, []));
-    }
-    return outcome.result;
+  /** One commit of `work`, begun from what was `read` already, together with the `decision` that allows it; when a race was lost the work runs again, until it wins or ten seconds passed (503). */
+  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = [], decision?: Decision): Promise<T> {
+    return (await this.#change(call, work, read, decision)).result;
   }
 
-  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, known: readonly Stored[]): Promise<{ result: T } | { lostAt: string }> {
+  async #change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = [], decision?: Decision): Promise<Done<T>> {
+    let outcome = await this.#attempt(call, work, read, decision);
+    for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
+      if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
+      outcome = await this.#inTurn(outcome.lostAt, () => this.#attempt(call, work, [], decision));
+    }
+    return outcome;
+  }
+
+  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, known: readonly Stored[], decision: Decision | undefined): Promise<Done<T> | { lostAt: string }> {
     const source: Source = { get: async (key) => (await guard(this.storage.get(key))).entry, known };
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
-    if (part.writes.length === 0 || call.dryRun) return { result };
-    const outcome = await this.commit([part]);
+    if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
+    const outcome = await this.commit(decision?.part ? [part, decision.part] : [part]);
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of tx.effects) effect();
-    return { result };
+    return { result, committed: true };
   }
 
   /** Those of this replica that lost at the same key go one after another, so that a crowd costs one commit each. */

@@ -433,6 +433,70 @@ export interface Policy {
   };
 }
 
+/** What policy decided about somebody. */
+export interface PolicyDecision {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'PolicyDecision';
+  metadata: ObjectMeta;
+  spec: {
+    account?: string;
+    principal: string;
+    action: string;
+    resource?: {
+      kind: string;
+      name?: string;
+      subresource?: string;
+    };
+    scope?: string;
+    client?: string;
+    policy: string;
+    input: {
+      caller: {
+        type: 'Visitor' | 'Browser' | 'Account' | 'Machine' | 'Client';
+        name?: string;
+      };
+      groups?: string[];
+      name?: string;
+      owner?: string;
+      facts: {
+        account?: string;
+        client?: string;
+        domain?: string;
+        method?: string;
+        methods?: string[];
+        assurance?: string;
+        authenticated?: number;
+        metadataOnly?: boolean;
+        site?: string;
+      };
+    };
+  };
+  status: {
+    allowed: boolean;
+    reasons: {
+      rule: string;
+      message: string;
+    }[];
+    count: number;
+    firstTimestamp: string;
+    lastTimestamp: string;
+  };
+}
+
+/** One line of a watch on policydecisions. */
+export interface PolicyDecisionEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: PolicyDecision | Bookmark | Status;
+}
+
+/** A list of policydecisions. */
+export interface PolicyDecisionList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'PolicyDecisionList';
+  metadata: ListMeta;
+  items: PolicyDecision[];
+}
+
 /** One line of a watch on policies. */
 export interface PolicyEvent {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

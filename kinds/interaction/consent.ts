@@ -56,7 +56,9 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}` }); continue }
-    const decision = await call.decide('share', { scope, client: interaction.spec.client, ...facts });
+    const question = { scope, client: interaction.spec.client, ...facts };
+    const decision = await call.decide('share', { ...question, record: 'change' });
+    if (!decision.allowed) await call.decide('share', question);
     if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
     else if (decision.part) tx.add(decision.part);
   }
@@ -88,14 +90,16 @@ async function remember(tx: Transaction, call: Call, { interaction, person: { ac
     if (before.spec.scopes.some((scope) => !scopes.includes(scope))) tx.add(await call.ports.revokeGrants([name]));
     await tx.update(Grant, name, ({ spec, status, internal }) => {
       spec.scopes = scopes;
-      Object.assign(status, { client: summary, grantedTimestamp: toTimestamp(call.now) });
+      Object.assign(status, { client: summary, grantedTimestamp: toTimestamp(call.now), ...decidedBy(call) });
       Object.assign(internal, { ...decided, decision: internal.decision + 1 });
     });
     return;
   }
   await tx.create(Grant, {
     metadata: { name }, spec: { scopes },
-    status: { account: account.metadata.name, client: summary, grantedTimestamp: toTimestamp(call.now), disclosures: [] },
+    status: { account: account.metadata.name, client: summary, grantedTimestamp: toTimestamp(call.now), disclosures: [], ...decidedBy(call) },
     internal: { ...decided, decision: 1 },
   });
 }
+
+const decidedBy = ({ decision, dryRun }: Call): { policyDecision?: string } => (decision?.name && !dryRun ? { policyDecision: decision.name } : {});

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { digest } from '../../registry/keys.js';
-import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import { defineAction, type Call, type Decision, type Part, type Transaction } from '../../registry/kind.js';
 import type { Limit } from '../../registry/limits.js';
 import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
@@ -34,7 +34,7 @@ export const login = defineAction({
     if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this way to sign in', Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
     refuseOver(interaction, call);
     const challenge = spec.method === 'EmailLink' ? await challengeOfLink(call, interaction, spec.token) : await spendTry(call, name, spec.code);
-    return enter(call, name, spec.method, challenge);
+    return enter(call, name, { method: spec.method, challenge, decision });
   },
 });
 
@@ -85,12 +85,13 @@ async function spendTry(call: Call, name: string, code: string): Promise<string>
 }
 
 /** One commit, and only while the challenge that was judged is the one in force: the proof is used, the Account made if new, the phase Authenticated; whoever comes second finds it used. A refusal of the person uses it up all the same. */
-async function enter(call: Call, name: string, method: Method, challenge: string): Promise<InteractionObject> {
+async function enter(call: Call, name: string, { method, challenge, decision }: { method: Method; challenge: string; decision: Decision }): Promise<InteractionObject> {
   const outcome = await call.change(async (tx) => {
     const held = await tx.get(Interaction, name);
     refuseChallenge(held!, call.now, method === 'EmailLink');
     const { email } = held!.internal;
     if (email!.id !== challenge) throw over('replaced', name);
+    if (decision.part) tx.add(decision.part);
     const account = await accountOf(tx, call, held!, method);
     await forgetTries(tx, canonical(email!.address));
     if (account instanceof StatusError) {
@@ -113,15 +114,20 @@ async function accountOf(tx: Transaction, call: Call, interaction: InteractionOb
   const { address } = interaction.internal.email!;
   const known = await tx.byUnique(Account, 'email', canonical(address));
   if (known?.status.disabledTimestamp) return forbidden('this account is disabled', Interaction, interaction.metadata.name);
-  const facts = { client: interaction.spec.client, ...(await personFacts(call, known?.metadata.name, address, signedInNow(method, call.now))) };
+  const name = known?.metadata.name ?? randomName(20);
+  const facts = { client: interaction.spec.client, ...(await personFacts(call, known?.metadata.name, address, signedInNow(method, call.now))), ...(!known && { becomes: name }) };
+  const [parts, refusal]: [Part[], Part[]] = [[], []];
   for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
-    const decision = await call.decide(action, facts);
-    if (decision.part) tx.add(decision.part);
-    if (!decision.allowed) return forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, interaction.metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
+    const decision = await call.decide(action, { ...facts, record: 'change' });
+    if (decision.part) (decision.allowed ? parts : refusal).push(decision.part);
+    if (decision.allowed) continue;
+    for (const part of refusal) tx.add(part);
+    return forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, interaction.metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
   }
+  for (const part of parts) tx.add(part);
   if (known) return tx.update(Account, known.metadata.name, ({ status }) => { status.lastSignInTimestamp = toTimestamp(call.now); status.email.verifiedTimestamp = toTimestamp(call.now) });
   return tx.create(Account, {
-    metadata: { name: randomName(20) }, spec: {},
+    metadata: { name }, spec: {},
     status: { email: { address, verifiedTimestamp: toTimestamp(call.now) }, setup: { complete: false, missing: ['displayName'] }, passkeys: 0, lastSignInTimestamp: toTimestamp(call.now) },
     internal: { userHandle: randomBytes(64).toString('base64url'), epoch: 0 },
   });

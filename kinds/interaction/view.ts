@@ -1,4 +1,4 @@
-import type { Call, Decision, ObjectOf } from '../../registry/kind.js';
+import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/stored.js';
 import { Account, accountSummary } from '../account.js';
@@ -25,7 +25,7 @@ export async function viewInteraction(interaction: InteractionObject, call: Call
 
 /** The ways to sign in that policy permits here and now. */
 async function permittedMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
-  const decisions = await Promise.all(methods.map((method) => call.decide('interactions/login', { kind: { ...naming, owner: undefined }, name: interaction.metadata.name, object: interaction, method })));
+  const decisions = await Promise.all(methods.map((method) => call.decide('interactions/login', { kind: { ...naming, owner: undefined }, name: interaction.metadata.name, object: interaction, method, record: 'never' })));
   return methods.filter((_, i) => decisions[i]!.allowed);
 }
 

@@ -4,6 +4,8 @@ import type { Store } from '../../registry/store.js';
 import type { Law } from '../ports.js';
 import type { Engine } from './engine.js';
 import { Force } from './force.js';
+import { Recorder } from './recorder.js';
+import { replay } from './replay.js';
 import { enact, hashOf, newestPolicy } from './policy.js';
 
 /** The policy as the rest of the service sees it. */
@@ -25,14 +27,15 @@ export class Refused extends Error { override readonly name = 'Refused' }
 /** Puts engine and store together; nothing is permitted before `start`. The store is asked for when it is there. */
 export function openCourt(engine: Engine, store: Store, log: Log): Court {
   const force = new Force(engine, store, log);
+  const recorder = new Recorder(store, log);
   return {
-    authorize: (question) => engine.decide(question),
+    authorize: (question) => recorder.note(question, engine.decide(question)),
     check: (text) => engine.check(text),
     inForce: (policy) => force.inForce(policy),
-    replay: async () => ({ replayed: 0, unchanged: 0, nowRefused: [], nowAllowed: [], undecidable: 0 }),
+    replay: (text) => replay(engine, store, text),
     start: () => force.start(),
     ready: () => force.check(),
-    stop: () => force.stop(),
+    async stop() { await force.stop(); await recorder.stop() },
     async load(spec) {
       const manifest = hashOf(spec.cedar);
       const call = store.systemCall();

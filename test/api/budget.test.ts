@@ -25,6 +25,9 @@ const { authorizationPath, begin, mailTo, proceed, redeem, signIn } = await impo
 
 const isDrawn = (writes: Parameters<Storage['commit']>[1]): boolean => writes.length === 1 && 'put' in writes[0]! && writes[0].put.startsWith('limits/') && !writes[0].put.startsWith('limits/mail');
 
+/** Decisions written down in the background, by themselves. */
+const isRecorded = (writes: Parameters<Storage['commit']>[1]): boolean => writes.every((write) => 'put' in write && write.put.startsWith('objects/policydecisions/'));
+
 /** Counts the commits that requests wait for. Those of workers name a row of the outbox; blocks of the limits by network are drawn now and then. */
 function observed(storage: Storage): Storage & { commits: number; reads: number } {
   const seen = Object.assign(Object.create(storage) as Storage & { commits: number; reads: number }, {
@@ -32,7 +35,7 @@ function observed(storage: Storage): Storage & { commits: number; reads: number 
     get: (key: string) => { seen.reads += 1; return storage.get(key) },
     list: storage.list.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: storage.close.bind(storage),
     commit: (...[checks, writes]: Parameters<Storage['commit']>) => {
-      if (!checks.some(({ key }) => key.startsWith('outbox/')) && !isDrawn(writes)) seen.commits += 1;
+      if (!checks.some(({ key }) => key.startsWith('outbox/')) && !isDrawn(writes) && !isRecorded(writes)) seen.commits += 1;
       return storage.commit(checks, writes);
     },
   });

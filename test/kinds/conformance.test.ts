@@ -5,6 +5,7 @@ import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
 import { Group } from '../../kinds/group.js';
 import { MockMessage } from '../../kinds/mockmessage.js';
+import { PolicyDecision } from '../../kinds/policy/decision.js';
 import { Policy } from '../../kinds/policy/policy.js';
 import { Session } from '../../kinds/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -46,6 +47,12 @@ conforms(Group, {
   invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { members: ['nobody'] }, field: 'spec.members[0]' }, { spec: { members: ['a@example.test', `${'x'.repeat(60)}.${'y'.repeat(60)}@example.test`] }, field: 'spec.members[1]' },
     { spec: { members: Array.from({ length: 1001 }, (_, i) => `p${i}@example.test`) }, field: 'spec.members' }],
   patch: { members: ['ada@example.test'] },
+});
+conforms(PolicyDecision, {
+  valid: ({ name }) => ({
+    name: `${name}-sample`, internal: { client: 'notes' }, status: { allowed: false, reasons: [{ rule: 'default', message: 'No rule permits it.' }], count: 1, firstTimestamp: now, lastTimestamp: now },
+    spec: { account: name, principal: `Account::"${name}"`, action: 'create', resource: { kind: 'Policy' }, policy: 'p-1', input: { caller: { type: 'Account', name }, facts: { domain: 'example.test', site: 'same-origin' } } },
+  }),
 });
 conforms(Policy, {
   valid: () => ({ name: 'p-1000', spec: { cedar: 'permit (principal, action, resource);' }, status: { inForce: false, inForceSince: now, supersededTimestamp: now, author: 'vestibule', hash: 'x', rules: [{ id: 'rule1', effect: 'permit' }] } }),

@@ -1,0 +1,111 @@
+import { Compacted, under, type Page, type Revision } from '../../storage/storage.js';
+import { guard } from '../../registry/guard.js';
+import type { AnyKind } from '../../registry/kind.js';
+import type { Store } from '../../registry/store.js';
+import { counts as countsNow, Stored } from '../../registry/stored.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
+import { PolicyDecision, type DecisionObject } from './decision.js';
+import type { Engine } from './engine.js';
+import { questionOf } from './input.js';
+import type { Judgement } from './judge.js';
+import type { Impact } from './policy.js';
+
+/** Names told of those that flip, decisions read together, and milliseconds: between two turns of others, and for all. */
+const bounds = { names: 1_000, page: 250, turn: 4, whole: 20_000 };
+
+type Attempt = Awaited<ReturnType<Engine['attempt']>>;
+
+/** What the decisions there are would be under a text; gives others their turn every few milliseconds, and says how many it did not come to. */
+export async function replay(engine: Engine, store: Store, text: string, whole = bounds.whole): Promise<Impact> {
+  const end = performance.now() + whole;
+  const attempt = await engine.attempt('', text);
+  const tally = new Tally(attempt, new Map(store.registry.kinds.map((kind) => [kind.kind, kind])));
+  let range = under(`objects/${PolicyDecision.resource}/`);
+  let at: Revision | undefined;
+  for (;;) {
+    const page = await read(store, range, at);
+    at = page.revision;
+    for (const [i, entry] of page.entries.entries()) {
+      if (tally.due()) { await turn(); tally.resume() }
+      if (performance.now() > end) return tally.impact(await left(store, `${entry.key}`, range.end, at, page.entries.length - i + page.more));
+      if (countsNow(entry, Date.now())) tally.add(new Stored(PolicyDecision, entry).object as DecisionObject);
+    }
+    if (page.more === 0) return tally.impact(0);
+    range = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) });
+
+/** A page at one revision, or, where that was forgotten meanwhile, at the latest. */
+async function read(store: Store, range: { start: string; end: string }, at: Revision | undefined): Promise<Page> {
+  try {
+    return await guard(store.storage.list(range, { limit: bounds.page, ...(at !== undefined && { at }) }));
+  } catch (error) {
+    if (error instanceof Compacted) return guard(store.storage.list(range, { limit: bounds.page }));
+    throw error;
+  }
+}
+
+/** How many stand from a key on; a page counts what follows it up to 1,000, so longer rests are walked. */
+async function left(store: Store, start: string, end: string, at: Revision, known: number): Promise<number> {
+  if (known < 1_000) return known;
+  let sum = 0;
+  for (let range = { start, end }; ;) {
+    const page = await read(store, range, at);
+    await turn();
+    sum += page.entries.length;
+    if (page.more === 0) return sum;
+    range = { start: `${page.entries.at(-1)!.key}!`, end };
+  }
+}
+
+/** What came out so far. */
+class Tally {
+  readonly #attempt: Attempt;
+  readonly #kinds: ReadonlyMap<string, AnyKind>;
+  readonly #refused: string[] = [];
+  readonly #allowed: string[] = [];
+  #replayed = 0;
+  #unchanged = 0;
+  #undecidable = 0;
+  #unnamed = { nowRefused: 0, nowAllowed: 0 };
+  #turn = performance.now();
+
+  constructor(attempt: Attempt, kinds: ReadonlyMap<string, AnyKind>) {
+    this.#attempt = attempt;
+    this.#kinds = kinds;
+  }
+
+  /** Whether it has gone on for long enough. */
+  due(): boolean { return performance.now() - this.#turn > bounds.turn }
+  resume(): void { this.#turn = performance.now() }
+
+  add(decision: DecisionObject): void {
+    this.#replayed += 1;
+    const judgement = this.#judge(decision);
+    const before = decision.status.allowed;
+    if (!judgement || judgement.reasons[0]?.rule === 'error') this.#undecidable += 1;
+    else if (judgement.allowed === before) this.#unchanged += 1;
+    else if (before) this.#name(this.#refused, 'nowRefused', decision.metadata.name);
+    else this.#name(this.#allowed, 'nowAllowed', decision.metadata.name);
+  }
+
+  impact(notReached: number): Impact {
+    const more = this.#unnamed.nowRefused + this.#unnamed.nowAllowed > 0;
+    return {
+      replayed: this.#replayed, unchanged: this.#unchanged, nowRefused: this.#refused, nowAllowed: this.#allowed, undecidable: this.#undecidable,
+      ...(more && { unnamed: this.#unnamed }), ...(notReached > 0 && { notReached }),
+    };
+  }
+
+  #judge(decision: DecisionObject): Judgement | undefined {
+    const question = questionOf(decision, this.#kinds);
+    return question && this.#attempt(question, fromTimestamp(decision.status.firstTimestamp));
+  }
+
+  #name(names: string[], which: 'nowRefused' | 'nowAllowed', name: string): void {
+    if (names.length < bounds.names) names.push(name);
+    else this.#unnamed[which] += 1;
+  }
+}

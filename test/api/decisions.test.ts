@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import type { Account } from '../../kinds/account.js';
+import type { ObjectOf } from '../../registry/kind.js';
+import { frame } from '../../registry/stored.js';
+import { under } from '../../storage/storage.js';
+import { begin, mailTo, redeem, signIn, wrong } from '../support/signin.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import type { Tab } from '../support/tab.js';
+
+afterAll(stopAll);
+
+const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
+
+async function until<T>(find: () => Promise<T | undefined | false>): Promise<T> {
+  for (let i = 0; i < 900; i += 1) {
+    const found = await find();
+    if (found) return found;
+    await new Promise((resolve) => { setTimeout(resolve, 10) });
+  }
+  throw new Error('it never came about');
+}
+
+const all = async (service: TestService): Promise<DecisionObject[]> => (await service.store.reader(PolicyDecision).list()) as DecisionObject[];
+const recorded = (service: TestService, wanted: (one: DecisionObject) => boolean): Promise<DecisionObject> => until(async () => (await all(service)).find(wanted));
+
+describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
+  let service: TestService;
+  let operator: Tab;
+  let ada: Tab;
+  let bob: Tab;
+  const names = { ada: '', bob: '', operator: '' };
+  beforeAll(async () => {
+    service = await startTest({ store, flags });
+    await createClient(service, 'app');
+    for (const [who, address] of [['operator', 'op@example.test'], ['ada', 'ada@example.test'], ['bob', 'bob@example.test']] as const) {
+      const { tab } = await signIn(service, address);
+      names[who] = (await tab.get('accounts/~').is(200)).body.metadata.name;
+      if (who === 'ada') ada = tab; else if (who === 'bob') bob = tab; else operator = tab;
+    }
+  });
+
+  test('a change is committed with its decision, and one that changes nothing with none', async () => {
+    const { body } = await ada.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
+    const patches = (await all(service)).filter(({ spec }) => spec.action === 'patch');
+    expect(patches).toHaveLength(1);
+    expect(patches[0]!.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
+    expect(patches[0]).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'Account', name: names.ada, uid: body.metadata.uid }] },
+      spec: { account: names.ada, principal: `Account::"${names.ada}"`, action: 'patch', resource: { kind: 'Account', name: names.ada }, policy: 'p-1', input: { facts: { site: 'same-origin', domain: 'example.test', methods: ['EmailCode'] } } },
+      status: { allowed: true, reasons: [{ rule: 'own-account', message: '' }], count: 1 },
+    });
+    await ada.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
+    await ada.patch('accounts/~?dryRun=All', { spec: { displayName: 'Nobody' } }).is(200);
+    await ada.patch('accounts/~', { spec: { displayName: '' } }).fails(422, 'Invalid');
+    expect((await all(service)).filter(({ spec }) => spec.action === 'patch')).toHaveLength(1);
+  });
+
+  test('a refusal is named in the answer and recorded by itself; a 404 names none', async () => {
+    const { details } = await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
+    const one = await recorded(service, ({ metadata }) => metadata.name === details!.policyDecision);
+    expect(one).toMatchObject({ spec: { account: names.ada, action: 'create', resource: { kind: 'Policy' } }, status: { allowed: false, reasons: [{ rule: 'default', message: 'No rule permits it.' }] } });
+    expect((await ada.get(`policydecisions/${one.metadata.name}`).is(200)).body.spec.action).toBe('create');
+    const hidden = await ada.get(`accounts/${names.bob}`).fails(404, 'NotFound');
+    expect(hidden.details).toEqual({ name: names.bob, group: 'id.vestibule.org', kind: 'accounts' });
+    const [of, absent] = [await recorded(service, ({ spec }) => spec.resource?.name === names.bob), 'zzzzzzzzzzzzzzzzzzzz'];
+    await ada.get(`accounts/${absent}`).fails(404, 'NotFound');
+    const other = await recorded(service, ({ spec }) => spec.resource?.name === absent);
+    const told = ({ spec, status }: DecisionObject): string => JSON.stringify([spec, status.reasons]).replaceAll(names.bob, absent);
+    expect(told(of)).toBe(told(other));
+  });
+
+  test('reads are counted in one object', async () => {
+    for (let i = 0; i < 7; i += 1) await bob.get('accounts/~').is(200);
+    const one = await recorded(service, ({ spec, status }) => spec.account === names.bob && spec.action === 'get' && spec.resource?.kind === 'Account' && status.count >= 7);
+    expect(one.spec.resource).toEqual({ kind: 'Account' });
+    expect((await all(service)).filter(({ spec }) => spec.account === names.bob && spec.action === 'get' && spec.resource?.kind === 'Account')).toHaveLength(1);
+  });
+
+  test('what Visitors are refused is counted in one object, which operators alone read', async () => {
+    for (const path of ['clients', 'clients/app', 'clients/none']) await service.tab().get(path).fails(401, 'Unauthorized');
+    const one = await recorded(service, ({ spec, status }) => spec.principal === 'Visitor' && spec.action === 'get' && status.count === 2);
+    expect(one.spec).not.toHaveProperty('account');
+    await operator.get(`policydecisions/${one.metadata.name}`).is(200);
+    await ada.get(`policydecisions/${one.metadata.name}`).fails(404, 'NotFound');
+    expect((await all(service)).filter(({ spec }) => spec.principal === 'Visitor' && spec.action === 'get')).toHaveLength(1);
+  });
+
+  test('people read those about them alone (I5)', async () => {
+    const mine = (await ada.get('policydecisions').is(200)).body.items;
+    expect(mine.length).toBeGreaterThan(3);
+    expect(mine.every((one: any) => one.spec.account === names.ada && one.metadata.name.startsWith(`${names.ada}-`))).toBe(true);
+    const others = (await operator.get(`policydecisions?fieldSelector=spec.account%3D${names.bob}`).is(200)).body.items;
+    expect(others.length).toBeGreaterThan(0);
+    for (const { metadata } of others) await ada.get(`policydecisions/${metadata.name}`).fails(404, 'NotFound');
+    expect((await ada.get(`policydecisions?fieldSelector=metadata.name%3D${others[0].metadata.name}`).is(200)).body.items).toEqual([]);
+    await ada.get(`policydecisions?fieldSelector=spec.account%3D${names.bob}`).fails(403, 'Forbidden');
+  });
+
+  test('a sign-in leaves those it went through, and none of its secrets or addresses (I5)', async () => {
+    const { tab, I, verifier, client } = await begin(service, { scope: 'openid email profile' });
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'eve.secret@example.test' } }).is(200);
+    const mail = await mailTo(service, 'eve.secret@example.test');
+    await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: wrong(mail.code) } }).is(422);
+    const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: mail.code } }).is(200);
+    const at = (await tab.navigate(body.status.returnTo).is(303)).headers.location!;
+    for (let i = 0; i < 2; i += 1) await tab.get(at).is(200);
+    const agreed = await tab.post(`${at}/consent`, { spec: { scopes: ['openid', 'email', 'profile'] } }).is(200);
+    const callback = new URL((await tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!);
+    const tokens = await redeem(service, { tab, I, name: '', verifier, client, callback } as never);
+    await service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${tokens.body.access_token}` } }).is(200);
+    const name = body.status.account.name as string;
+    const about = await until(async () => { const found = (await all(service)).filter(({ spec }) => spec.account === name); return found.some(({ spec, status }) => spec.action === 'share' && status.count > 1) && found });
+    expect(about.map(({ spec }) => spec.action)).toEqual(expect.arrayContaining(['signUp', 'signIn', 'interactions/consent', 'share']));
+    expect(about.filter(({ spec }) => ['signUp', 'interactions/consent'].includes(spec.action))).toHaveLength(2);
+    expect(new Set(about.filter(({ spec }) => spec.action === 'share').map(({ spec }) => spec.scope))).toEqual(new Set(['openid', 'email', 'profile']));
+    const grant = (await tab.get('grants').is(200)).body.items[0];
+    expect((await tab.get(`policydecisions/${grant.status.policyDecision}`).is(200)).body.spec.action).toBe('interactions/consent');
+    const cookies = tab.cookies.map(({ value }) => value);
+    const dump = (await service.storage.list(under('objects/policydecisions/'))).entries.map(({ key, value }) => key + value.toString('latin1')).join('\n');
+    for (const secret of [mail.code, mail.token, ...cookies, tokens.body.access_token, tokens.body.id_token, callback.searchParams.get('code')!, 'eve.secret', '127.0.0.1', '@example.test']) expect(dump.includes(secret)).toBe(false);
+  });
+
+  test('a flood of refusals goes on in one object', async () => {
+    for (let i = 0; i < 80; i += 1) await bob.get(`clients/none-${i}`).fails(404, 'NotFound');
+    const isFlood = ({ spec }: DecisionObject): boolean => spec.account === names.bob && spec.resource?.kind === 'Client' && spec.action === 'get';
+    const one = await recorded(service, (each) => isFlood(each) && each.status.count > 1);
+    expect(one.status.allowed).toBe(false);
+    expect((await all(service)).filter(isFlood).reduce((sum, { status }) => sum + status.count, 0)).toBe(80);
+  });
+});
+
+describe('trying a text on what was decided', () => {
+  let service: TestService;
+  let operator: Tab;
+  let account: ObjectOf<typeof Account>;
+  beforeAll(async () => {
+    service = await startTest({ flags });
+    await createClient(service, 'app');
+    operator = (await signIn(service, 'op@example.test')).tab;
+    account = (await operator.get('accounts/~').is(200)).body;
+  });
+
+  /** Writes recorded decisions straight into the store: people who read their own account, and every tenth who was refused a Client. */
+  async function fill(count: number, from = 0): Promise<void> {
+    const stamp = '2026-01-01T00:00:00Z';
+    for (let i = from; i < from + count; i += 100) {
+      await service.storage.commit([], Array.from({ length: Math.min(100, from + count - i) }, (_, j) => {
+        const [n, refused] = [i + j, (i + j) % 10 === 0];
+        const owner = `person${String(n % 1000).padStart(14, 'x')}`.replaceAll(/[^a-z0-9]/g, 'x');
+        const object: DecisionObject = {
+          metadata: { name: `${owner}-${n}`, uid: account.metadata.uid, resourceVersion: '0', generation: 1, creationTimestamp: stamp }, internal: {},
+          spec: { account: owner, principal: `Account::"${owner}"`, action: 'get', resource: refused ? { kind: 'Client', name: 'app' } : { kind: 'Account', name: owner }, policy: 'p-1', input: { caller: { type: 'Account', name: owner }, name: refused ? 'app' : owner, facts: { domain: n % 2 ? 'odd.test' : 'even.test', methods: ['EmailCode'], authenticated: 1 } } },
+          status: { allowed: !refused, reasons: [], count: 1, firstTimestamp: stamp, lastTimestamp: stamp },
+        };
+        return { put: `objects/policydecisions/${object.metadata.name}`, value: frame(PolicyDecision, object) };
+      }));
+    }
+  }
+
+  async function impact(rule: string): Promise<any> {
+    const text = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
+    return (await operator.post('policies?dryRun=All', { spec: { cedar: `${text}\n${rule}\n` } }).is(201)).body.status.impact;
+  }
+
+  test('names what flips, and counts what cannot be put to it', async () => {
+    await fill(2_000);
+    const same = await impact('@id("none") permit (principal == Account::"nobody", action, resource);');
+    expect(same).toMatchObject({ nowRefused: [], nowAllowed: [], undecidable: 0 });
+    expect(same.replayed).toBe(same.unchanged);
+    expect(same.replayed).toBeGreaterThanOrEqual(2_000);
+    const odd = await impact('@id("odd") @message("No.") forbid (principal is Account, action == Action::"get", resource is Account) when { context.domain == "odd.test" };');
+    expect(odd.nowRefused.length + (odd.unnamed?.nowRefused ?? 0)).toBe(1_000);
+    const wider = await impact('@id("wider") permit (principal is Account, action == Action::"get", resource is Client) when { context.domain == "even.test" };');
+    expect([wider.nowAllowed.length, wider.nowRefused.length]).toEqual([200, 0]);
+    expect(odd.replayed - odd.unchanged - odd.undecidable).toBe(1_000);
+  });
+
+  test('judges by the time of the decision', async () => {
+    const before = await impact('@id("then") @message("No.") forbid (principal is Account, action == Action::"get", resource is Account) when { context.now < datetime("2026-01-02") };');
+    expect(before.nowRefused.length + (before.unnamed?.nowRefused ?? 0)).toBe(1_800);
+  });
+
+  test('one hundred thousand, while others are answered', async () => {
+    await fill(98_000, 2_000);
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    let [done, longest, asked] = [false, 0, 0];
+    delay.enable();
+    const begun = performance.now();
+    const trying = impact('@id("odd") @message("No.") forbid (principal is Account, action == Action::"get", resource is Account) when { context.domain == "odd.test" };').finally(() => { done = true });
+    while (!done) {
+      const at = performance.now();
+      await operator.get('clients/app').is(200);
+      longest = Math.max(longest, performance.now() - at);
+      asked += 1;
+    }
+    const told = await trying;
+    process.stdout.write(`100,000 decisions: ${Math.round(performance.now() - begun)} ms, ${asked} requests meanwhile, the longest ${Math.round(longest)} ms; loop delay max ${Math.round(delay.max / 1e6)} p99 ${Math.round(delay.percentile(99) / 1e6)} ms\n`);
+    expect(told.replayed + (told.notReached ?? 0)).toBeGreaterThanOrEqual(100_000);
+    expect(told.notReached ?? 0).toBe(0);
+    expect(told.nowRefused.length + told.unnamed.nowRefused).toBe(50_000);
+    expect(asked).toBeGreaterThan(20);
+    expect(longest).toBeLessThan(1_000);
+  }, 120_000);
+});
