@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync, existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -8,12 +8,13 @@ const root = join(import.meta.dirname, '..');
 const data = join(root, process.env.DATA ?? 'data');
 const port = process.env.PORT ?? '8080';
 const notesPort = process.env.NOTES_PORT ?? '8090';
+const boardPort = process.env.BOARD_PORT ?? '8091';
 const given = process.argv.slice(2);
 const etcd = given.some((one) => one.startsWith('--etcd-servers'));
 const manifests = join(data, 'manifests');
 mkdirSync(manifests, { recursive: true });
 
-/** The sample's Client; its secret is made here and only its hash reaches the service. */
+/** The first sample's Client; its secret is made here and only its hash reaches the service. */
 const secret = randomBytes(32).toString('base64url');
 const hash = createHash('sha256').update(secret).digest('hex');
 writeFileSync(join(manifests, 'notes.yaml'), `apiVersion: id.vestibule.org/v1alpha1
@@ -33,6 +34,10 @@ spec:
     - { name: profile }
     - { name: offline_access }
 `);
+
+/** What the second sample brings along, at the port it has here. */
+const board = 'deploy/examples/apps/board';
+for (const file of readdirSync(join(root, board, 'manifests'))) writeFileSync(join(manifests, `board-${file}`), readFileSync(join(root, board, 'manifests', file), 'utf8').replaceAll('localhost:8091', `localhost:${boardPort}`));
 
 const keys = join(data, 'keys.json');
 const children = [];
@@ -57,13 +62,23 @@ const store = etcd ? ['--keys-file', keys, '--allow-mock-mail'] : ['--data-dir',
 start(process.execPath, ['bin/vestibule', 'serve', '--mock-mail', '--port', port, '--manifests', manifests, '--log-level', process.env.LOG_LEVEL ?? 'warn', ...store, ...given], {}, (line) => {
   const base = /^ready (\S+)/.exec(line)?.[1];
   if (!base) return console.log(line);
-  start(process.execPath, ['deploy/examples/apps/notes/server.mjs'], { ISSUER: base, CLIENT_ID: 'notes', CLIENT_SECRET: secret, PORT: notesPort }, (note) => {
-    if (!note.startsWith('notes ')) return console.log(note);
-    console.log(`
+  const samples = {};
+  const sampled = (note) => {
+    const [, name, url] = /^(notes|board) (\S+)$/.exec(note) ?? [];
+    if (!name) return console.log(note);
+    samples[name] = url;
+    if (samples.notes && samples.board) welcome(base, samples);
+  };
+  start(process.execPath, ['deploy/examples/apps/notes/server.mjs'], { ISSUER: base, CLIENT_ID: 'notes', CLIENT_SECRET: secret, PORT: notesPort }, sampled);
+  start(process.execPath, [`${board}/server.mjs`], { ISSUER: base, CLIENT_ID: 'board', PORT: boardPort }, sampled);
+});
+
+function welcome(base, { notes, board }) {
+  console.log(`
   Vestibule   ${base}
-  Sample app  ${note.slice(6)}    open this and sign in with any address
+  Notes       ${notes}    open this and sign in with any address
+  Board       ${board}    shows groups, and claims of another service: try ada@example.test
   Mailbox     ${base}/mailbox    the code is here: mail is mocked
 
   Stop with Ctrl-C.`);
-  });
-});
+}
