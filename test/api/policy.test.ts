@@ -92,13 +92,13 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     const elsewhere = other.tab();
     elsewhere.cookies = operator.cookies;
     const text = await textWith(service, closed);
-    let running = true;
-    const load = Promise.all([operator, elsewhere].map(async (tab) => { while (running) expect([200, 404]).toContain((await tab.get('clients/app')).code) }));
+    const pressure = { running: true };
+    const load = Promise.all([operator, elsewhere].map(async (tab) => { while (pressure.running) expect([200, 404]).toContain((await tab.get('clients/app')).code) }));
     const { body } = await operator.post('policies', draft(text)).is(201);
     const since = Date.now();
     while ((await elsewhere.get('clients/app')).code === 200) expect(Date.now() - since).toBeLessThan(1_000);
     await operator.get('clients/app').fails(404, 'NotFound');
-    running = false;
+    pressure.running = false;
     await load;
     await other.tab().get('/readyz/policy').is(200);
     const recorded = await settledDecisions(service, (one) => one.spec.policy === body.metadata.name && !one.status.allowed);
