@@ -12,6 +12,8 @@ const fixed = [
 
 const plain: readonly string[] = ['Cache-Control', 'no-store', 'Content-Type', 'application/json'];
 
+const inOnePiece = 8 << 10;
+
 const told = { second: 0, text: '' };
 
 /** The Date header by the clock that judges lifetimes here, made once a second: pages count their waits by it. */
@@ -29,10 +31,11 @@ export class Encoder {
     this.#headers = [...fixed, ...hsts(baseURL)];
   }
 
-  /** Bytes already encoded; as latin1 text they stay the same bytes, and node puts them behind the head in one piece. */
+  /** Bytes already encoded; short ones as latin1 text, which stays the same bytes and which node puts behind the head in one piece. */
   send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = plain): void {
     writeHead(res, code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...more, 'Content-Length', String(body.length)]);
     if (req.method === 'HEAD') res.end();
+    else if (body.length > inOnePiece) res.end(body);
     else res.end(body.toString('latin1'), 'latin1');
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Bench } from './bench.js';
 
-/** Fills an embedded store with so many accounts, as the service itself would lay them down; answers the bytes of what is stored, keys included. */
+/** Fills an embedded store with so many accounts, as the service itself would lay them down in the course of time, its history compacted; answers the bytes of what is stored, keys included. */
 export async function fill(bench: Bench, data: string, count: number): Promise<number> {
   const load = (file: string): Promise<any> => import(pathToFileURL(join(bench.root, 'dist', file)).href);
   const [{ openEmbedded }, { frame, objectKey }, { uniqueKey }, { Account }] =
@@ -19,6 +19,7 @@ export async function fill(bench: Bench, data: string, count: number): Promise<n
       for (const { put, value } of writes) bytes += put.length + value.length;
       return storage.commit([], writes);
     }));
+    await storage.compact((await storage.get('meta/fill')).revision);
   }
   await storage.close();
   return bytes;
