@@ -48,7 +48,7 @@ function welcome(config, trouble) {
     element('p', 'Sign in to see what is meant for you.'), button('Sign in', () => signIn(config), { className: 'primary' }));
 }
 
-function board(config, tokens, { sub, groups = [], ...claims }) {
+function board(config, tokens, { groups = [], ...claims }) {
   const rows = Object.entries(claims).map(([name, value]) => element('tr', [element('th', name, { scope: 'row' }), element('td', text(value))]));
   document.getElementById('who').replaceChildren(button('Sign out', () => location.assign(oidc.buildEndSessionUrl(config, { id_token_hint: tokens.id_token, post_logout_redirect_uri: home }))));
   show(element('h2', `Hello ${claims.name ?? 'member'}`),
