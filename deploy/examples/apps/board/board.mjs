@@ -49,7 +49,7 @@ function welcome(config, trouble) {
 }
 
 function board(config, tokens, { groups = [], ...claims }) {
-  const rows = Object.entries(claims).map(([name, value]) => element('tr', [element('th', name, { scope: 'row' }), element('td', text(value))]));
+  const rows = Object.entries(claims).filter(([name]) => name !== 'sub').map(([name, value]) => element('tr', [element('th', name, { scope: 'row' }), element('td', text(value))]));
   document.getElementById('who').replaceChildren(button('Sign out', () => location.assign(oidc.buildEndSessionUrl(config, { id_token_hint: tokens.id_token, post_logout_redirect_uri: home }))));
   show(element('h2', `Hello ${claims.name ?? 'member'}`),
     element('ul', notices.filter(({ group }) => !group || groups.includes(group)).map((notice) => element('li', notice.text))),
