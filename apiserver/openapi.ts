@@ -104,6 +104,18 @@ function actionOperation(action: Action, registry: Registry): Operation {
   return { summary: action.description, parameters: [nameParameter], ...(content && { requestBody: { required: true, content } }), responses: answers(action.code, `The ${(action.answers ?? action.of).kind}.`, answered, onWrites) };
 }
 
+/** What others are asked, and how they answer. */
+function webhooks(registry: Registry): Record<string, unknown> {
+  const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema => ({ type: 'object', description: kind.description, required: Object.keys(properties), properties: { apiVersion: text('Group and version.', { const: apiVersion }), kind: text('The kind.', { const: kind.kind }), ...properties } });
+  return Object.fromEntries(registry.kinds.flatMap((kind) => {
+    if (!kind.webhook) return [];
+    const { name, description, answer } = kind.webhook;
+    const { schema: spec } = registry.schemas(kind).spec;
+    const status = toJSONSchema(answer, `${kind.kind}.webhook`);
+    return [[name, { post: { summary: description, operationId: name, tags: [kind.kind], requestBody: { required: true, content: jsonBody(object(kind, { spec })) }, responses: { 200: { description: 'The same object with its answer.', content: jsonBody(object(kind, { status })) } } } }]];
+  }));
+}
+
 /** The OpenAPI 3.1 document of everything served, from the very schemas that validate requests (specification 1, 9). */
 export function openapi(registry: Registry, release: string): unknown {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -121,6 +133,6 @@ export function openapi(registry: Registry, release: string): unknown {
   return {
     openapi: '3.1.0', jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     info: { title: 'Vestibule', version: `${version}+${release}`, description: `Sign-in for an OpenID Connect provider, as a Kubernetes-style API. ${versioningNotice}`, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    servers: [{ url: '/' }], paths, components: { schemas },
+    servers: [{ url: '/' }], paths, webhooks: webhooks(registry), components: { schemas },
   };
 }

@@ -10,6 +10,11 @@ export const ClaimsReview = defineKind({
   kind: 'ClaimsReview', resource: 'claimsreviews', shortNames: ['cr'], owner: 'spec.account', named: 'service',
   description: 'What the service asked another service about a person.',
   verbs: ['get', 'list', 'watch'],
+  webhook: {
+    name: 'claimsReview',
+    description: 'Asks a ClaimsProvider at its url what it supplies of a person: with `Authorization: Bearer` and a JWT by this service (`iss`, `aud` the url, `sub` the account, `jti`, a minute long).',
+    answer: z.object({ claims: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).describe('Values by claim; what is not declared, or of another type, is dropped.') }),
+  },
   spec: z.object({
     account: z.string().describe('The Account it was about.'),
     client: z.string().describe('The Client that wants to know.'),

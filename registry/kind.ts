@@ -193,6 +193,8 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   create?: Creation;
   /** Read on most requests, therefore kept in the coherent cache. */
   cached?: boolean;
+  /** Objects of it are sent to others, who answer them with something in status: its name, what is sent of the spec, and what status they answer. */
+  webhook?: { name: string; description: string; answer: z.ZodTypeAny };
   /** The largest body in bytes. */
   bodyLimit?: number;
   spec: S;

@@ -67,7 +67,7 @@ async function judged(name: string, facts: Awaited<ReturnType<typeof sessionFact
 interface Known { readonly required: boolean; readonly granted: boolean; readonly values: Readonly<Record<string, unknown>> | undefined }
 
 function entryOf({ name, scope, decision }: Judged, { required, granted, values }: Known): ConsentScope {
-  if (!scope || !decision) return { name, title: name, description: '', sensitive: false, required: false, granted, provider: builtInProvider, allowed: false, reason: 'Nobody supplies it any more.', preview: [] };
+  if (!scope || !decision) return { name, title: name, description: 'Nobody supplies it any more.', sensitive: false, required: false, granted, provider: builtInProvider, allowed: false, preview: [] };
   const { title, description, sensitive, provider, claims } = scope;
   const { allowed } = decision;
   return {

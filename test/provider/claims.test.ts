@@ -231,7 +231,7 @@ describe('a supplier that', () => {
     const waiting = await toConsent(service, 'openid card');
     await op.delete('claimsproviders/card').is(200);
     expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
-    expect((await waiting.tab.get(waiting.path).is(200)).body.status.consent.scopes[1]).toMatchObject({ name: 'card', allowed: false, reason: expect.any(String) });
+    expect((await waiting.tab.get(waiting.path).is(200)).body.status.consent.scopes[1]).toMatchObject({ name: 'card', allowed: false, required: false, description: 'Nobody supplies it any more.' });
     await waiting.tab.post(`${waiting.path}/consent`, { spec: { scopes: ['openid', 'card'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
     const spec = { displayName: 'Another', url: supplier.url, scopes: [{ name: 'card', title: 'Card', description: 'x', claims: [{ name: 'tier', title: 'Tier', type: 'string' }] }] };
     await op.post('claimsproviders', { metadata: { name: 'miles' }, spec }).is(201);

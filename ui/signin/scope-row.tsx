@@ -32,7 +32,6 @@ interface Props { scope: ConsentScope; chosen: boolean; error: string | undefine
 /** One scope: what it is, who supplies it, and the very values that would be shared. */
 export function ScopeRow({ scope, chosen, error, choose }: Props) {
   const id = `scope-${scope.name}`;
-  const provider = scope.provider.name === 'vestibule' ? null : scope.provider.displayName;
   return (
     <div role="group" class="scope" id={id} tabIndex={-1} data-off={scope.allowed ? undefined : true}
       aria-labelledby={`${id}-title`} aria-describedby={`${error ? `${id}-error ` : ''}${id}-values`}>
@@ -41,7 +40,8 @@ export function ScopeRow({ scope, chosen, error, choose }: Props) {
       <label for={`${id}-box`} id={`${id}-title`}><bdi>{cap(scope.title)}</bdi></label>
       <p class="words" id={`${id}-words`}>{words(scope).map(([look, word]) => <span key={look} class={`word ${look}`}>{word}</span>)}</p>
       <div class="what" id={`${id}-what`}>
-        <p class="hint"><bdi>{cap(scope.description, 500)}</bdi> {provider && tell('consent.from', { provider })}</p>
+        <p class="hint"><bdi>{cap(scope.description, 500)}</bdi></p>
+        <p class="hint">{tell('consent.from', { provider: scope.provider.displayName })}</p>
         {!scope.allowed && scope.reason && <p class="reason">{tell('consent.refused.why', { reason: <q><bdi>{cap(scope.reason, 500)}</bdi></q> })}</p>}
         {error && <p class="error" id={`${id}-error`}>{error}</p>}
       </div>
