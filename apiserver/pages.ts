@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { hsts } from '../registry/hsts.js';
+import { version } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
 import type { Req, Res } from './classes.js';
+import { coded, type Coded } from './coding.js';
 import { errorHeaders } from './encode.js';
 
 const types: Record<string, string> = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.json': 'application/json', '.png': 'image/png', '.ico': 'image/x-icon' };
@@ -15,18 +17,31 @@ const pageHeaders = [
   'Permissions-Policy', 'publickey-credentials-get=(self), publickey-credentials-create=(self), accelerometer=(), camera=(), display-capture=(), fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()',
 ];
 
+/** Lets the page's first call travel beside its script: what the script then fetches is this very answer, so mode and credentials are those of its fetch. */
+const preload = (path: string): string[] => {
+  const [, page, name] = path.split('/');
+  return page === 'interaction' ? ['Link', `</api/${version}/interactions/${name}>; rel=preload; as=fetch; crossorigin`] : [];
+};
+
+/** A file and what the build compressed it to. */
+function read(path: string): Coded {
+  const sibling = (end: string): Buffer | undefined => (existsSync(path + end) ? readFileSync(path + end) : undefined);
+  return { plain: readFileSync(path), br: sibling('.br'), gzip: sibling('.gz') };
+}
+
 /** The shells and hashed assets that ui/ builds, read once at start. */
 export class Pages {
-  readonly #shells = new Map<string, Buffer>();
-  readonly #assets = new Map<string, { body: Buffer; type: string }>();
+  readonly #shells = new Map<string, Coded>();
+  readonly #assets = new Map<string, Coded & { type: string }>();
   readonly #common: readonly string[];
 
   /** `mailbox`: whether the mock mailbox is served. */
   constructor(folder: string, options: { mailbox: boolean; baseURL: string }) {
     this.#common = [...pageHeaders, ...hsts(options.baseURL)];
     const files = readdirSync(folder);
-    for (const [path, file] of Object.entries(shells)) if (files.includes(file) && (path !== 'mailbox' || options.mailbox)) this.#shells.set(path, readFileSync(join(folder, file)));
-    for (const name of files.includes('assets') ? readdirSync(join(folder, 'assets')) : []) this.#assets.set(`/assets/${name}`, { body: readFileSync(join(folder, 'assets', name)), type: types[extname(name)] ?? 'application/octet-stream' });
+    for (const [path, file] of Object.entries(shells)) if (files.includes(file) && (path !== 'mailbox' || options.mailbox)) this.#shells.set(path, read(join(folder, file)));
+    const assets = files.includes('assets') ? readdirSync(join(folder, 'assets')) : [];
+    for (const name of assets) if (!/\.(br|gz)$/.test(name)) this.#assets.set(`/assets/${name}`, { ...read(join(folder, 'assets', name)), type: types[extname(name)] ?? 'application/octet-stream' });
   }
 
   /** The address of the style sheet that server-rendered pages share. */
@@ -37,7 +52,7 @@ export class Pages {
     if (path === '/') return void res.writeHead(303, ['Location', '/account', 'Content-Length', '0', 'Cache-Control', 'no-store', ...this.#headers(req)]).end();
     const shell = this.#shells.get(path.split('/')[1]!);
     if (!shell) throw noSuchPath();
-    this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...this.#headers(req)]);
+    this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...preload(path), ...this.#headers(req)]);
   }
 
   /** A page of its own for an error, with the headers its Status would have. */
@@ -51,13 +66,14 @@ export class Pages {
   asset(req: Req, res: Res, path: string): void {
     const asset = this.#assets.get(path);
     if (!asset) throw noSuchPath();
-    this.#write(req, res, asset.body, ['Content-Type', asset.type, 'Cache-Control', 'public, max-age=31536000, immutable', ...this.#headers(req)]);
+    this.#write(req, res, asset, ['Content-Type', asset.type, 'Cache-Control', 'public, max-age=31536000, immutable', ...this.#headers(req)]);
   }
 
   #headers(req: Req): string[] { return [...this.#common, 'Audit-ID', req.auditID] }
 
-  #write(req: Req, res: Res, body: Buffer, headers: string[]): void {
-    res.writeHead(200, [...headers, 'Content-Length', String(body.length)]);
+  #write(req: Req, res: Res, all: Coded, headers: string[]): void {
+    const { body, headers: own } = coded(all, req.headers['accept-encoding']);
+    res.writeHead(200, [...headers, ...own, 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 }

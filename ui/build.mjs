@@ -1,15 +1,31 @@
 /**
  * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery` writes dist/ui-gallery.
- * The manifests of the entries are merged into one, in Vite's form.
+ * The manifests of the entries are merged into one, in Vite's form. What the service serves is compressed here, once,
+ * into siblings that end in .br and .gz.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
 const here = import.meta.dirname;
 const gallery = process.argv.includes('gallery');
 const entries = gallery ? ['gallery'] : ['signin', 'mailbox'];
 const out = join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
+
+const codings = {
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  gz: (bytes) => gzipSync(bytes, { level: 9 }),
+};
+
+/** Writes the compressed siblings of a file, those that are smaller. */
+async function compress(path) {
+  const plain = await readFile(path);
+  for (const [end, code] of Object.entries(codings)) {
+    const bytes = code(plain);
+    if (bytes.length < plain.length) await writeFile(`${path}.${end}`, bytes);
+  }
+}
 
 await rm(out, { recursive: true, force: true });
 const manifest = {};
@@ -20,3 +36,8 @@ for (const entry of entries) {
   await rm(part);
 }
 await writeFile(join(out, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+
+if (!gallery) {
+  const files = await readdir(out, { recursive: true });
+  await Promise.all(files.filter((name) => /\.(html|js|css|svg)$/.test(name)).map((name) => compress(join(out, name))));
+}

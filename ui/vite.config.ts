@@ -8,6 +8,12 @@ const plainImports: Plugin = {
 };
 
 /**
+ * Said first in a page's script: all of it runs before the first view, so it is compiled while it arrives, on another thread,
+ * and not function by function on the one that draws. The later parts are compiled as they are called.
+ */
+const runAtOnce = '//# allFunctionsCalledOnLoad';
+
+/**
  * Builds one entry, named by the mode, into a bundle of its own: a page then loads one script and one style sheet.
  * The style sheet is the same for every entry, so its name is too. `build.mjs` runs this once an entry.
  */
@@ -28,6 +34,6 @@ export default defineConfig(({ mode }) => ({
     cssCodeSplit: false,
     modulePreload: false,
     reportCompressedSize: false,
-    rolldownOptions: { input: `${import.meta.dirname}/${mode}.html` },
+    rolldownOptions: { input: `${import.meta.dirname}/${mode}.html`, output: { postBanner: ({ isEntry }) => (isEntry ? runAtOnce : '') } },
   },
 }));

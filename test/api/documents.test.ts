@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { begin } from '../support/signin.js';
 import { authorizationPath } from '../support/signin.js';
@@ -54,6 +55,41 @@ describe('documents and assets', () => {
     }
     for (const path of ['/assets/', '/assets/nothing.js', '/assets/../mailbox.html', '/assets/..%2fmailbox.html', '/assets/%2e%2e/mailbox.html', '/assets/constructor', '/assets/__proto__', `${assets[0]}/`, `${assets[0]}.map`]) expect([path, [400, 404].includes((await tab.get(path)).code)]).toEqual([path, true]);
     expect((await tab.send('POST', assets[0]!)).code).toBe(405);
+  });
+
+  test('shells and assets come as small as the client takes them, the same once unpacked', async () => {
+    const { tab, I } = await begin(service);
+    const shell = `/interaction/${I.split('/').at(-1)}`;
+    const assets = [...(await tab.navigate(shell).is(200)).bytes.toString().matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path!);
+    expect(assets.length).toBe(2);
+    for (const path of [shell, '/mailbox', ...assets]) {
+      const plain = await tab.get(path).is(200);
+      for (const [accepted, coding] of [
+        ['gzip, deflate, br, zstd', 'br'], ['br;q=0.1', 'br'], ['BR', 'br'], ['*', 'br'], ['gzip', 'gzip'], ['gzip, br;q=0', 'gzip'], ['br;q=0.0, *;q=0.5', 'gzip'],
+        ['identity', undefined], ['', undefined], ['br;q=0, gzip;q=0', undefined], ['*;q=0', undefined], ['*;q=0, identity', undefined], ['deflate', undefined], ['br;q=x', undefined], ['brotli', undefined],
+      ] as const) {
+        const { bytes, headers } = await tab.get(path, { headers: { 'accept-encoding': accepted } }).is(200);
+        expect([path, accepted, headers['content-encoding'], headers.vary, headers['content-length']]).toEqual([path, accepted, coding, 'Accept-Encoding', String(bytes.length)]);
+        expect((coding === 'br' ? brotliDecompressSync(bytes) : coding ? gunzipSync(bytes) : bytes).equals(plain.bytes)).toBe(true);
+        if (coding) expect(bytes.length).toBeLessThan(plain.bytes.length);
+        const head = await tab.send('HEAD', path, { headers: { 'accept-encoding': accepted } }).is(200);
+        expect([head.bytes.length, head.headers['content-encoding'], head.headers['content-length'], head.headers['content-type']]).toEqual([0, coding, String(bytes.length), plain.headers['content-type']]);
+      }
+      expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding']);
+    }
+    for (const path of assets.flatMap((one) => [`${one}.br`, `${one}.gz`])) await tab.get(path).fails(404, 'NotFound');
+    const { headers } = await tab.get(I, { headers: { 'accept-encoding': 'br, gzip' } }).is(200);
+    expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
+  });
+
+  test('the shell of an interaction is the same for every name; its header alone names the call to make beside the script', async () => {
+    const [one, two] = [await begin(service), await begin(service)];
+    const [first, second] = [await one.tab.navigate(one.I.replace('/api/v1alpha1/interactions', '/interaction')).is(200), await one.tab.navigate(two.I.replace('/api/v1alpha1/interactions', '/interaction')).is(200)];
+    expect(second.bytes.equals(first.bytes)).toBe(true);
+    expect([first.headers.link, second.headers.link]).toEqual([`<${one.I}>; rel=preload; as=fetch; crossorigin`, `<${two.I}>; rel=preload; as=fetch; crossorigin`]);
+    expect((await one.tab.navigate('/mailbox').is(200)).headers.link).toBeUndefined();
+    const asked = await one.tab.get(one.I, { headers: { accept: '*/*', origin: one.tab.origin, 'sec-fetch-dest': 'empty' } }).is(200);   // as Chromium asks for a preload
+    expect(asked.body.kind).toBe('Interaction');
   });
 });
 

@@ -1,6 +1,7 @@
 import { headerOf, headersOf, requestBytes, type Answer, type Connection } from './connection.js';
 
-interface Cookie { readonly name: string; readonly value: string; readonly path: string }
+/** A cookie it holds. */
+export interface Cookie { readonly name: string; readonly value: string; readonly path: string }
 
 const navigation = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Sec-Fetch-Site': 'none', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
 const script = { Accept: 'application/json', 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty' };
@@ -18,6 +19,9 @@ export class Browser {
     this.#origin = origin;
     this.#host = new URL(origin).host;
   }
+
+  /** The cookies it holds. */
+  get cookies(): readonly Cookie[] { return this.#cookies }
 
   /** Opens an address; must answer `code`. */
   navigate(target: string, code: number): Promise<Answer> { return this.#send('GET', target, navigation, '', code) }

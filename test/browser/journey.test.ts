@@ -81,6 +81,20 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     expect(faults).toEqual([]);
   });
 
+  test('arriving: one call for the interaction, which travels beside the script, and later views only once somebody is there', async () => {
+    const person = await arrive();
+    const { page } = person;
+    const asked: string[] = [];
+    page.on('request', (request) => { asked.push(request.url()) });
+    const before = service.logs.length;
+    await page.goto(`${notes.url}/login`);
+    await person.at('LoginRequired');
+    expect(asked.filter((url) => /\/(proving|agreeing)-/.test(url))).toEqual([]);
+    await Promise.all([page.waitForRequest(/\/proving-/), page.waitForRequest(/\/agreeing-/), page.getByRole('textbox', { name: 'Email' }).press('a')]);
+    const read = service.logs.slice(before).filter((line) => /"verb":"get","resource":"interactions"/.test(line) && /"code":200/.test(line));
+    expect(read.length).toBe(1);
+  });
+
   test('returning: a live session goes straight through; after sign-out at the app it is asked again', async () => {
     const person = await arrive();
     const { page } = person;

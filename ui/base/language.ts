@@ -30,8 +30,9 @@ function preferred(): string[] { try { return [localStorage.getItem(stored) ?? '
 const available = (wanted: string): string | undefined =>
   [wanted, wanted.split('-')[0] ?? ''].find((one) => one === 'en' || languages.has(one));
 
-/** Switches to the first language wanted that there is: those given, the person's choice, the browser's, English. */
+/** Switches to the first language wanted that there is: those given, the person's choice, the browser's, English, in which the page already is. */
 export async function speak(wanted: readonly string[] = []): Promise<void> {
+  if (languages.size === 0) return;   // to look for a choice would make the first view wait for the disk
   current = [...wanted, ...preferred(), ...navigator.languages].find(available) ?? 'en';
   catalog = await languages.get(inUse())?.() ?? english;
   document.documentElement.lang = current;

@@ -4,7 +4,7 @@ import '../style/style.css';
 import { languages, teach } from '../base/language.js';
 import { place } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
-import { SignIn } from '../signin/sign-in.js';
+import { open } from '../signin/opening.js';
 import { FakeAPI } from './fake-api.js';
 import { hostileScenes, laterScenes, mailboxScenes } from './later-scenes.js';
 import { accented, english, mirrored } from './pseudo.js';
@@ -32,7 +32,8 @@ async function show(name: string): Promise<void> {
   api.install();
   globalThis.stage = { api };
   const ready = phase();
-  render(scene.page === 'mailbox' ? <Mailbox /> : <SignIn name={query.get('tabs') ?? name} token={token ?? scene.token} />, place());
+  if (scene.page === 'mailbox') render(<Mailbox />, place());
+  else await open(query.get('tabs') ?? name, token ?? scene.token);
   if (scene.script.GET !== 'never') await ready;
   await api.settled();
   if (!query.has('still')) scene.act?.(document);

@@ -22,7 +22,6 @@ const failureOf = (thrown: unknown): Failure => {
 /** One sign-in as this page knows it: the Interaction last received, what is under way, and what went wrong. */
 export class Flow {
   readonly #path: string;
-  readonly #changed: () => void;
   readonly #claim: Claim;
   #unwatch: (() => void) | undefined;
   #acts = 0;
@@ -38,11 +37,12 @@ export class Flow {
   elsewhere = false;
   /** Less than five minutes are left. */
   endsSoon = false;
+  /** Called whenever something here did. */
+  changed: () => void = () => undefined;
 
-  /** `changed` is called whenever something here did; nothing is fetched before `start`. */
-  constructor(name: string, token: string | undefined, changed: () => void) {
+  /** Nothing is fetched before `start`. */
+  constructor(name: string, token: string | undefined) {
     this.#path = `interactions/${name}`;
-    this.#changed = changed;
     this.token = token;
     this.#claim = new Claim(name, !token, () => this.#goesOn());
   }
@@ -56,7 +56,7 @@ export class Flow {
       this.#stop(impasseOfRead(failureOf(thrown), Boolean(this.token)));
       await speak();
     }
-    this.#changed();
+    this.changed();
   }
 
   /** Sends an action and takes the Interaction it answers; while one is under way another is not sent. */
@@ -65,7 +65,7 @@ export class Flow {
     this.busy = action;
     this.problem = undefined;
     this.#acts += 1;
-    this.#changed();
+    this.changed();
     try {
       const path = action === 'cancel' ? this.#path : `${this.#path}/${action}`;
       const next = await call<Interaction>(action === 'cancel' ? 'DELETE' : 'POST', path, body);
@@ -75,7 +75,7 @@ export class Flow {
       await this.#fail(action, failureOf(thrown));
     }
     this.busy = undefined;
-    this.#changed();
+    this.changed();
   }
 
   /** Saves what setup asked for (merge patch of the Account's spec), then goes on. */
@@ -83,7 +83,7 @@ export class Flow {
     if (this.busy) return;
     this.busy = 'account';
     this.problem = undefined;
-    this.#changed();
+    this.changed();
     try {
       await call<Account>('PATCH', `${this.#path}/account`, { spec });
       this.leave();
@@ -91,7 +91,7 @@ export class Flow {
       await this.#fail('account', failureOf(thrown));
     }
     this.busy = undefined;
-    this.#changed();
+    this.changed();
   }
 
   /** Follows `returnTo`, in place of this page; without one the sign-in is over here. */
@@ -101,7 +101,7 @@ export class Flow {
     const ours = target && target.origin === location.origin;
     this.ending = ours ? 'leaving' : phase === 'Aborted' ? 'cancelled' : 'done';
     if (ours) location.replace(target);
-    this.#changed();
+    this.changed();
   }
 
   /** Shows the first view again: for another address, or instead of a link that is no longer good. */
@@ -110,7 +110,7 @@ export class Flow {
     this.token = this.impasse = this.problem = undefined;
     this.elsewhere = !replaced;
     this.#rewatch();
-    this.#changed();
+    this.changed();
   }
 
   #goesOn(): boolean { return Boolean(this.interaction) && !this.impasse && this.ending !== 'done'; }
@@ -152,12 +152,12 @@ export class Flow {
       const moved = next.status.phase !== this.interaction?.status.phase;
       if (moved) await this.#receive(next);
       this.interaction = next;
-      this.#changed();
+      this.changed();
       return next.metadata.resourceVersion;
     } catch (thrown) {
       const failure = failureOf(thrown);
       if (failure.code === 404 || failure.code === 410) this.#stop(impasseOfRead(failure, false));
-      this.#changed();
+      this.changed();
       return undefined;
     }
   }
@@ -183,7 +183,7 @@ export class Flow {
 
   #schedule(left: number): void {
     this.#timers.forEach(clearTimeout);
-    const at = (delay: number, work: () => void) => setTimeout(() => { work(); this.#changed(); }, Math.max(0, delay));
+    const at = (delay: number, work: () => void) => setTimeout(() => { work(); this.changed(); }, Math.max(0, delay));
     this.endsSoon = left < warning;
     this.#timers = [
       at(left - warning, () => { this.endsSoon = true; }),

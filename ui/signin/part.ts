@@ -8,9 +8,12 @@ export class Part<T> {
 
   constructor(fetch: () => Promise<T>) { this.#fetch = fetch; }
 
-  /** Fetches it once; rejects where that fails. */
+  /** Fetches it once; rejects where that fails, and tries again when asked again. */
   get(): Promise<T> {
-    return (this.#coming ??= this.#fetch().then((part) => (this.here = part)));
+    return (this.#coming ??= this.#fetch().then((part) => (this.here = part), (thrown: unknown) => {
+      this.#coming = undefined;
+      throw thrown;
+    }));
   }
 }
 

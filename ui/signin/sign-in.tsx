@@ -6,8 +6,7 @@ import { Page } from '../base/page.js';
 import { useRemaining } from '../base/remaining.js';
 import { Reference } from '../base/trouble.js';
 import { Current, viewOf, type ViewName } from './current.js';
-import { Flow } from './flow.js';
-import { agreeing, proving } from './part.js';
+import type { Flow } from './flow.js';
 
 /** The warning before time runs out, with the way to begin anew at the Client. */
 function EndsSoon({ flow }: { flow: Flow }) {
@@ -43,27 +42,11 @@ const cancellable = (flow: Flow, view: ViewName): boolean =>
   Boolean(flow.interaction) && (view === 'refused' || (running.has(view) && view !== 'consent')
     || (view === 'impasse' && flow.impasse?.kind !== 'lost' && flow.impasse?.kind !== 'over'));
 
-/** Calls back when nothing more urgent is to be done. */
-const idle = (work: () => void): void => { (globalThis.requestIdleCallback ?? setTimeout)(work); };
-
-const prefetch = (): void => { proving.get().then(() => agreeing.get()).catch(() => undefined); };
-
-/** Makes the flow and asks for the interaction at once, before anything is drawn. */
-function useFlow(name: string, token: string | undefined): { flow: Flow; changed: () => void } {
+/** The page of one sign-in: a view of the Interaction last received. */
+export function SignIn({ flow }: { flow: Flow }) {
   const [, render] = useState(0);
   const changed = (): void => render((count) => count + 1);
-  const flow = useMemo(() => {
-    const made = new Flow(name, token, changed);
-    if (token) prefetch();
-    void made.start().then(() => idle(prefetch));
-    return made;
-  }, []);
-  return { flow, changed };
-}
-
-/** The page of one sign-in: a view of the Interaction last received. */
-export function SignIn({ name, token }: { name: string; token: string | undefined }) {
-  const { flow, changed } = useFlow(name, token);
+  useMemo(() => { flow.changed = changed; }, [flow]);
   const view = viewOf(flow);
   const { problem } = flow;
   const alert = problem && <>{problem.words}<Reference failure={problem.quiet ? undefined : problem.failure} /></>;
