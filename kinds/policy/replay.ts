@@ -1,9 +1,7 @@
-import { Compacted, under, type Page, type Revision } from '../../storage/storage.js';
-import { guard } from '../../registry/guard.js';
 import type { AnyKind } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
-import { counts as countsNow, Stored } from '../../registry/stored.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
+import { pagesOf } from '../../registry/walk.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import type { Engine } from './engine.js';
 import { questionOf } from './input.js';
@@ -20,45 +18,16 @@ export async function replay(engine: Engine, store: Store, text: string, whole =
   const end = performance.now() + whole;
   const attempt = await engine.attempt('', text);
   const tally = new Tally(attempt, new Map(store.registry.kinds.map((kind) => [kind.kind, kind])));
-  let range = under(`objects/${PolicyDecision.resource}/`);
-  let at: Revision | undefined;
-  for (;;) {
-    const page = await read(store, range, at);
-    at = page.revision;
-    for (const [i, entry] of page.entries.entries()) {
-      if (tally.due()) { await turn(); tally.resume() }
-      if (performance.now() > end) return tally.impact(await left(store, `${entry.key}`, range.end, at, page.entries.length - i + page.more));
-      if (countsNow(entry, Date.now())) tally.add(new Stored(PolicyDecision, entry).object as DecisionObject);
-    }
-    if (page.more === 0) return tally.impact(0);
-    range = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
+  let notReached = 0;
+  for await (const page of pagesOf(store, PolicyDecision, bounds.page)) for (const stored of page) {
+    if (notReached > 0 || performance.now() > end) { notReached += 1; continue }
+    if (tally.due()) { await turn(); tally.resume() }
+    tally.add(stored.object as DecisionObject);
   }
+  return tally.impact(notReached);
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) });
-
-/** A page at one revision, or, where that was forgotten meanwhile, at the latest. */
-async function read(store: Store, range: { start: string; end: string }, at: Revision | undefined): Promise<Page> {
-  try {
-    return await guard(store.storage.list(range, { limit: bounds.page, ...(at !== undefined && { at }) }));
-  } catch (error) {
-    if (error instanceof Compacted) return guard(store.storage.list(range, { limit: bounds.page }));
-    throw error;
-  }
-}
-
-/** How many stand from a key on; a page counts what follows it up to 1,000, so longer rests are walked. */
-async function left(store: Store, start: string, end: string, at: Revision, known: number): Promise<number> {
-  if (known < 1_000) return known;
-  let sum = 0;
-  for (let range = { start, end }; ;) {
-    const page = await read(store, range, at);
-    await turn();
-    sum += page.entries.length;
-    if (page.more === 0) return sum;
-    range = { start: `${page.entries.at(-1)!.key}!`, end };
-  }
-}
 
 /** What came out so far. */
 class Tally {
