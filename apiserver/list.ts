@@ -60,21 +60,21 @@ export class Lister {
     this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...join(found.entries.map((one) => wireBytes(one, call(admitted)))), Buffer.from(']}')]));
   }
 
-  /** Pages until `limit` objects that may be seen were found or the range ends; where some are left out, many are read at a time. */
+  /** Pages until `limit` objects that may be seen were found and one more that follows them, or the range ends: a token promises something to see. */
   async #page(admitted: Admitted, selector: Selector, range: Range, limit: number, at: Revision | undefined): Promise<{ entries: Stored[]; revision: Revision; more: number; filtered: boolean }> {
     const entries: Stored[] = [];
     let filtered = selector.filters;
     for (let from = range, revision = at; ;) {
-      const page = await this.#read(from, { limit: Math.max(limit - entries.length, filtered ? sieved : 1), ...(revision !== undefined && { at: revision }) });
+      const page = await this.#read(from, { limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1), ...(revision !== undefined && { at: revision }) });
       revision = page.revision;
-      let [left, full] = [page.entries.length + page.more, false];
+      let left = page.entries.length + page.more;
       for (const entry of page.entries) {
         const stored = this.#visible(admitted, selector, entry);
+        if (stored && entries.length === limit) return { entries, revision, more: left, filtered };
+        if (stored) entries.push(stored); else filtered = true;
         left -= 1;
-        if (stored) full = entries.push(stored) >= limit; else filtered = true;
-        if (full) break;
       }
-      if (left === 0 || full) return { entries, revision, more: left, filtered };
+      if (left === 0) return { entries, revision, more: 0, filtered };
       from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
     }
   }

@@ -1,4 +1,4 @@
-import { Compacted, under, type Committed, type Lost, type Revision, type Storage } from '../storage/storage.js';
+import { under, type Committed, type Lost, type Storage } from '../storage/storage.js';
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
@@ -93,15 +93,6 @@ export class Store {
 
   /** The same without waiting: undefined too where the cache does not have it or cannot be trusted. */
   held(kind: AnyKind, name: string): Stored | undefined { return live(this.hub.held(objectKey(kind, name))?.stored) }
-
-  /** Some objects of a kind behind a name, expired ones among them, with how many follow, counted to 1,000; as they stood at a revision while that is known, else at the latest. */
-  async page(kind: AnyKind, { after, limit, at }: { after: string; limit: number; at?: Revision }): Promise<{ objects: Stored[]; revision: Revision; more: number }> {
-    const { start, end } = under(`objects/${kind.resource}/`);
-    const range = { start: after === '' ? start : `${objectKey(kind, after)}!`, end };
-    const read = (options: { limit: number; at?: Revision }) => guard(this.storage.list(range, options));
-    const { entries, revision, more } = await (at === undefined ? read({ limit }) : read({ limit, at }).catch((error: unknown) => { if (error instanceof Compacted) return read({ limit }); throw error }));
-    return { objects: entries.map((entry) => storedOf(kind, entry)), revision, more };
-  }
 
   /** Reads of one kind, for whoever has already been let in. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {

@@ -20,7 +20,7 @@ export const consent = defineAction({
     return call.change(async (tx) => {
       const interaction = (await tx.get(Interaction, name))!;
       refuseUnless('ConsentRequired', interaction, call);
-      if (interaction.status.refusal) throw forbidden(interaction.status.refusal.message, Interaction, name);
+      refuseRefused(interaction);
       const person = await personOf(tx, interaction, call);
       const agreed = [...new Set(spec.scopes)];
       const causes = await faults(call, tx, { interaction, person }, spec.scopes);
@@ -34,6 +34,11 @@ export const consent = defineAction({
     });
   },
 });
+
+/** 403 with the rule's words where policy refuses the sign-in itself. */
+function refuseRefused({ metadata, status: { refusal } }: InteractionObject): void {
+  if (refusal) throw forbidden(refusal.message, Interaction, metadata.name, { ...(refusal.policyDecision && { policyDecision: refusal.policyDecision }) });
+}
 
 /** Who agrees, and to what. */
 interface Agreeing { readonly interaction: InteractionObject; readonly person: { readonly account: ObjectOf<typeof Account>; readonly session: ObjectOf<typeof Session> } }

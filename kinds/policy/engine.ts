@@ -1,4 +1,4 @@
-import type { Authorize, Question } from '../../registry/decision.js';
+import type { Question } from '../../registry/decision.js';
 import type { Action, AnyKind } from '../../registry/kind.js';
 import { Asked } from './asked.js';
 import { causesOf } from './causes.js';
@@ -35,7 +35,6 @@ export interface Engine {
   attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement>;
   /** One decision; never throws and never waits. */
   decide(question: Question): Judgement;
-  readonly authorize: Authorize;
   /** Whether Cedar answers at all. */
   alive(): boolean;
 }
@@ -47,6 +46,9 @@ export async function openEngine(kinds: readonly AnyKind[], actions: readonly Ac
 
 const itself: Judgement = { allowed: true, policy: '', reasons: [{ rule: 'this service itself', message: '' }] };
 const lawless: Judgement = { allowed: false, policy: '', reasons: [{ rule: 'error', message: 'No policy is in force.' }] };
+
+/** Cedar holds what is prepared by name for the whole process: engines side by side must not share one. */
+let engines = 0;
 
 class CedarEngine implements Engine {
   readonly schema: string;
@@ -69,8 +71,9 @@ class CedarEngine implements Engine {
     this.#operators = operators;
     this.schema = cedarSchema(vocabulary);
     this.defaultText = defaultPolicy(vocabulary);
-    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, 'force'), counts: this.counts };
-    this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, 'trial'), counts: { hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0 } };
+    const own = ++engines;
+    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, `force${own}-`), counts: this.counts };
+    this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, `trial${own}-`), counts: { hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0 } };
   }
 
   get inForce(): string | undefined { return this.#judge?.name }
@@ -109,8 +112,6 @@ class CedarEngine implements Engine {
   }
 
   decide(question: Question): Judgement { return this.#ask(this.#judge, question) }
-
-  readonly authorize: Authorize = (question) => this.decide(question);
 
   alive(): boolean {
     try { return this.#cedar.checkParsePolicySet({ staticPolicies: '' }).type === 'success' } catch { return false }

@@ -31,17 +31,28 @@ class Pending implements Decision {
 /** Records what policy decides (`api.md` 7): changes in their own commit, refusals one by one, everything else in series; nothing waits for it. */
 export class Recorder {
   readonly #store: Store;
+  readonly #log: Log;
   readonly #singles: Singles;
   readonly #series: Series;
 
   constructor(store: Store, log: Log) {
     this.#store = store;
+    this.#log = log;
     this.#singles = new Singles(store, log);
     this.#series = new Series(store, log);
   }
 
-  /** The decision with its record, as far as it has one. */
+  /** The decision with its record, as far as it has one; what cannot be recorded is decided all the same. */
   note(question: Question, judgement: Judgement): Decision {
+    try {
+      return this.#note(question, judgement);
+    } catch (error) {
+      this.#log.error({ err: error }, 'a decision could not be recorded');
+      return judgement;
+    }
+  }
+
+  #note(question: Question, judgement: Judgement): Decision {
     const { record, caller, action } = question;
     if (record === 'never' || caller.type === 'System' || judgement.policy === '') return judgement;
     if (record === 'change') return this.#pending(question, judgement);

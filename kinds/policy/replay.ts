@@ -1,7 +1,7 @@
 import type { AnyKind } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
-import { counts as countsNow } from '../../registry/stored.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
+import { pagesOf } from '../../registry/walk.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import type { Engine } from './engine.js';
 import { questionOf } from './input.js';
@@ -18,35 +18,16 @@ export async function replay(engine: Engine, store: Store, text: string, whole =
   const end = performance.now() + whole;
   const attempt = await engine.attempt('', text);
   const tally = new Tally(attempt, new Map(store.registry.kinds.map((kind) => [kind.kind, kind])));
-  let after = '';
-  let at: number | undefined;
-  for (;;) {
-    const page = await store.page(PolicyDecision, { after, limit: bounds.page, ...(at !== undefined && { at }) });
-    at = page.revision;
-    for (const [i, stored] of page.objects.entries()) {
-      if (tally.due()) { await turn(); tally.resume() }
-      if (performance.now() > end) return tally.impact(await left(store, after, at, page.objects.length - i + page.more));
-      if (countsNow(stored.entry, Date.now())) tally.add(stored.object as DecisionObject);
-      after = stored.name;
-    }
-    if (page.more === 0) return tally.impact(0);
+  let notReached = 0;
+  for await (const page of pagesOf(store, PolicyDecision, bounds.page)) for (const stored of page) {
+    if (notReached > 0 || performance.now() > end) { notReached += 1; continue }
+    if (tally.due()) { await turn(); tally.resume() }
+    tally.add(stored.object as DecisionObject);
   }
+  return tally.impact(notReached);
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) });
-
-/** How many stand after a name; a page counts what follows it up to 1,000, so longer rests are walked. */
-async function left(store: Store, name: string, at: number, known: number): Promise<number> {
-  if (known < 1_000) return known;
-  let sum = 0;
-  for (let after = name; ;) {
-    const page = await store.page(PolicyDecision, { after, limit: bounds.page, at });
-    await turn();
-    sum += page.objects.length;
-    if (page.more === 0) return sum;
-    after = page.objects.at(-1)!.name;
-  }
-}
 
 /** What came out so far. */
 class Tally {

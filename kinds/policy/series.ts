@@ -29,7 +29,7 @@ interface Counted {
   due: number;
 }
 
-/** Who asks, as far as series tell them apart: browsers come and go, so all of them are one. */
+/** Who asks, as far as series tell them apart: browsers come and go, so all of them are one, and it is about nobody. */
 function whose({ caller, facts, action }: Question): string {
   if (action === 'share' || action === 'signIn') return `Account ${String(facts?.account ?? (caller.type === 'Account' ? caller.account : ''))} ${String(facts?.scope ?? '')} ${String(facts?.client ?? '')}`;
   switch (caller.type) {
@@ -112,11 +112,15 @@ export class Series {
 }
 
 function begun(key: string, question: Question, judgement: Judgement): Counted {
-  const { spec, internal } = recordOf(question, judgement);
-  const resource = spec.resource && { kind: spec.resource.kind, ...(spec.resource.subresource && { subresource: spec.resource.subresource }) };
-  const principal = question.caller.type === 'Browser' && spec.account === undefined ? 'Browser' : spec.principal;
+  const { spec: { account: about, principal, resource, ...spec }, internal } = recordOf(question, judgement);
+  const ofMany = key.startsWith('Browser ');
+  const account = ofMany ? undefined : about;
   return {
-    name: `${spec.account ?? nobody}-${nameOf(key)}`, spec: { ...spec, principal, ...(resource && { resource }) }, internal,
+    name: `${account ?? nobody}-${nameOf(key)}`, internal,
+    spec: {
+      ...(account !== undefined && { account }), principal: ofMany ? 'Browser' : principal,
+      ...(resource && { resource: { kind: resource.kind, ...(resource.subresource && { subresource: resource.subresource }) } }), ...spec,
+    },
     judgement, count: 0, first: 0, last: 0, wait: waits.first, due: 0,
   };
 }

@@ -185,12 +185,12 @@ describe('trying a text on what was decided', () => {
   test('one hundred thousand, while others are answered', async () => {
     await fill(98_000, 2_000);
     const delay = monitorEventLoopDelay({ resolution: 5 });
-    const state = { done: false };
+    const trial = { done: false };
     let [longest, asked] = [0, 0];
     delay.enable();
     const begun = performance.now();
-    const trying = impact('@id("odd") @message("No.") forbid (principal is Account, action == Action::"get", resource is Account) when { context.domain == "odd.test" };').finally(() => { state.done = true });
-    while (!state.done) {
+    const trying = impact('@id("odd") @message("No.") forbid (principal is Account, action == Action::"get", resource is Account) when { context.domain == "odd.test" };').finally(() => { trial.done = true });
+    while (!trial.done) {
       const at = performance.now();
       await operator.get('clients/app').is(200);
       longest = Math.max(longest, performance.now() - at);

@@ -71,6 +71,21 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.get('clients/app').is(200);
   });
 
+  test('a list is what its verb permits, object by object; an error refuses and is recorded (I2)', async () => {
+    await createClient(service, 'hidden');
+    const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
+    const overflow = 'context has signInAge && (context.signInAge + 99999) * 999999999999999 * 999999999 == 1';
+    await operator.post('policies', draft(`${former}\n@id("unlisted") @message("Not listed.") forbid (principal, action == Action::"list", resource == Client::"hidden");\n@id("broken") @message("Broken.") forbid (principal, action == Action::"get", resource == Client::"app") when { ${overflow} };\n`)).is(201);
+    expect((await operator.get('clients').is(200)).body.items.map((one: any) => one.metadata.name)).toEqual(['app']);
+    expect((await operator.get('clients?limit=1').is(200)).body.metadata).not.toHaveProperty('continue');
+    await operator.get('clients/hidden').is(200);
+    await operator.get('clients/app').fails(404, 'NotFound');
+    await settledDecisions(service, ({ status }) => status.reasons[0]?.rule === 'error');
+    await operator.post('policies', draft(former)).is(201);
+    await operator.get('clients/app').is(200);
+    await operator.delete('clients/hidden').is(200);
+  });
+
   test('racing creators get a number each, and one is in force', async () => {
     const text = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
     const made = await Promise.all(Array.from({ length: 4 }, (_, i) => operator.post('policies', draft(text, `Racer ${i}`)).is(201)));
@@ -92,14 +107,14 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     const elsewhere = other.tab();
     elsewhere.cookies = operator.cookies;
     const text = await textWith(service, closed);
-    const pressure = { running: true };
-    const load = Promise.all([operator, elsewhere].map(async (tab) => { while (pressure.running) expect([200, 404]).toContain((await tab.get('clients/app')).code) }));
+    const load = { running: true };
+    const loading = Promise.all([operator, elsewhere].map(async (tab) => { while (load.running) expect([200, 404]).toContain((await tab.get('clients/app')).code) }));
     const { body } = await operator.post('policies', draft(text)).is(201);
     const since = Date.now();
     while ((await elsewhere.get('clients/app')).code === 200) expect(Date.now() - since).toBeLessThan(1_000);
     await operator.get('clients/app').fails(404, 'NotFound');
-    pressure.running = false;
-    await load;
+    load.running = false;
+    await loading;
     await other.tab().get('/readyz/policy').is(200);
     const recorded = await settledDecisions(service, (one) => one.spec.policy === body.metadata.name && !one.status.allowed);
     expect(recorded[0]!.status.reasons).toEqual([{ rule: 'closed', message: 'Clients are not for reading.' }]);

@@ -151,7 +151,7 @@ describe('the engine', () => {
       for (let n = 0; n < 3; n++) expect(engine.decide(visit())).toMatchObject(i % 2 ? { allowed: true, policy: `p-${i}` } : { allowed: false, policy: `p-${i}`, reasons: [{ rule: 'no', message: 'We are closed.' }] });
     }
     expect(engine.inForce).toBe('p-20');
-    expect(engine.authorize(visit())).toMatchObject({ allowed: false });
+    expect(engine.decide(visit())).toMatchObject({ allowed: false });
   });
 
   test('what cannot be read changes nothing, and the latest of several wins', async () => {
@@ -195,4 +195,12 @@ test('prepared sets are shared by equal slices, and the longest unused make way'
   expect(calls).toEqual([['x0', 9_000], ['x1', 9_000], ['x1', 0], ['x1', 9_000]]);
   prepared.clear();
   expect(new Set(['d', 'e', 'f'].map((digest) => prepared.nameOf(slice(digest, 1))))).toEqual(new Set(['x0', 'x1', 'x2']));
+});
+
+test('two engines in one process answer each by its own text', async () => {
+  const [one, other] = await Promise.all([openEngine(kinds, actions), openEngine(kinds, actions)]);
+  await one.use('p-1', 'permit (principal, action, resource);');
+  await other.use('p-2', 'forbid (principal, action, resource); permit (principal, action == Action::"health", resource);');
+  for (const path of ['/a', '/b']) for (const action of ['discovery', 'health', 'page'])
+    expect([one, other].map((engine) => engine.decide({ caller: { type: 'Visitor' }, action, facts: { path } }).allowed)).toEqual([true, false]);
 });
