@@ -15,8 +15,16 @@ const letters = 'bcdfghjklmnpqrstvwxz2456789';
 /** Characters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
 export function randomName(length: number): string {
   let name = '';
-  while (name.length < length) for (const byte of webcrypto.getRandomValues(new Uint8Array(length))) if (byte < 243 && name.length < length) name += letters[byte % 27];
+  while (name.length < length) { const byte = randomByte(); if (byte < 243) name += letters[byte % 27] }
   return name;
+}
+
+const drawn = { bytes: new Uint8Array(1024), used: 1024 };
+
+/** One byte from the CSPRNG, which is asked for many at a time; each is used once. */
+function randomByte(): number {
+  if (drawn.used === drawn.bytes.length) { webcrypto.getRandomValues(drawn.bytes); drawn.used = 0 }
+  return drawn.bytes[drawn.used++]!;
 }
 
 /** The key that claims a unique value. */
