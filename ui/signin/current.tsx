@@ -11,13 +11,13 @@ import { agreeing, proving, usePart, type Part } from './part.js';
 export type ViewName = 'loading' | 'unread' | 'impasse' | 'leaving' | 'end' | 'link' | 'code' | 'email' | 'setup' | 'refused' | 'consent';
 
 /** The view that goes with a flow as it stands. */
-export function viewOf({ interaction, impasse, ending, token, elsewhere }: Flow): ViewName {
+export function viewOf({ interaction, impasse, ending, setup, token, elsewhere }: Flow): ViewName {
   if (impasse) return impasse.kind === 'outoforder' ? 'unread' : 'impasse';
   if (!interaction) return 'loading';
   if (ending) return ending === 'leaving' ? ending : 'end';
   const { phase, refusal, emailChallenge } = interaction.status;
   if (phase === 'ConsentRequired') return refusal ? 'refused' : 'consent';
-  if (phase !== 'LoginRequired') return 'setup';
+  if (phase !== 'LoginRequired') return setup ? 'setup' : 'loading';
   if (token) return 'link';
   return emailChallenge && !elsewhere ? 'code' : 'email';
 }

@@ -35,6 +35,8 @@ export class Flow {
   ending: Ending | undefined;
   /** The person wants another address than the one the code went to. */
   elsewhere = false;
+  /** This tab asks for what is missing on the account before it leaves. */
+  setup = false;
   /** Less than five minutes are left. */
   endsSoon = false;
   /** Called whenever something here did. */
@@ -133,6 +135,7 @@ export class Flow {
     if (acted && !this.token) this.#claim.hold();
     else if (!await this.#claim.take()) this.ending = 'done';
     this.token = undefined;
+    this.setup = setup;
     if (!setup && !this.ending) this.leave();
   }
 
