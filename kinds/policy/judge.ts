@@ -61,7 +61,7 @@ export class Judge {
     try {
       const part = this.part(asked);
       const key = part.moves ? '' : part.key(asked);
-      if (part.moves || key.length > longest) { counts.unmemoised += 1; return this.#evaluate(part, asked) }
+      if (part.moves || (typeof key === 'string' && key.length > longest)) { counts.unmemoised += 1; return this.#evaluate(part, asked) }
       const known = this.#memo.get(key);
       if (known) { counts.hits += 1; return known }
       counts.misses += 1;

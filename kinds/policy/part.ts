@@ -17,7 +17,7 @@ export class Part {
   readonly digest: string;
   /** Mentions what changes by itself: nothing is remembered. */
   readonly moves: boolean;
-  readonly #prefix: string;
+  readonly #number: number;
   readonly #looks: Looks;
 
   constructor(number: number, held: readonly Held[], slots: readonly Slot[]) {
@@ -28,13 +28,14 @@ export class Part {
     this.size = held.length;
     this.slots = slots.filter(({ name }) => held.some(({ mentions }) => mentions.has(name)));
     this.moves = this.slots.some((slot) => slot.moves);
-    this.#prefix = `${number} `;
+    this.#number = number;
     this.#looks = new Looks(this.slots);
   }
 
   /** What is asked, as far as these rules look at it; throws where a fact is not what it should be. */
-  key(asked: Asked): string {
-    return this.#prefix + this.#looks.key(asked);
+  key(asked: Asked): number | string {
+    const looks = this.#looks.key(asked);
+    return typeof looks === 'number' ? this.#number * 2 ** 31 + looks : `${this.#number} ${looks}`;
   }
 
   /** The same as the context of an evaluation. */

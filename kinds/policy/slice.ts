@@ -22,7 +22,7 @@ export class Slice {
   readonly #slots: readonly Slot[];
   readonly #guards: readonly Slot[];
   readonly #looks: Looks;
-  readonly #parts = new Map<string, Part>();
+  readonly #parts = new Map<number | string, Part>();
   readonly #number: () => number;
 
   constructor(number: () => number, rules: readonly Rule[], shape: Shape, vocabulary: Vocabulary) {
@@ -40,7 +40,7 @@ export class Slice {
     return this.#parts.get(pattern) ?? this.#make(pattern, asked);
   }
 
-  #make(pattern: string, asked: Asked): Part {
+  #make(pattern: number | string, asked: Asked): Part {
     const held = new Set(this.#guards.filter(({ read }) => read(asked)).map(({ name }) => name));
     const part = new Part(this.#number(), this.#rules.filter(({ guards }) => guards.every(({ name, wanted }) => held.has(name) === wanted)), this.#slots);
     if (this.#parts.size >= most) this.#parts.clear();

@@ -10,8 +10,8 @@ export interface Slot {
   readonly moves: boolean;
   /** Either holds or does not: given to Cedar by its name in one set of all that hold, which costs less than an attribute each. */
   readonly flag: boolean;
-  /** It holds where `name` is among what is read, and is absent where nothing can be: `what` is the same for all that look at the same thing. */
-  readonly among?: { readonly what: string; readonly name: string; read(asked: Asked): readonly string[] | undefined };
+  /** It holds where `name` is what is read or among it, and is absent where nothing can be: `what` is the same for all that look at the same thing, `many` where that may be several. */
+  readonly among?: { readonly what: string; readonly name: string; readonly many?: boolean; read(asked: Asked): string | readonly string[] | undefined };
   read(asked: Asked): CedarValue | undefined;
 }
 
@@ -45,6 +45,15 @@ export class Slots {
     return read && optional ? this.#flag(`has ${name}`, (asked) => read(asked) !== undefined) : { Value: read !== undefined };
   }
 
+  /** Whether a fact is the text that a rule names, or is a set that contains it. */
+  factNames(name: string, text: string): Expr {
+    const { optional, read, type } = facts[name]!;
+    const among = { what: name, name: text, many: type !== 'String', read: read as (asked: Asked) => string | readonly string[] | undefined };
+    const holds = (asked: Asked): boolean | undefined => { const found = among.read(asked); return found === undefined ? undefined : typeof found === 'string' ? found === text : found.includes(text) };
+    const as = `${name} ${JSON.stringify(text)}`;
+    return optional ? this.#value(as, holds, false, among) : this.#flag(as, holds, among);
+  }
+
   /** An entity as a value. */
   entity(term: Term): Expr {
     const read = this.#reading(term);
@@ -60,7 +69,7 @@ export class Slots {
 
   /** Whether the principal is a member of a group. */
   member(group: string): Expr {
-    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), { what: 'groups', name: group, read: ({ groups }) => groups });
+    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), { what: 'groups', name: group, many: true, read: ({ groups }) => groups });
   }
 
   /** The outcome of comparing two ids; with one that may be absent, a value that is then absent too. */
@@ -79,7 +88,7 @@ export class Slots {
   #among(term: Term, constant: Term): Slot['among'] {
     if (!('id' in constant) || 'id' in term) return undefined;
     const read = this.#reading(term);
-    return { what: nameOf(term), name: constant.id, read: (asked) => { const id = read(asked); return id === undefined ? undefined : [id] } };
+    return { what: nameOf(term), name: constant.id, read };
   }
 
   #reading(term: Term): (asked: Asked) => string | undefined {

@@ -71,6 +71,7 @@ export class Specialiser {
       case 'in': return this.#among(body.left.Var, body.right);
       case '==': return this.#same(expression, body);
       case '!=': return this.#rewrite({ '!': { arg: { '==': body } } });
+      case 'contains': return this.#named(body.left, 'Set<String>', body.right) ?? mapWithin(expression, this.#rewrite);
       case 'has': return this.#has(expression, body);
       case '.': return this.#attribute(expression, body);
       default: return mapWithin(expression, this.#rewrite);
@@ -106,7 +107,14 @@ export class Specialiser {
   #same(expression: Expr, { left, right }: { left: Expr; right: Expr }): Expr {
     if (isAction(left) && entitiesOf(right)) return value(entitiesOf(right)![0]!.id === this.#shape.action);
     const [one, other] = [this.#termOf(left), this.#termOf(right)];
-    return one && other && !('id' in one && 'id' in other) ? this.slots.same(one, other) : mapWithin(expression, this.#rewrite);
+    if (one && other && !('id' in one && 'id' in other)) return this.slots.same(one, other);
+    return this.#named(left, 'String', right) ?? this.#named(right, 'String', left) ?? mapWithin(expression, this.#rewrite);
+  }
+
+  /** A fact compared with a text that the rule names. */
+  #named(left: Expr, type: string, right: Expr): Expr | undefined {
+    const name = '.' in left ? factOf(left['.'] as { left: Expr; attr: string }) : undefined;
+    return name !== undefined && facts[name]!.type === type && 'Value' in right && typeof right.Value === 'string' ? this.slots.factNames(name, right.Value) : undefined;
   }
 
   #has(expression: Expr, { left, attr }: { left: Expr; attr: string | readonly string[] }): Expr {
@@ -129,11 +137,15 @@ export class Specialiser {
     const [form, body] = formOf(expression);
     if (form !== '.') return undefined;
     const { left, attr } = body as { left: Expr; attr: string };
-    if ('Var' in left && left.Var === 'context') return facts[attr]?.type === 'Client' ? { fact: attr } : undefined;
+    const fact = factOf({ left, attr });
+    if (fact !== undefined) return facts[fact]!.type === 'Client' ? { fact } : undefined;
     const owner = subjectOf(left);
     return owner && this.#vocabulary.types.get(this.#shape[owner])?.attributes[attr] ? { of: owner, attribute: attr } : undefined;
   }
 }
+
+/** The fact that an attribute of the context is. */
+const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined => ('Var' in left && left.Var === 'context' && facts[attr] ? attr : undefined);
 
 const isAction = (expression: Expr): boolean => 'Var' in expression && expression.Var === 'action';
 
