@@ -5,6 +5,7 @@ import { Pages } from './apiserver/pages.js';
 import { Server } from './apiserver/server.js';
 import type { Config } from './config.js';
 import { ensureKeys, readKeys } from './keysfile.js';
+import { closingWorker } from './kinds/account/closer.js';
 import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
@@ -69,6 +70,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   outbox.register(mailWorker(config.emailFrom, mail, log));
+  outbox.register(closingWorker(store));
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();

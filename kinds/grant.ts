@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { defineKind } from '../registry/kind.js';
+import { defineKind, type Call } from '../registry/kind.js';
+import type { Cause } from '../registry/status.js';
 import { timestamp } from './text.js';
 
 /** What an account agreed to share with one Client: the remembered decision, of which the library's grants are copies (`provider.md` 8). */
 export const Grant = defineKind({
   kind: 'Grant', resource: 'grants', owner: 'status.account', named: 'service',
   description: 'What a person agreed that a service may see.',
-  verbs: ['get', 'list', 'watch'],
+  verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'],
   spec: z.object({
     scopes: z.array(z.string().max(128)).max(50).describe('Scopes agreed to; a patch may only shrink them.'),
   }),
@@ -42,7 +43,35 @@ export const Grant = defineKind({
     Client: (grant) => grant.status.client.name,
     Scopes: (grant) => grant.spec.scopes.join(','),
   },
+  strategy: {
+    validate: (next, old, call) => (old && narrows(call) ? widenings(next.spec.scopes, old.spec.scopes) : []),
+    /** What was agreed to less, or not at all any more: the copies that tokens stand on go in the same commit. */
+    async also(tx, next, old, call) {
+      if (!old || (next && !narrows(call))) return;
+      const gone = old.spec.scopes.filter((scope) => !next?.spec.scopes.includes(scope));
+      if (next && gone.length === 0) return;
+      tx.add(await call.ports.revokeGrants([old.metadata.name]));
+      if (!next) return;
+      const { internal } = next;
+      internal.decision = old.internal.decision + 1;
+      internal.rejected = [...new Set([...old.internal.rejected, ...gone])];
+      for (const scope of gone) delete internal.claims?.[scope];
+    },
+  },
 });
+
+/** A browser in a sign-in agrees anew, to less or to more; everybody else can only take away. */
+const narrows = ({ caller }: Call): boolean => caller.type !== 'Browser';
+
+function widenings(next: readonly string[], old: readonly string[]): Cause[] {
+  const causes: Cause[] = [];
+  for (const [i, scope] of next.entries()) {
+    if (next.indexOf(scope) < i) causes.push({ reason: 'FieldValueDuplicate', field: `spec.scopes[${i}]`, message: 'Duplicate value' });
+    else if (!old.includes(scope)) causes.push({ reason: 'FieldValueForbidden', field: `spec.scopes[${i}]`, message: 'Forbidden: scopes can only be taken away here; the service asks for more' });
+  }
+  if (old.includes('openid') && !next.includes('openid')) causes.push({ reason: 'FieldValueRequired', field: 'spec.scopes', message: 'Required value: openid; delete the grant to end it' });
+  return causes;
+}
 
 /** The name of the Grant of an account to a Client. */
 export const grantName = (account: string, client: string): string => `${account}-${client}`;

@@ -1,5 +1,7 @@
 import type { Action, AnyKind } from '../registry/kind.js';
-import { Account } from './account.js';
+import { Account } from './account/account.js';
+import { disable, enable } from './account/disable.js';
+import { newAddress, newAddressChallenge } from './account/newaddress.js';
 import { ClaimsProvider } from './claimsprovider.js';
 import { ClaimsReview } from './claimsreview.js';
 import { Client } from './client.js';
@@ -37,6 +39,10 @@ export const actions: readonly Action[] = [
   login,
   readAccount,
   setUpAccount,
+  newAddressChallenge,
+  newAddress,
+  disable,
+  enable,
   consent,
   clientSecret,
 ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ObjectOf } from '../registry/kind.js';
-import type { Account } from './account.js';
+import type { Account } from './account/account.js';
 
 /** A value that a claim may have. */
 export type ClaimValue = string | number | boolean | string[];

@@ -1,4 +1,4 @@
-import { Account } from '../kinds/account.js';
+import { Account } from '../kinds/account/account.js';
 import { canonical } from '../kinds/address.js';
 import { operators } from '../kinds/group.js';
 import type { AccountCaller, OwnerReference } from '../registry/kind.js';

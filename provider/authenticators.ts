@@ -1,5 +1,5 @@
 import type { Provider } from 'oidc-provider';
-import { Account } from '../kinds/account.js';
+import { Account } from '../kinds/account/account.js';
 import { Session } from '../kinds/session.js';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
 import { guard } from '../registry/guard.js';

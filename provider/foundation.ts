@@ -5,7 +5,7 @@ import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
 import type { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.js';
-import type { Account } from '../kinds/account.js';
+import type { Account } from '../kinds/account/account.js';
 import type { Client } from '../kinds/client.js';
 import type { Grant } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';

@@ -1,5 +1,5 @@
 import type { AdapterPayload, Interaction as LibraryInteraction, ProviderContext } from 'oidc-provider';
-import { accountSummary } from '../kinds/account.js';
+import { accountSummary } from '../kinds/account/account.js';
 import { Interaction, interactionLife } from '../kinds/interaction/interaction.js';
 import type { ObjectOf, Part } from '../registry/kind.js';
 import { nameOf } from '../registry/keys.js';

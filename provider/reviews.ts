@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Account } from '../kinds/account.js';
+import { Account } from '../kinds/account/account.js';
 import { ClaimsReview } from '../kinds/claimsreview.js';
 import type { Scope } from '../kinds/scopes.js';
 import type { ClaimsProviderObject } from '../kinds/suppliers.js';

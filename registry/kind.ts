@@ -140,6 +140,8 @@ export interface Transaction {
   /** Changes what `get` returned; a no-op writes nothing. Throws 404 when absent. */
   update<K extends AnyKind>(kind: K, name: string, change: (next: ObjectOf<K>) => void | Promise<void>): Promise<ObjectOf<K>>;
   delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
+  /** Removes an object at once, also where its kind carries deletions out by steps: their last one. */
+  erase(kind: AnyKind, name: string): Promise<void>;
   /** Writes an outbox row that `worker` carries out after the commit; `until` in milliseconds since the epoch. */
   later(worker: string, payload: unknown, until: number, options?: { id?: string; notBefore?: number }): Promise<void>;
   /** Takes one from a counted limit in this commit, or throws 429. */

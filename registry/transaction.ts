@@ -122,12 +122,19 @@ export class StoreTransaction implements Transaction {
     const old = before?.object;
     if (!old) return undefined;
     if (kind.strategy.remove) await kind.strategy.remove(this, old, this.#call);
-    else {
-      this.#staged.set(objectKey(kind, name), { kind, before, object: undefined });
-      await this.#claim(kind, undefined, old);
-      await kind.strategy.also?.(this, undefined, old, this.#call);
-    }
+    else await this.#remove(kind, old, before);
     return old as ObjectOf<K>;
+  }
+
+  async erase(kind: AnyKind, name: string): Promise<void> {
+    const before = await this.#stored(kind, name);
+    if (before) await this.#remove(kind, before.object, before);
+  }
+
+  async #remove(kind: AnyKind, old: KindObject, before: Stored): Promise<void> {
+    this.#staged.set(objectKey(kind, old.metadata.name), { kind, before, object: undefined });
+    await this.#claim(kind, undefined, old);
+    await kind.strategy.also?.(this, undefined, old, this.#call);
   }
 
   async later(worker: string, payload: unknown, until: number, options: { id?: string; notBefore?: number } = {}): Promise<void> {

@@ -1,6 +1,6 @@
 import { defineAction, type Call } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
-import { Account, accountSummary } from '../account.js';
+import { Account, accountSummary } from '../account/account.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseFollowed, refuseUnless } from './phase.js';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineAction, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { Account } from '../account.js';
+import { Account } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { Session } from '../session.js';

@@ -6,7 +6,7 @@ import { defineAction, type Call, type Transaction } from '../../registry/kind.j
 import type { Limit } from '../../registry/limits.js';
 import { invalid, tooManyRequests } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { Account } from '../account.js';
+import { Account } from '../account/account.js';
 import { canonical, emailAddress, isWithinLengths } from '../address.js';
 import { describeBrowser } from '../useragent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
@@ -14,13 +14,15 @@ import { refuseUnless } from './phase.js';
 import { restingUntil } from './resting.js';
 
 const quarter = 15 * 60;
-const mailLimits = {
+/** Mails to one address, from one sign-in, for one client network (`api.md` 10). */
+export const mailLimits = {
   address: { name: 'mailaddress', most: 5, seconds: quarter }, interaction: { name: 'mailinteraction', most: 5, seconds: quarter }, network: { name: 'mailnetwork', most: 20, seconds: quarter },
 } satisfies Record<string, Limit>;
 
-const life = 10 * 60_000;
-const resendAfter = 60_000;
-const tries = 5;
+/** How long an emailed code or link counts, and from when another may be asked for, in milliseconds; and how many codes may be tried. */
+export const challengeLife = 10 * 60_000;
+export const resendAfter = 60_000;
+export const tries = 5;
 
 /** What the MAC of a code covers: a code is good for one challenge of one interaction. */
 export const codeData = (interaction: string, challenge: string, code: string): string => `${interaction}\0${challenge}\0${code}`;
@@ -42,7 +44,7 @@ export const emailChallenge = defineAction({
       const [account, resting] = [await tx.byUnique(Account, 'email', canonical(spec.email)), await restingUntil(tx, canonical(spec.email), call)];
       const next = await tx.update(Interaction, name, (object) => challenge(object, spec.email, secrets, resting > 0, call));
       const order: MailOrder = { to: account?.status.email.address ?? spec.email, signIn: mailFacts(next, secrets, resting > 0, call) };
-      await tx.later('mail', order, call.now + life, { id: secrets.id });
+      await tx.later('mail', order, call.now + challengeLife, { id: secrets.id });
       return next;
     });
   },
@@ -66,15 +68,15 @@ function challenge({ internal, status, metadata }: InteractionObject, address: s
   if (former) internal.replaced = [...internal.replaced, { id: former.id, code: former.code, link: former.link }].slice(-20);
   internal.email = {
     id, address, code: call.keys.mac('emailcode', codeData(metadata.name, id, code)).toString('base64url'), link: digest(token),
-    sent: call.now, expires: call.now + life, triesLeft: tries, state: 'InForce', linkOnly,
+    sent: call.now, expires: call.now + challengeLife, triesLeft: tries, state: 'InForce', linkOnly,
   };
   status.emailChallenge = {
-    email: address, sentTimestamp: toTimestamp(call.now), expirationTimestamp: toTimestamp(call.now + life),
+    email: address, sentTimestamp: toTimestamp(call.now), expirationTimestamp: toTimestamp(call.now + challengeLife),
     resendAfterTimestamp: toTimestamp(Math.ceil((call.now + resendAfter) / 1000) * 1000), triesLeft: tries,
   };
 }
 
 const mailFacts = ({ metadata, status }: InteractionObject, { code, token }: { code: string; token: string }, linkOnly: boolean, call: Call) => ({
   client: status.client.displayName, ...(!linkOnly && { code }), link: `${call.settings.baseURL}/interaction/${metadata.name}#token=${token}`,
-  browser: describeBrowser(call.request.userAgent), now: call.now, ends: call.now + life, host: new URL(call.settings.baseURL).host,
+  browser: describeBrowser(call.request.userAgent), now: call.now, ends: call.now + challengeLife, host: new URL(call.settings.baseURL).host,
 });

@@ -6,7 +6,7 @@ import type { Limit } from '../../registry/limits.js';
 import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { Account, accountSummary } from '../account.js';
+import { Account, accountSummary } from '../account/account.js';
 import { canonical } from '../address.js';
 import { claimsOf } from '../assurance.js';
 import type { Method } from '../session.js';
@@ -138,5 +138,5 @@ function authenticated(interaction: InteractionObject, account: AccountObject, m
   useUp(interaction);
   status.phase = 'Authenticated';
   status.account = accountSummary(account);
-  internal.login = { account: account.metadata.name, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
+  internal.login = { account: account.metadata.name, epoch: account.internal.epoch, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
 }

@@ -1,5 +1,5 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
-import type { Account } from '../account.js';
+import type { Account } from '../account/account.js';
 import { canonical } from '../address.js';
 import { claimsOf } from '../assurance.js';
 import type { Method, Session } from '../session.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { group, type KindObject } from '../../registry/kind.js';
-import { Missing } from '../account.js';
+import { Missing } from '../account/account.js';
 import { Method } from '../session.js';
 import { timestamp } from '../text.js';
 
@@ -105,6 +105,8 @@ export const InteractionInternal = z.object({
   replaced: z.array(z.object({ id: z.string(), code: z.string(), link: z.string() })).max(20),
   login: z.object({
     account: z.string(), method: Method, seconds: z.number().int(), amr: z.array(z.string()), acr: z.string(),
+    /** That of the Account when it was proven. */
+    epoch: z.number().int(),
   }).optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
   /** Names of the claims that other services would share, as the person was shown them, by scope. */

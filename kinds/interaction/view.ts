@@ -1,7 +1,7 @@
 import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/stored.js';
-import { Account, accountSummary } from '../account.js';
+import { Account, accountSummary } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { builtInProvider, type ClaimValue, type Scope } from '../scopes.js';

@@ -4,7 +4,7 @@ import { nameOf } from '../../registry/keys.js';
 import type { Log } from '../../registry/observe.js';
 import type { Store } from '../../registry/store.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { Account } from '../account.js';
+import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import { recordOf } from './input.js';
 import type { Judgement } from './judge.js';

@@ -5,7 +5,7 @@ import type { Store } from '../../registry/store.js';
 import { frame, objectKey } from '../../registry/stored.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReference, randomName } from '../../registry/transaction.js';
-import { Account } from '../account.js';
+import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import { recordOf } from './input.js';
 import type { Judgement } from './judge.js';

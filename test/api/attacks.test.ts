@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Account } from '../../kinds/account.js';
+import { Account } from '../../kinds/account/account.js';
 import { authorizationPath, begin, mailTo, redeem, signIn, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Answer, Tab } from '../support/tab.js';

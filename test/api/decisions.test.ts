@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
-import type { Account } from '../../kinds/account.js';
+import type { Account } from '../../kinds/account/account.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { frame } from '../../registry/stored.js';
 import { under } from '../../storage/storage.js';

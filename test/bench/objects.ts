@@ -7,7 +7,7 @@ import type { Bench } from './bench.js';
 export async function fill(bench: Bench, data: string, count: number): Promise<number> {
   const load = (file: string): Promise<any> => import(pathToFileURL(join(bench.root, 'dist', file)).href);
   const [{ openEmbedded }, { frame, objectKey }, { uniqueKey }, { Account }] =
-    await Promise.all([load('storage/embedded/embedded.js'), load('registry/stored.js'), load('registry/transaction.js'), load('kinds/account.js')]);
+    await Promise.all([load('storage/embedded/embedded.js'), load('registry/stored.js'), load('registry/transaction.js'), load('kinds/account/account.js')]);
   const storage = await openEmbedded({ directory: join(data, 'store') });
   let bytes = 0;
   for (let from = 0; from < count; from += 1000) {

@@ -1,4 +1,4 @@
-import { Account } from '../../kinds/account.js';
+import { Account } from '../../kinds/account/account.js';
 import { ClaimsProvider } from '../../kinds/claimsprovider.js';
 import { ClaimsReview } from '../../kinds/claimsreview.js';
 import { Client } from '../../kinds/client.js';

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Account } from '../../kinds/account.js';
+import { Account } from '../../kinds/account/account.js';
 import { Client } from '../../kinds/client.js';
 import { Grant, grantName } from '../../kinds/grant.js';
 import { Group } from '../../kinds/group.js';
@@ -154,7 +154,7 @@ export class House {
     return this.store.change(this.store.systemCall(), (tx) => tx.update(Interaction, before.metadata.name, ({ status, internal }) => {
       if (status.phase !== 'LoginRequired') throw new Error(`phase is ${status.phase}`);
       status.phase = 'Authenticated';
-      internal.login = { account: query.get('account')!, method, seconds: Math.floor(Date.now() / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
+      internal.login = { epoch: 0, account: query.get('account')!, method, seconds: Math.floor(Date.now() / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
     }));
   }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { Account } from '../../kinds/account.js';
+import { Account } from '../../kinds/account/account.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import type { Question } from '../../registry/decision.js';
 import { Browser } from './browser.js';

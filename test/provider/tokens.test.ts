@@ -50,7 +50,7 @@ describe('refresh tokens', () => {
 
   test('of a disabled account are refused at once', async () => {
     const { rp, tokens, account } = await signedIn('disabled');
-    const { Account } = await import('../../kinds/account.js');
+    const { Account } = await import('../../kinds/account/account.js');
     await house.store.change(house.store.systemCall(), (tx) => tx.update(Account, account, ({ status }) => { status.disabledTimestamp = '2026-01-01T00:00:00Z' }));
     expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe('invalid_grant');
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();

@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { defineKind, type ObjectOf } from '../registry/kind.js';
-import { line, timestamp, webAddress } from './text.js';
+import { defineKind, type ObjectOf } from '../../registry/kind.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { requireRecentSignIn } from '../recent.js';
+import { closeLater } from './closing.js';
+import { canonical } from '../address.js';
+import { line, timestamp, webAddress } from '../text.js';
 
 /** What setup may still ask for. */
 export const Missing = z.enum(['displayName', 'passkey']);
@@ -9,7 +13,7 @@ export const Missing = z.enum(['displayName', 'passkey']);
 export const Account = defineKind({
   kind: 'Account', resource: 'accounts', shortNames: ['acct'], owner: 'metadata.name', cached: true, named: 'service',
   description: 'A person who signs in, known by an address they proved to hold.',
-  verbs: ['get', 'list', 'watch', 'patch', 'update'],
+  verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
   spec: z.object({
     displayName: line(64).optional().describe('The name shown to the person and, with scope profile, to services.'),
     givenName: line(64).optional().describe('Given name.'),
@@ -38,10 +42,10 @@ export const Account = defineKind({
   internal: z.object({
     /** WebAuthn user handle, 64 random bytes, base64url. */
     userHandle: z.string(),
-    /** Outlives the account in records that must not come back to life under another one. */
+    /** Raised when what a sign-in rests on is taken away: proofs given before are over, also those whose sign-in is not finished. */
     epoch: z.number().int(),
   }),
-  unique: { email: (account) => account.status.email.address.toLowerCase() },
+  unique: { email: ({ metadata, status }) => (metadata.deletionTimestamp ? undefined : canonical(status.email.address)) },
   columns: {
     Email: (account) => account.status.email.address,
     Disabled: (account) => account.status.disabledTimestamp !== undefined,
@@ -53,6 +57,17 @@ export const Account = defineKind({
       const missing: z.infer<typeof Missing>[] = [];
       if (!next.spec.displayName) missing.push('displayName');
       next.status.setup = { complete: missing.length === 0, missing };
+    },
+    /** Nobody can sign in to it from this commit on, and its address is free; everything it owns goes afterwards, itself last. */
+    async remove(tx, old, call) {
+      requireRecentSignIn(call, Account, old.metadata.name);
+      if (old.metadata.deletionTimestamp) return;
+      await tx.update(Account, old.metadata.name, ({ metadata, internal }) => {
+        metadata.deletionTimestamp = toTimestamp(call.now);
+        internal.epoch += 1;
+      });
+      await closeLater(tx, call, { account: old.metadata.name, why: 'Deleted' });
+      if (call.caller.type === 'Account' && call.caller.account === old.metadata.name) tx.after(() => call.ports.forgetCookies());
     },
   },
 });

@@ -1,0 +1,83 @@
+import type { MailOrder } from '../../mail/messages.js';
+import type { AnyKind, Call } from '../../registry/kind.js';
+import { dropRows, type Worker } from '../../registry/outbox.js';
+import type { Store } from '../../registry/store.js';
+import { pagesOf } from '../../registry/walk.js';
+import { canonical } from '../address.js';
+import { Grant } from '../grant.js';
+import { Interaction, type InteractionObject } from '../interaction/interaction.js';
+import { Session } from '../session.js';
+import { Account } from './account.js';
+import type { ClosingRow } from './closing.js';
+
+/** How many objects go together, and how many are looked at together. */
+const together = { gone: 20, ended: 10, looked: 250 };
+
+/** How long the mail that tells of a deletion is tried, in milliseconds. */
+const tellFor = 86_400_000;
+
+/** Ends sessions and grants of accounts and, where an account was deleted, removes all that it owned, itself last, and tells the person. Each step may be repeated. */
+export function closingWorker(store: Store): Worker {
+  return {
+    name: 'closing', delivery: 'AtLeastOnce', parallel: 4,
+    async run(payload) {
+      const row = payload as ClosingRow;
+      const call = store.systemCall();
+      const account = await call.store(Account).get(row.account);
+      const { deletionTimestamp } = account?.metadata ?? {};
+      if (row.why === 'Disabled' && (!account?.status.disabledTimestamp || deletionTimestamp)) return { done: true };
+      await endSessions(call, row);
+      if (row.why === 'Changed') return { done: true };
+      for (const { metadata } of await call.store(Grant).list(row.account)) await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
+      if (row.why === 'Disabled') return { done: true };
+      await removeOwned(store, call, row.account);
+      await removeInteractions(store, call, row.account);
+      if (account && deletionTimestamp) await removeAccount(store, call, row, account.status.email.address);
+      await removeOwned(store, call, row.account);
+      return { done: true };
+    },
+  };
+}
+
+/** Ends, a few at a time, the sessions that began before it was asked for. */
+async function endSessions(call: Call, row: ClosingRow): Promise<void> {
+  const keep = row.why === 'Changed' ? row.keep : undefined;
+  const isMeant = ({ metadata, internal }: NonNullable<(typeof Session)['$object']>): boolean =>
+    !metadata.deletionTimestamp && metadata.name !== keep && (row.why !== 'Changed' || internal.loginSeconds * 1000 <= row.asked);
+  for (;;) {
+    const some = (await call.store(Session).list(row.account)).filter(isMeant).slice(0, together.ended);
+    if (some.length === 0) return;
+    await call.change(async (tx) => tx.add(await call.ports.endSessions(some)));
+  }
+}
+
+/** Removes every object that an account owns, of whatever kind. */
+async function removeOwned(store: Store, call: Call, account: string): Promise<void> {
+  for (const kind of store.registry.kinds) {
+    if (!kind.owner || kind.owner === 'metadata.name') continue;
+    const names = (await call.store(kind).list(account)).map(({ metadata }) => metadata.name);
+    for (let i = 0; i < names.length; i += together.gone) await erase(call, kind, names.slice(i, i + together.gone));
+  }
+}
+
+/** Sign-ins under way name the person they have found. */
+async function removeInteractions(store: Store, call: Call, account: string): Promise<void> {
+  for await (const page of pagesOf(store, Interaction, together.looked)) {
+    const theirs = page.filter(({ object }) => { const { internal } = object as InteractionObject; return internal.login?.account === account || internal.account === account });
+    for (const { name } of theirs) await erase(call, Interaction, [name]);
+  }
+}
+
+const erase = (call: Call, kind: AnyKind, names: readonly string[]): Promise<void> =>
+  call.change(async (tx) => { for (const name of names) await tx.erase(kind, name) });
+
+/** The account itself, with the mail that says so; mails to it that have not left are not sent any more. */
+async function removeAccount(store: Store, call: Call, { account, asked, browser, byOwner }: ClosingRow, address: string): Promise<void> {
+  await dropRows(store, call.keys, 'mail', (order) => canonical((order as MailOrder).to) === canonical(address));
+  const order: MailOrder = { to: address, accountDeleted: { host: new URL(call.settings.baseURL).host, asked, browser, byOwner } };
+  await call.change(async (tx) => {
+    if (!(await tx.get(Account, account))) return;
+    await tx.erase(Account, account);
+    await tx.later('mail', order, call.now + tellFor);
+  });
+}
