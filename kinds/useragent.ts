@@ -23,7 +23,8 @@ export function deviceOf(userAgent: string): Device {
 }
 
 /** "Firefox on Linux", as a mail names who asked. */
-export function describeBrowser(userAgent: string): string {
-  const { browser, os } = deviceOf(userAgent);
-  return browser === 'Other' && os === 'Other' ? 'an unknown browser' : `${browser} on ${os}`;
-}
+export const describeBrowser = (userAgent: string): string => describeDevice(deviceOf(userAgent));
+
+/** The same of what a session was begun from. */
+export const describeDevice = ({ browser, os }: Pick<Device, 'browser' | 'os'>): string =>
+  (browser === 'Other' && os === 'Other' ? 'an unknown browser' : `${browser} on ${os}`);

@@ -10,6 +10,9 @@ export interface AddressChanged { readonly host: string; readonly browser: strin
 /** What the mail about a deleted account tells. */
 export interface AccountDeleted { readonly host: string; readonly browser: string; readonly asked: number; readonly byOwner: boolean }
 
+/** What the mail about a sign-in from another browser tells; `account` is the address of the person's own page. */
+export interface NewBrowser { readonly host: string; readonly browser: string; readonly now: number; readonly account: string }
+
 const clock = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
 const day = (time: number): string => `${new Date(time).toISOString().slice(0, 10)} at ${clock(time)}`;
 const message = (subject: string, blocks: readonly Block[]): Message => ({ subject, ...layout(subject, blocks) });
@@ -33,4 +36,11 @@ export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDel
   { text: `Your account with ${host} was deleted, as asked for on ${day(asked)} ${byOwner ? `from ${browser}` : 'by an operator of the service'}.` },
   { text: 'You are signed out everywhere. What services were allowed to see about you is withdrawn; your passkeys, sessions and the decisions kept about you are removed. Passkeys may remain in your password manager: you can delete them there.' },
   { text: 'This cannot be undone. You can sign in with this address again at any time; that makes a new account, which knows nothing of this one.', quiet: true },
+]);
+
+/** The notice that somebody signed in from a browser that none of the account's sessions is from. */
+export const newBrowserMail = ({ host, browser, now, account }: NewBrowser): Message => message(`A new sign-in to your account with ${host}`, [
+  { text: `On ${day(now)} somebody signed in to your account with ${host} from ${browser}, which is not signed in anywhere else. If this was you, there is nothing to do.` },
+  { text: 'If it was not, sign that browser out on your account page, and see to it that nobody else can read your mail:' },
+  { link: account, label: 'See where you are signed in' },
 ]);

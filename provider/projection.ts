@@ -8,7 +8,7 @@ import { clientName } from './clients.js';
 import { phishingResistant } from '../kinds/assurance.js';
 import type { Exchange } from './exchange.js';
 import type { Foundation, SessionObject } from './foundation.js';
-import { endBeyondCap } from './sessioncap.js';
+import { followNewSession } from './newsession.js';
 import { deviceOf } from '../kinds/useragent.js';
 
 /** The name of the Session object of one library session: the same on every replica, and it tells no id. */
@@ -27,7 +27,7 @@ export async function projectSession(on: Foundation, exchange: Exchange, name: s
   const owned = ownedBy(payload.accountId!);
   return on.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
-    if (!old) exchange.afterCommit('session cap', () => on.afterwards(() => endBeyondCap(on, payload.accountId!)));
+    if (!old) exchange.afterCommit('new session', () => on.afterwards(() => followNewSession(on, payload.accountId!, name)));
     return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, libraryKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
   });
 }

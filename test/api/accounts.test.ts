@@ -176,6 +176,21 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await settles(async () => (await leftOf(service, name)).length === 0);
   });
 
+  test('tells of a sign-in from a browser that is not signed in anywhere else, and of no other', async () => {
+    const { tab } = await person('roaming@example.test');
+    clock.advance(120_000);
+    const from = (userAgent: string): Tab => { const one = service.tab(); one.headers = { 'user-agent': userAgent }; return one };
+    await service.tab().delete('mockmessages').is(200);
+    await signIn(service, 'roaming@example.test');
+    await signIn(service, 'roaming@example.test', { tab: from('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0') });
+    const { subject, text } = await taken(service, 'roaming@example.test');
+    expect(subject).toMatch(/new sign-in/);
+    expect(text).toMatch(/from Firefox on Linux[^]*\/account/);
+    await signIn(service, 'roaming@example.test', { tab: from('Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0') });
+    await settles(async () => (await tab.get('sessions').is(200)).body.items.length === 4);
+    expect((await service.tab().get('mockmessages').is(200)).body.items).toEqual([]);
+  });
+
   describe('a grant', () => {
     test('is made smaller by its owner: what was issued for more is dead, and the service has to ask again', async () => {
       const { tab, name, access, refresh, client } = await person('sharing@example.test');

@@ -53,6 +53,8 @@ export class Tab {
   readonly base: string;
   readonly origin: string;
   cookies: Cookie[] = [];
+  /** Sent with every request, such as a user agent. */
+  headers: Readonly<Record<string, string>> = {};
 
   /** `base` is where it connects, `origin` what it believes the service to be. */
   constructor(base: string, origin: string) {
@@ -79,7 +81,7 @@ export class Tab {
     const target = path.startsWith('http') ? path.slice(new URL(path).origin.length) : path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
     const own = init.plain ? {} : { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', ...(method !== 'GET' && { origin: this.origin }) };
     const cookie = init.cookies === false ? '' : this.#cookieHeader(target);
-    const headers: Record<string, string | string[] | undefined> = { accept: 'application/json', ...own, ...(cookie && { cookie }), ...init.headers };
+    const headers: Record<string, string | string[] | undefined> = { accept: 'application/json', ...own, ...(cookie && { cookie }), ...this.headers, ...init.headers };
     for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
     const answer = await exchange(this.base, method, target, headers as Record<string, string | string[]>, init.body);
     this.#keep(answer);
