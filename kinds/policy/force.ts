@@ -13,12 +13,15 @@ export class Force {
   readonly #store: Store;
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #changed: () => void;
   #wanted = 0;
   #reached = 0;
   #work: Promise<void> = Promise.resolve();
   #leave: () => void = () => {};
 
-  constructor(engine: Engine, store: Store, log: Log) {
+  /** `changed` is called each time another policy has come into force here. */
+  constructor(engine: Engine, store: Store, log: Log, changed: () => void) {
+    this.#changed = changed;
     this.#engine = engine;
     this.#store = store;
     this.#log = log;
@@ -73,6 +76,7 @@ export class Force {
     try {
       await this.#engine.use(name, policy.spec.cedar);
       this.#reached = number;
+      this.#changed();
       this.#log.info({ policy: name, author: policy.status.author }, 'a policy is in force');
     } catch (error) {
       this.#log.error({ err: error, policy: name }, 'a policy cannot be brought into force, the former stays');

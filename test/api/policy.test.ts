@@ -120,6 +120,21 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     expect(recorded[0]!.status.reasons).toEqual([{ rule: 'closed', message: 'Clients are not for reading.' }]);
   });
 
+  test('ends the watches of sign-ins, which are shown as policy sees them, on every replica, and no other', async () => {
+    const other = await service.replica();
+    const { tab, I } = await begin(service);
+    const elsewhere = other.tab();
+    elsewhere.cookies = tab.cookies;
+    const [signIn, policies] = [new Stream(elsewhere, `${I}?watch=true`), new Stream(elsewhere, 'policies?watch=true')];
+    await Promise.all([signIn, policies].map((stream) => stream.until(({ events }) => events.length > 0)));
+    const { body } = await operator.post('policies', draft(await textWith(service, ''))).is(201);
+    await signIn.until(({ ended }) => ended, 5_000);
+    expect(signIn.events.filter(({ type }) => type === 'ERROR')).toEqual([]);
+    await policies.until(({ events }) => events.some(({ object }) => object.metadata.name === body.metadata.name));
+    expect(policies.ended).toBe(false);
+    policies.close();
+  });
+
   test('a text that cannot be compiled keeps the former, and the replica is unready until another comes', async () => {
     const before = (await operator.get('policies').is(200)).body.items.at(-1);
     const call = service.store.systemCall();
