@@ -17,6 +17,7 @@ export class Force {
   #reached = 0;
   #work: Promise<void> = Promise.resolve();
   #leave: () => void = () => {};
+  #stopped = false;
 
   constructor(engine: Engine, store: Store, log: Log) {
     this.#engine = engine;
@@ -56,6 +57,7 @@ export class Force {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#leave();
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#work;
@@ -104,6 +106,7 @@ export class Force {
   }
 
   #later(wait: number, work: () => Promise<void>): void {
+    if (this.#stopped) return;
     const timer = setTimeout(() => { this.#timers.delete(timer); work().catch((error) => this.#log.warn({ err: error }, 'the newest policy could not be read')) }, wait);
     this.#timers.add(timer.unref());
   }
