@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enact } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
-import { begin, mailTo, signIn } from '../support/signin.js';
+import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
-import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
@@ -154,87 +153,6 @@ describe('a Policy manifest', () => {
     await expect(start(temporary())).rejects.toThrow(/a Policy has no name/);
   });
 });
-
-describe('who may do what, by the default policy (I1)', () => {
-  type Subject = 'visitor' | 'owner' | 'other' | 'operator';
-  const [reading, own] = ['get list watch', 'get list watch delete deletecollection'];
-  /** `api.md` 4 for what is served, objects of `owner`; lists are everybody's own. */
-  const table: Record<string, Partial<Record<Subject, string>>> = {
-    interactions: { operator: 'list' },
-    sessions: { owner: own, other: 'list watch deletecollection', operator: own },
-    accounts: { owner: `${reading} patch update`, other: 'list watch', operator: `${reading} patch update` },
-    grants: { owner: reading, other: 'list watch', operator: reading },
-    policydecisions: { owner: reading, other: 'list watch', operator: reading },
-    policies: { visitor: reading, owner: reading, other: reading, operator: `${reading} create` },
-    clients: { operator: `${reading} create patch update delete clients/secret` },
-    mockmessages: { visitor: `${reading} deletecollection`, owner: `${reading} deletecollection`, other: `${reading} deletecollection`, operator: `${reading} deletecollection` },
-  };
-  let service: TestService;
-  const tabs = {} as Record<Subject, Tab>;
-  const objects: Record<string, string> = { policies: 'p-1', clients: 'app' };
-  beforeAll(async () => {
-    service = await startTest({ flags });
-    await createClient(service, 'app');
-    for (const [subject, address] of [['owner', 'owner@example.test'], ['other', 'other@example.test'], ['operator', 'op@example.test']] as const) tabs[subject] = (await signIn(service, address)).tab;
-    tabs.visitor = service.tab();
-    const { tab, I, name } = await begin(service);
-    objects.interactions = name;
-    await tab.post(`${I}/emailchallenge`, { spec: { email: 'mail@example.test' } }).is(200);
-    await mailTo(service, 'mail@example.test');
-    objects.accounts = (await tabs.owner.get('accounts/~').is(200)).body.metadata.name;
-    for (const resource of ['sessions', 'grants']) objects[resource] = (await tabs.owner.get(resource).is(200)).body.items[0].metadata.name;
-    objects.mockmessages = (await tabs.visitor.get('mockmessages').is(200)).body.items[0].metadata.name;
-    objects.policydecisions = (await settledDecisions(service, ({ spec }) => spec.account === objects.accounts && spec.action === 'signUp'))[0]!.metadata.name;
-  });
-
-  /** The request that asks for a verb and, where it is permitted, changes nothing. */
-  function ask(tab: Tab, resource: string, verb: string): PromiseLike<{ code: number }> {
-    const at = `${resource}/${objects[resource]}`;
-    switch (verb) {
-      case 'list': return tab.get(resource);
-      case 'watch': return watched(tab, resource);
-      case 'get': return tab.get(at);
-      case 'create': return tab.post(resource, { spec: { bogus: 1 } });
-      case 'patch': return tab.patch(at, { spec: { bogus: 1 } });
-      case 'update': return tab.put(at, { spec: {} });
-      case 'delete': return tab.delete(`${at}?dryRun=All`);
-      case 'deletecollection': return tab.delete(`${resource}?dryRun=All`);
-      default: return tab.post(`${at}/${verb.split('/')[1]}`, { spec: { bogus: 1 } });
-    }
-  }
-
-  test('there is a row for every resource, and each says what requests are answered', async () => {
-    const { resources } = (await tabs.visitor.get('/api/v1alpha1').is(200)).body;
-    const main = resources.filter((one: any) => !one.name.includes('/'));
-    expect(main.map((one: any) => one.name).sort()).toEqual(Object.keys(table).sort());
-    const differing: string[] = [];
-    for (const { name, verbs } of resources) for (const subject of Object.keys(tabs) as Subject[]) for (const verb of name.includes('/') ? (verbs.includes('create') ? [name] : []) : verbs) {
-      const resource = name.split('/')[0] as string;
-      const { code } = await ask(tabs[subject], resource, verb);
-      const wanted = table[resource]![subject]?.split(' ').includes(verb) ?? false;
-      const refused = subject === 'visitor' && resource !== 'interactions' ? [401] : [403, 404, 401];
-      if (wanted ? [401, 403, 404].includes(code) : !refused.includes(code)) differing.push(`${subject} ${verb} ${resource}: ${code}`);
-    }
-    expect(differing).toEqual([]);
-  }, 60_000);
-
-  test('lists, counts and continue tokens hold nothing of others', async () => {
-    for (const resource of ['sessions', 'grants', 'accounts', 'policydecisions']) {
-      const all = (await tabs.operator.get(resource).is(200)).body.items;
-      const { body } = await tabs.other.get(`${resource}?limit=1`).is(200);
-      const mine = (await tabs.other.get('accounts/~').is(200)).body.metadata.name;
-      expect(body.items.every((one: any) => one.metadata.name.startsWith(mine))).toBe(true);
-      expect((body.metadata.remainingItemCount ?? 0) + body.items.length).toBeLessThanOrEqual(all.filter((one: any) => one.metadata.name.startsWith(mine)).length + 1);
-    }
-  });
-});
-
-/** The answer to a watch, which is then left. */
-async function watched(tab: Tab, resource: string): Promise<{ code: number }> {
-  const stream = await new Stream(tab, `${resource}?watch=true`).until(({ code }) => code !== 0);
-  stream.close();
-  return { code: stream.code };
-}
 
 /** Recorded decisions that are as wanted, once there are some. */
 async function settledDecisions(service: TestService, wanted: (one: DecisionObject) => boolean): Promise<DecisionObject[]> {
