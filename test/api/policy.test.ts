@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enact } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
-import { signIn } from '../support/signin.js';
+import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 
@@ -83,6 +83,33 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.post('policies', draft(former)).is(201);
     await operator.get('clients/app').is(200);
     await operator.delete('clients/hidden').is(200);
+  });
+
+  test('a scope that is refused cannot be agreed to, and is in no token (I6)', async () => {
+    const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
+    await operator.post('policies', draft(`${former}\n@id("no-profile") @message("Not to this app.") forbid (principal, action == Action::"share", resource == Scope::"profile") when { context has client && context.client == Client::"app" };\n`)).is(201);
+    const { tab, I, verifier, client } = await begin(service, { scope: 'openid email profile', parameters: { prompt: 'consent' } });
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'grace@example.test' } }).is(200);
+    const { body: known } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: (await mailTo(service, 'grace@example.test')).code } }).is(200);
+    const at = (await tab.navigate(known.status.returnTo).is(303)).headers.location!;
+    const shown = async () => (await tab.get(at).is(200)).body.status;
+    expect((await shown()).consent.scopes[2]).toMatchObject({ name: 'profile', allowed: false, granted: false, reason: 'Not to this app.' });
+    const agree = (...scopes: string[]) => tab.post(`${at}/consent`, { spec: { scopes } });
+    expect((await agree('openid', 'email', 'profile').fails(422, 'Invalid', 'spec.scopes[2]')).details!.causes![0]!.message).toContain('Not to this app.');
+    await agree('profile', 'openid', 'email').fails(422, 'Invalid', 'spec.scopes[0]');
+    await agree('openid', 'email', 'nonsense').fails(422, 'Invalid', 'spec.scopes[2]');
+    await agree('openid', 'email', 'offline_access').fails(422, 'Invalid', 'spec.scopes[2]');
+    await agree('openid').fails(422, 'Invalid', 'spec.scopes');
+    expect((await shown()).phase).toBe('ConsentRequired');
+    expect((await tab.get('grants').is(200)).body.items).toEqual([]);
+    const { body } = await agree('openid', 'email').is(200);
+    const { body: tokens } = await redeem(service, { callback: new URL((await tab.navigate(body.status.returnTo).is(303)).headers.location!), verifier, client });
+    expect(tokens.scope).toBe('openid email');
+    const claims = JSON.parse(Buffer.from(tokens.id_token.split('.')[1], 'base64url').toString());
+    const told = (await service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${tokens.access_token}` } }).is(200)).body;
+    for (const claim of ['name', 'given_name', 'nickname', 'preferred_username', 'updated_at']) for (const one of [claims, told]) expect(one).not.toHaveProperty(claim);
+    expect(told).toMatchObject({ email: 'grace@example.test' });
+    await operator.post('policies', draft(former)).is(201);
   });
 
   test('racing creators get a number each, and one is in force', async () => {
