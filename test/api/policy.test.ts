@@ -85,6 +85,31 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.delete('clients/hidden').is(200);
   });
 
+  test('a list with something hidden in it tells no number, on no page (I2)', async () => {
+    const [former, names] = [(await operator.get('policies/p-1').is(200)).body.spec.cedar, ['many-1', 'many-2', 'many-3', 'many-4', 'many-5', 'many-6']];
+    for (const name of names) await operator.post('groups', { metadata: { name }, spec: { displayName: name, members: [] } }).is(201);
+    const paged = async (limit: number): Promise<[string[], (number | undefined)[]]> => {
+      const [seen, counts]: [string[], (number | undefined)[]] = [[], []];
+      for (let token: string | undefined = ''; token !== undefined;) {
+        const { items, metadata }: any = (await operator.get(`groups?limit=${limit}${token && `&continue=${token}`}`).is(200)).body;
+        seen.push(...items.map((one: any) => one.metadata.name));
+        counts.push(metadata.remainingItemCount);
+        token = metadata.continue;
+      }
+      return [seen, counts];
+    };
+    expect(await paged(2)).toEqual([names, [4, 2, undefined]]);
+    for (const hidden of ['many-1', 'many-3', 'many-5', 'many-6']) {
+      await operator.post('policies', draft(`${former}\n@message("Hidden.") forbid (principal, action == Action::"list", resource == Group::"${hidden}");\n`)).is(201);
+      for (const limit of [1, 2, 5]) {
+        const [seen, counts] = await paged(limit);
+        expect([hidden, limit, seen, counts.filter((count) => count !== undefined)]).toEqual([hidden, limit, names.filter((name) => name !== hidden), []]);
+      }
+    }
+    await operator.post('policies', draft(former)).is(201);
+    for (const name of names) await operator.delete(`groups/${name}`).is(200);
+  });
+
   test('a scope that is refused cannot be agreed to, and is in no token (I6)', async () => {
     const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
     await operator.post('policies', draft(`${former}\n@id("no-profile") @message("Not to this app.") forbid (principal, action == Action::"share", resource == Scope::"profile") when { context has client && context.client == Client::"app" };\n`)).is(201);
