@@ -10,6 +10,7 @@ import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
+import { operatorsNow } from './kinds/operators.js';
 import { openEngine } from './kinds/policy/engine.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
@@ -59,8 +60,10 @@ export async function startService(config: Config, log: Log, folder: string, giv
 async function start(config: Config, log: Log, folder: string, given: Given, held: Holdings): Promise<Service> {
   if (given.storage) held.add(() => given.storage!.close());
   const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+  let store: Store;
+  let groups: Memberships;
   const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
-  const opening = openEngine(kinds, actions, { operators: config.operators });
+  const opening = openEngine(kinds, actions, { operators: () => operatorsNow(store, groups) });
   opening.catch(() => { /* thrown where it is awaited */ });
   const storage = given.storage ?? (await openStorage(config, log));
   if (!given.storage) held.add(() => storage.close());
@@ -74,13 +77,13 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   let court: Court;
   const authorize: Authorize = (question) => court.authorize(question);
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({ ...provider.ports(...request), law: court });
-  const store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports });
+  store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports });
   court = openCourt(await opening, store, log);
   const outbox = new Outbox(store, allKeys, log);
   const limits = new NetworkLimits(storage, config.limitFactor);
   held.add(() => hub.stop());
   await hub.start();
-  const groups = new Memberships(store, config.operators);
+  groups = new Memberships(store, config.operators);
   const suppliers = new Suppliers(store);
   held.add(() => { groups.stop(); suppliers.stop() });
   await Promise.all([groups.start(), suppliers.start()]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Account } from '../../kinds/account.js';
 import { enact } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
@@ -18,6 +19,7 @@ async function textWith(service: TestService, rule: string): Promise<string> {
   return `${body.items.find((one: any) => one.status.inForce).spec.cedar}\n${rule}\n`;
 }
 
+const create = (condition: string): string => `forbid (principal, action == Action::"create", resource is Policy) when { ${condition} };`;
 const closed = '@id("closed") @message("Clients are not for reading.") forbid (principal, action == Action::"get", resource is Client);';
 
 describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
@@ -55,6 +57,22 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     expect(await wrong(`// ${'x'.repeat(65 << 10)}`)).toMatch(/Too long/);
     await operator.post('policies', { spec: {} }).fails(422, 'Invalid', 'spec.cedar');
     expect((await operator.get('policies').is(200)).body.items).toHaveLength(1);
+  });
+
+  test('cannot lock out those who are operators now, whoever made them so (I3)', async () => {
+    const own = (await operator.get('accounts/~').is(200)).body.metadata.name;
+    const [byDomain, byName, noNews] = [create('context.domain == "example.test"'), create(`principal == Account::"${own}"`), `${create(`principal == Account::"${own}"`)}\nforbid (principal, action == Action::"signUp", resource);`];
+    const tried = async (rules: string) => operator.post('policies?dryRun=All', draft(await textWith(service, rules)));
+    for (const rules of [byDomain, byName]) expect((await tried(rules)).body.details.causes[0].message).toMatch(/no operator could create policies/);
+    await operator.post('groups', { metadata: { name: 'operators' }, spec: { displayName: 'Operators', members: ['Lead@Other.test'] } }).is(201);
+    for (const rules of [byDomain, byName]) expect((await tried(rules)).code).toBe(201);
+    expect((await tried(noNews)).code).toBe(422);
+    await operator.patch('groups/operators', { spec: { members: ['ada@example.test'] } }).is(200);
+    expect([(await tried(byDomain)).code, (await tried(byName)).code, (await tried(noNews)).code]).toEqual([422, 201, 201]);
+    await service.store.change(service.store.systemCall(), async (tx) => { const ada = await tx.byUnique(Account, 'email', 'ada@example.test'); await tx.update(Account, ada!.metadata.name, ({ status }) => { status.disabledTimestamp = '2026-01-01T00:00:00Z' }) });
+    expect((await tried(byName)).code).toBe(422);
+    await service.store.change(service.store.systemCall(), async (tx) => { const ada = await tx.byUnique(Account, 'email', 'ada@example.test'); await tx.update(Account, ada!.metadata.name, ({ status }) => { delete status.disabledTimestamp }) });
+    await operator.delete('groups/operators').is(200);
   });
 
   test('takes the place of the one before, here at once', async () => {
