@@ -18,6 +18,7 @@ export class Force {
   #reached = 0;
   #work: Promise<void> = Promise.resolve();
   #leave: () => void = () => {};
+  #stopped = false;
 
   /** `changed` is called each time another policy has come into force here. */
   constructor(engine: Engine, store: Store, log: Log, changed: () => void) {
@@ -59,6 +60,7 @@ export class Force {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#leave();
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#work;
@@ -108,6 +110,7 @@ export class Force {
   }
 
   #later(wait: number, work: () => Promise<void>): void {
+    if (this.#stopped) return;
     const timer = setTimeout(() => { this.#timers.delete(timer); work().catch((error) => this.#log.warn({ err: error }, 'the newest policy could not be read')) }, wait);
     this.#timers.add(timer.unref());
   }
