@@ -27,6 +27,9 @@ export interface Worker {
 const claimFor = 30_000;
 const refusedFor = 10_000;
 
+/** A row that could not be claimed or settled, since the store takes no writes, is looked at again after so long, in milliseconds. */
+const restFor = 1_000;
+
 /** Effects written in a transaction, carried out after it: rows are found by watch, claimed by compare-and-set, and survive any crash. */
 export class Outbox {
   readonly #store: Store;
@@ -91,6 +94,7 @@ class Queue {
   readonly #log: Log;
   readonly #rows = new Map<string, Entry>();
   readonly #underWay = new Map<string, Promise<void>>();
+  readonly #resting = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -108,7 +112,10 @@ class Queue {
     this.#pump();
   }
 
-  forget(key: string): void { this.#rows.delete(key) }
+  forget(key: string): void {
+    this.#rows.delete(key);
+    this.#resting.delete(key);
+  }
 
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -122,7 +129,7 @@ class Queue {
     const now = Date.now();
     let next = Infinity;
     for (const [key, entry] of this.#rows) {
-      const due = dueAt(decodeRow(entry.value).head);
+      const due = Math.max(dueAt(decodeRow(entry.value).head), this.#resting.get(key) ?? 0);
       if (due > now) { next = Math.min(next, due); continue }
       if (this.#underWay.size >= this.#worker.parallel) return;
       this.#rows.delete(key);
@@ -135,8 +142,10 @@ class Queue {
   /** Claims, carries out, and settles one row; where it still stands afterwards it is looked at again when due. */
   async #one(entry: Entry): Promise<void> {
     try {
+      this.#resting.delete(entry.key);
       if (await this.#carryOut(entry)) return;
     } catch (error) {
+      this.#resting.set(entry.key, Date.now() + restFor);
       this.#log.warn({ err: error, worker: this.#worker.name }, 'an outbox row was left for later');
     }
     const again = await this.#store.storage.get(entry.key).catch(() => ({ entry }));
@@ -180,3 +189,13 @@ const put = (entry: Entry, head: RowHead, sealed: Buffer): Write =>
 
 /** When a row is next to be looked at: its time, or the end of somebody's claim. */
 const dueAt = (head: RowHead): number => (head.claimed === undefined ? head.notBefore : head.claimed + claimFor);
+
+/** Drops what a worker has not carried out yet, by what it was given to do; a row that somebody is at is left to them. */
+export async function dropRows(store: Store, keys: Keys, worker: string, unwanted: (payload: unknown) => boolean): Promise<void> {
+  const { entries } = await store.storage.list(under(`outbox/${worker}/`));
+  for (const { key, value, revision } of entries) {
+    const { head, sealed } = decodeRow(value);
+    if (head.claimed !== undefined || !unwanted(JSON.parse(keys.open(key, sealed).toString()))) continue;
+    await store.commit([{ checks: [{ key, is: revision }], writes: [{ delete: key }] }]);
+  }
+}

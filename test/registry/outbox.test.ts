@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Outcome, Worker } from '../../registry/outbox.js';
 import { decodeRow, encodeRow } from '../../registry/outboxrow.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { under, type Storage } from '../../storage/storage.js';
+import { under, Unavailable, type Storage } from '../../storage/storage.js';
 import { until } from '../provider/house.js';
 import { clock } from '../support/clock.js';
 import { Room } from './room.js';
@@ -59,6 +59,21 @@ describe('the outbox', () => {
     const [noted, row] = [await storage.get('meta/noted'), await storage.get('outbox/work/a')];
     expect(noted.entry!.value.toString()).toBe('yes');
     expect(row.entry).toBeUndefined();
+  });
+
+  test('rests where the store takes no writes, and goes on when it does', async () => {
+    const commit = storage.commit.bind(storage);
+    const one = worker('AtMostOnce');
+    const room = await open(one);
+    let refused = 0;
+    await room.later('work', {}, { id: 'a', notBefore: Date.now() + 200 } as never);
+    storage.commit = () => { refused += 1; return Promise.reject(new Unavailable('the disk is full')) };
+    await until(async () => refused > 0, 'a try');
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => { setImmediate(resolve) });
+    expect(refused).toBe(1);
+    storage.commit = commit;
+    await empty();
+    expect(one.ran).toHaveLength(1);
   });
 
   test('holds nothing of a payload in the clear', async () => {
