@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { Pages } from './apiserver/pages.js';
 import { Server } from './apiserver/server.js';
 import type { Config } from './config.js';
+import { Holdings } from './holdings.js';
 import { ensureKeys, readKeys } from './keysfile.js';
 import { closingWorker } from './kinds/account/closer.js';
 import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
+import { operatorsNow } from './kinds/operators.js';
 import { openEngine } from './kinds/policy/engine.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
@@ -42,35 +44,58 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when ready. */
-export async function startService(config: Config, log: Log, folder: string, given?: { storage?: Storage; keys?: Keys }): Promise<Service> {
-  const keys = given?.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+/** What a start may be given instead of making it; a storage is closed with the service, or where it does not come up. */
+interface Given { readonly storage?: Storage; readonly keys?: Keys }
+
+/** Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when ready. A start that fails leaves nothing open. */
+export async function startService(config: Config, log: Log, folder: string, given: Given = {}): Promise<Service> {
+  const held = new Holdings();
+  try {
+    return await start(config, log, folder, given, held);
+  } catch (error) {
+    await held.release().catch((failure) => log.error({ err: failure }, 'a start that failed could not give everything back'));
+    throw error;
+  }
+}
+
+async function start(config: Config, log: Log, folder: string, given: Given, held: Holdings): Promise<Service> {
+  if (given.storage) held.add(() => given.storage!.close());
+  const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+  let store: Store;
+  let groups: Memberships;
   const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
-  const opening = openEngine(kinds, actions, { operators: config.operators });
-  const storage = given?.storage ?? (await openStorage(config, log));
+  const opening = openEngine(kinds, actions, { operators: () => operatorsNow(store, groups) });
+  opening.catch(() => { /* thrown where it is awaited */ });
+  const storage = given.storage ?? (await openStorage(config, log));
+  if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
   const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail };
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
   let provider: IdentityProvider;
-  let server: Server;
+  let server: Server | undefined;
   let court: Court;
   const authorize: Authorize = (question) => court.authorize(question);
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({ ...provider.ports(...request), law: court });
-  const store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports });
-  court = openCourt(await opening, store, log);
+  store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports });
+  court = openCourt(await opening, store, log, () => server?.renewViews());
   const outbox = new Outbox(store, allKeys, log);
   const limits = new NetworkLimits(storage, config.limitFactor);
+  held.add(() => hub.stop());
   await hub.start();
-  const groups = new Memberships(store, config.operators);
+  groups = new Memberships(store, config.operators);
   const suppliers = new Suppliers(store);
+  held.add(() => { groups.stop(); suppliers.stop() });
   await Promise.all([groups.start(), suppliers.start()]);
-  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, suppliers, stylesheet: () => server.stylesheet, log, outbox, networkLimits: limits });
+  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, suppliers, stylesheet: () => server!.stylesheet, log, outbox, networkLimits: limits });
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
+  if ('transport' in mail) held.add(() => mail.transport.close());
   outbox.register(mailWorker(config.emailFrom, mail, log));
   outbox.register(closingWorker(store));
+  held.add(() => court.stop());
+  held.add(() => provider.settled());
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();
@@ -81,25 +106,18 @@ export async function startService(config: Config, log: Log, folder: string, giv
     checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }, { name: 'policy', run: () => court.ready() }],
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
   });
-  const stopCompactor = startCompactor(storage, { interval: config.compactionSeconds * 1000 });
+  held.add(() => outbox.stop());
+  held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
+  let delay = 0;
+  held.add(() => server.stop({ delay }));
   const address = await server.listen(port, config.bindAddress);
+  delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();
   setImmediate(() => registry.warm());
   return {
     baseURL, store, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
-    async stop() {
-      await server.stop({ delay: config.shutdownDelay * 1000 });
-      await stopCompactor();
-      await outbox.stop();
-      await provider.settled();
-      await court.stop();
-      if ('transport' in mail) await mail.transport.close();
-      groups.stop();
-      suppliers.stop();
-      await hub.stop();
-      await storage.close();
-    },
+    stop: () => held.release(),
   };
 }
 

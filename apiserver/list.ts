@@ -17,7 +17,14 @@ const pageMost = 500;
 /** So many rows are read at a time, at least, where some are left out. */
 const sieved = 100;
 
-interface Token { r: Revision; k: string; q: string }
+/** Counts of what follows end here. */
+const countable = 1000;
+
+/** Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where all of them were seen to be visible. */
+interface Token { r: Revision; k: string; q: string; n?: number }
+
+/** Some of a collection, and how many follow where that may be told. */
+interface Found { entries: Stored[]; revision: Revision; more: boolean; filtered: boolean; following?: number | undefined }
 
 /** The keys of a collection, or of one owner's part of it. */
 export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
@@ -52,31 +59,36 @@ export class Lister {
     const at = token?.r ?? (await this.#exactly(ask, limit));
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
     if (!limit) return this.#whole(req, res, admitted, selector, from, at);
-    const found = await this.#page(admitted, selector, from, Math.min(limit, pageMost), at);
+    const found = await this.#page(admitted, selector, from, Math.min(limit, pageMost), at, !token);
     const last = found.entries.at(-1);
-    const next = found.more > 0 && last ? this.#seal(admitted, { r: found.revision, k: last.entry.key, q: fingerprint(ask.query) }) : undefined;
-    const remaining = next && !found.filtered && found.more < 1000 ? found.more : undefined;
-    const head = `{"kind":"${ask.kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify({ resourceVersion: String(found.revision), ...(next && { continue: next }), ...(remaining && { remainingItemCount: remaining }) })},"items":[`;
+    const remaining = token?.n !== undefined && !found.filtered ? token.n - found.entries.length : found.following;
+    const next = found.more && last ? this.#seal(admitted, { r: found.revision, k: last.entry.key, q: fingerprint(ask.query), ...(remaining !== undefined && { n: remaining }) }) : undefined;
+    const head = `{"kind":"${ask.kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify({ resourceVersion: String(found.revision), ...(next && { continue: next }), ...(next && remaining && { remainingItemCount: remaining }) })},"items":[`;
     this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...join(found.entries.map((one) => wireBytes(one, call(admitted)))), Buffer.from(']}')]));
   }
 
-  /** Pages until `limit` objects that may be seen were found and one more that follows them, or the range ends: a token promises something to see. */
-  async #page(admitted: Admitted, selector: Selector, range: Range, limit: number, at: Revision | undefined): Promise<{ entries: Stored[]; revision: Revision; more: number; filtered: boolean }> {
+  /** Pages until `limit` objects that may be seen were found and one more that follows them, or the range ends: a token promises something to see. On a first page what follows is counted. */
+  async #page(admitted: Admitted, selector: Selector, range: Range, limit: number, at: Revision | undefined, first: boolean): Promise<Found> {
     const entries: Stored[] = [];
     let filtered = selector.filters;
     for (let from = range, revision = at; ;) {
       const page = await this.#read(from, { limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1), ...(revision !== undefined && { at: revision }) });
       revision = page.revision;
-      let left = page.entries.length + page.more;
-      for (const entry of page.entries) {
+      for (const [i, entry] of page.entries.entries()) {
         const stored = this.#visible(admitted, selector, entry);
-        if (stored && entries.length === limit) return { entries, revision, more: left, filtered };
+        if (stored && entries.length === limit) return { entries, revision, more: true, filtered, ...(first && !filtered && { following: await this.#following(admitted, selector, { ...page, entries: page.entries.slice(i) }, range.end) }) };
         if (stored) entries.push(stored); else filtered = true;
-        left -= 1;
       }
-      if (left === 0) return { entries, revision, more: 0, filtered };
+      if (page.more === 0) return { entries, revision, more: false, filtered };
       from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
     }
+  }
+
+  /** How many follow, where each of them may be seen: a number tells nothing of what may not. */
+  async #following(admitted: Admitted, selector: Selector, { entries, more, revision }: Page, end: string): Promise<number | undefined> {
+    if (entries.length + more >= countable) return undefined;
+    const rest = more === 0 ? [] : (await this.#read({ start: `${entries.at(-1)!.key}!`, end }, { limit: more, at: revision })).entries;
+    return [...entries, ...rest].every((entry) => this.#visible(admitted, selector, entry)) ? entries.length + rest.length : undefined;
   }
 
   async #whole(req: Req, res: Res, admitted: Admitted, selector: Selector, range: Range, at: Revision | undefined): Promise<void> {

@@ -45,7 +45,7 @@ export class Pages {
   }
 
   /** The address of the style sheet that server-rendered pages share. */
-  get stylesheet(): string { return [...this.#assets.keys()].find((path) => path.endsWith('.css')) ?? '/assets/style.css' }
+  get stylesheet(): string { return [...this.#assets.keys()].find((path) => /\/style-[^/]+\.css$/.test(path)) ?? '/assets/style.css' }
 
   /** The shell for a path: the same bytes for every interaction, since it learns everything by fetch. */
   page(req: Req, res: Res, path: string): void {

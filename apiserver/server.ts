@@ -79,6 +79,9 @@ export class Server {
 
   get stylesheet(): string { return this.#pages.stylesheet }
 
+  /** Another policy has come into force: watches whose objects are shown as policy sees them end, so that they are read anew. */
+  renewViews(): void { this.#watcher.renewViews() }
+
   /** Begins to listen; until `ready` everything but /livez is 503. */
   async listen(port: number, address: string): Promise<AddressInfo> {
     await new Promise<void>((resolve, reject) => { this.#http.once('error', reject).listen(port, address, () => resolve()) });

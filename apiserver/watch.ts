@@ -46,9 +46,13 @@ export class Watcher {
   }
 
   /** Ends every stream cleanly, spread over up to five seconds so that not all come back at once. */
-  async stop(): Promise<void> {
-    const all = [...this.#streams];
-    const spread = Math.min(5_000, all.length * 10);
+  stop(): Promise<void> { return this.#end([...this.#streams], 5_000) }
+
+  /** Ends the streams of kinds that `view` completes, over up to a second: what it would say may be another thing now, and an ended stream leads to a GET. */
+  renewViews(): void { void this.#end([...this.#streams].filter(({ viewed }) => viewed), 1_000) }
+
+  async #end(all: readonly Stream[], most: number): Promise<void> {
+    const spread = Math.min(most, all.length * 10);
     await Promise.all(all.map(async (stream, i) => {
       await new Promise((resolve) => { setTimeout(resolve, spread * (i / all.length)) });
       stream.finish();
@@ -119,6 +123,9 @@ class Stream {
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
     this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
   }
+
+  /** Whether a GET of its objects says more than they hold. */
+  get viewed(): boolean { return this.#kind.strategy.view !== undefined }
 
   /** Resolves when the stream has ended, for whatever reason. */
   async run(): Promise<void> {

@@ -79,6 +79,7 @@ function welcome(base, { notes, board }) {
   Notes       ${notes}    open this and sign in with any address
   Board       ${board}    shows groups, and claims of another service: try ada@example.test
   Mailbox     ${base}/mailbox    the code is here: mail is mocked
+  Policy      ${base}/policy     the rules that every request is put to
 
   Stop with Ctrl-C.`);
 }

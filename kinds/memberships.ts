@@ -38,6 +38,13 @@ export class Memberships {
     return this.#withNamed(at, found.map(({ metadata }) => metadata.name).sort());
   }
 
+  /** The addresses in a group, each with all the groups it is in; waiting where it must. */
+  async members(group: string): Promise<{ readonly address: string; readonly groups: readonly string[] }[]> {
+    const groups = this.#mirror.fresh || await this.#mirror.settled() ? this.#groups : indexOf(await this.#mirror.latest());
+    const all = [...new Set([...groups.keys(), ...this.#named])].map((address) => ({ address, groups: this.#withNamed(address, groups.get(address) ?? none) }));
+    return all.filter((one) => one.groups.includes(group));
+  }
+
   #of(address: string): readonly string[] { return this.#withNamed(address, this.#groups.get(address) ?? none) }
 
   #withNamed(address: string, groups: readonly string[]): readonly string[] {
@@ -58,3 +65,9 @@ export class Memberships {
 }
 
 const membersOf = (group: GroupObject | undefined): ReadonlySet<string> => new Set(group?.spec.members.map(canonical));
+
+function indexOf(all: readonly GroupObject[]): Map<string, readonly string[]> {
+  const groups = new Map<string, readonly string[]>();
+  for (const group of all) for (const address of membersOf(group)) groups.set(address, [...groups.get(address) ?? none, group.metadata.name].sort());
+  return groups;
+}

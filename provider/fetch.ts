@@ -61,8 +61,10 @@ function send({ url, addresses }: Target, init: FetchInit, signal: AbortSignal):
     headers: { ...init.headers, 'accept-encoding': 'identity', ...(body && { 'content-length': body.length }) },
   };
   return new Promise((done, fail) => {
-    const request = (url.protocol === 'https:' ? secure : plain)(url, options, (response) => read(response).then(done, fail));
+    let answered = false;
+    const request = (url.protocol === 'https:' ? secure : plain)(url, options, (response) => { answered = true; read(response).then(done, fail) });
     request.on('error', () => fail(new Failed(signal.aborted ? 'no answer in time' : 'no connection')));
+    request.on('close', () => { if (!answered) fail(new Failed('no answer')) });
     request.end(body);
   });
 }

@@ -1,6 +1,6 @@
 import type { Interaction, Status } from './api.gen.js';
 
-export type { Account, Interaction, MockMessage, MockMessageList, ObjectMeta, Status } from './api.gen.js';
+export type { Account, ClaimsProviderList, GrantList, Interaction, MockMessage, MockMessageList, ObjectMeta, Policy, PolicyDecision, Status } from './api.gen.js';
 
 /** Who asks. */
 export type InteractionClient = Interaction['status']['client'];

@@ -10,7 +10,7 @@ import { build } from 'vite';
 
 const here = import.meta.dirname;
 const gallery = process.argv.includes('gallery');
-const entries = gallery ? ['gallery'] : ['signin', 'mailbox'];
+const entries = gallery ? ['gallery'] : ['signin', 'mailbox', 'policy'];
 const out = join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {
@@ -32,7 +32,8 @@ const manifest = {};
 for (const entry of entries) {
   await build({ configFile: join(here, 'vite.config.ts'), mode: entry });
   const part = join(out, `manifest-${entry}.json`);
-  Object.assign(manifest, JSON.parse(await readFile(part, 'utf8')));
+  const { 'style.css': style, ...rest } = JSON.parse(await readFile(part, 'utf8'));
+  Object.assign(manifest, rest, { [/\/style-/.test(style.file) ? 'style.css' : `${entry}.css`]: style });
   await rm(part);
 }
 await writeFile(join(out, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -13,9 +13,12 @@ const plainImports: Plugin = {
  */
 const runAtOnce = '//# allFunctionsCalledOnLoad';
 
+/** Pages with rules of their own beside those that all share: their style sheet has their name. */
+const dressed = new Set(['policy']);
+
 /**
  * Builds one entry, named by the mode, into a bundle of its own: a page then loads one script and one style sheet.
- * The style sheet is the same for every entry, so its name is too. `build.mjs` runs this once an entry.
+ * The style sheet is the same for every entry that is not `dressed`, so its name is too. `build.mjs` runs this once an entry.
  */
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
@@ -34,6 +37,9 @@ export default defineConfig(({ mode }) => ({
     cssCodeSplit: false,
     modulePreload: false,
     reportCompressedSize: false,
-    rolldownOptions: { input: `${import.meta.dirname}/${mode}.html`, output: { postBanner: ({ isEntry }) => (isEntry ? runAtOnce : '') } },
+    rolldownOptions: { input: `${import.meta.dirname}/${mode}.html`, output: {
+      postBanner: ({ isEntry }) => (isEntry ? runAtOnce : ''),
+      assetFileNames: ({ names: [name = ''] }) => (name.endsWith('.css') ? `assets/${dressed.has(mode) ? mode : 'style'}-[hash].css` : 'assets/[name]-[hash][extname]'),
+    } },
   },
 }));

@@ -6,7 +6,7 @@ import { loadCedar, validate, type Cedar } from './cedar.js';
 import { cedarSchema } from './cedarschema.js';
 import { defaultPolicy } from './default.js';
 import { Judge, type Chambers, type Counts, type Judgement } from './judge.js';
-import { lockout } from './lockout.js';
+import { lockout, type Operator } from './lockout.js';
 import { Prepared } from './prepared.js';
 import { readRules, summaryOf, type Rule, type RuleSummary } from './ruleset.js';
 import type { Fault } from './scan.js';
@@ -39,9 +39,9 @@ export interface Engine {
   alive(): boolean;
 }
 
-/** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. `operators` are their addresses, where they are known. */
-export async function openEngine(kinds: readonly AnyKind[], actions: readonly Action[], options: { operators?: readonly string[] } = {}): Promise<Engine> {
-  return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), options.operators ?? []);
+/** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. `operators` says who they are whenever a text is checked. */
+export async function openEngine(kinds: readonly AnyKind[], actions: readonly Action[], options: { operators?: () => Promise<readonly Operator[]> } = {}): Promise<Engine> {
+  return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), options.operators ?? (async () => []));
 }
 
 const itself: Judgement = { allowed: true, policy: '', reasons: [{ rule: 'this service itself', message: '' }] };
@@ -57,14 +57,14 @@ class CedarEngine implements Engine {
   readonly #cedar: Cedar;
   readonly #kinds: readonly AnyKind[];
   readonly #vocabulary: Vocabulary;
-  readonly #operators: readonly string[];
+  readonly #operators: () => Promise<readonly Operator[]>;
   readonly #chambers: Chambers;
   readonly #trial: Chambers;
   #judge: Judge | undefined;
   #calls = 0;
   #checking: Promise<unknown> = Promise.resolve();
 
-  constructor(cedar: Cedar, kinds: readonly AnyKind[], vocabulary: Vocabulary, operators: readonly string[]) {
+  constructor(cedar: Cedar, kinds: readonly AnyKind[], vocabulary: Vocabulary, operators: () => Promise<readonly Operator[]>) {
     this.#cedar = cedar;
     this.#kinds = kinds;
     this.#vocabulary = vocabulary;
@@ -90,7 +90,8 @@ class CedarEngine implements Engine {
     if ('faults' in valid) return valid;
     const { rules, faults } = await this.#read(text);
     if (faults.length > 0) return { faults };
-    const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, this.#operators);
+    const operators = await this.#operators();
+    const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, operators);
     if (locked.length > 0) return { faults: locked };
     const mute = rules.filter(({ effect, message }) => effect === 'forbid' && !message).map(({ id }) => ({ message: `rule ${JSON.stringify(id)} forbids without a @message: people will read no reason` }));
     return { text: valid.text, rules: rules.map(summaryOf), warnings: [...valid.warnings, ...mute] };

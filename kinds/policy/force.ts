@@ -13,12 +13,16 @@ export class Force {
   readonly #store: Store;
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #changed: () => void;
   #wanted = 0;
   #reached = 0;
   #work: Promise<void> = Promise.resolve();
   #leave: () => void = () => {};
+  #stopped = false;
 
-  constructor(engine: Engine, store: Store, log: Log) {
+  /** `changed` is called each time another policy has come into force here. */
+  constructor(engine: Engine, store: Store, log: Log, changed: () => void) {
+    this.#changed = changed;
     this.#engine = engine;
     this.#store = store;
     this.#log = log;
@@ -56,6 +60,7 @@ export class Force {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#leave();
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#work;
@@ -73,6 +78,7 @@ export class Force {
     try {
       await this.#engine.use(name, policy.spec.cedar);
       this.#reached = number;
+      this.#changed();
       this.#log.info({ policy: name, author: policy.status.author }, 'a policy is in force');
     } catch (error) {
       this.#log.error({ err: error, policy: name }, 'a policy cannot be brought into force, the former stays');
@@ -104,6 +110,7 @@ export class Force {
   }
 
   #later(wait: number, work: () => Promise<void>): void {
+    if (this.#stopped) return;
     const timer = setTimeout(() => { this.#timers.delete(timer); work().catch((error) => this.#log.warn({ err: error }, 'the newest policy could not be read')) }, wait);
     this.#timers.add(timer.unref());
   }

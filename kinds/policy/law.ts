@@ -24,9 +24,9 @@ export interface Court extends Law {
 /** A text that may not be put in force, in one line. */
 export class Refused extends Error { override readonly name = 'Refused' }
 
-/** Puts engine and store together; nothing is permitted before `start`. The store is asked for when it is there. */
-export function openCourt(engine: Engine, store: Store, log: Log): Court {
-  const force = new Force(engine, store, log);
+/** Puts engine and store together; nothing is permitted before `start`. `changed` is called each time another policy has come into force on this replica. */
+export function openCourt(engine: Engine, store: Store, log: Log, changed: () => void): Court {
+  const force = new Force(engine, store, log, changed);
   const recorder = new Recorder(store, log);
   return {
     authorize: (question) => recorder.note(question, engine.decide(question)),

@@ -1,5 +1,7 @@
 import type { Question } from '../../registry/decision.js';
 import type { AnyKind, Caller } from '../../registry/kind.js';
+import { claimsOf } from '../assurance.js';
+import type { Method } from '../session.js';
 import { Asked } from './asked.js';
 import type { Judge } from './judge.js';
 import type { Fault } from './scan.js';
@@ -11,8 +13,21 @@ const documents: Readonly<Record<string, readonly string[]>> = {
   discovery: ['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/apis/id.vestibule.org', '/apis/id.vestibule.org/v1alpha1', '/openapi/v3', '/openapi/v2', '/version'],
   health: ['/livez', '/readyz', '/healthz'],
 };
-const methods = ['EmailCode', 'EmailLink', 'Passkey'];
+const challenges: Readonly<Record<Method, string>> = { EmailCode: 'emailchallenge', EmailLink: 'emailchallenge', Passkey: 'passkeychallenge' };
 const sites = ['', 'same-origin', 'same-site', 'cross-site', 'none'];
+
+/** Somebody who runs the service, as policy will see them. */
+export interface Operator {
+  readonly domain: string;
+  readonly groups: readonly string[];
+  /** The name of their Account, where they have one. */
+  readonly account?: string;
+  /** Has still to sign up. */
+  readonly isNew?: boolean;
+}
+
+/** Stands for all operators while none is known. */
+const unknown: Operator = { domain: 'example.test', groups: ['operators'] };
 
 /** What must stay open to anyone, whatever else is asked: discovery, health and, in each form, every policy a rule might single out. */
 function* publicQuestions(judge: Judge, policy: AnyKind | undefined): Generator<[string, Question]> {
@@ -30,7 +45,7 @@ const most = 20;
 const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) });
 
 /** What a text would take from everybody: what is public, or every operator's way to another policy. */
-export async function lockout(judge: Judge, kinds: readonly AnyKind[], operators: readonly string[]): Promise<Fault[]> {
+export async function lockout(judge: Judge, kinds: readonly AnyKind[], operators: readonly Operator[]): Promise<Fault[]> {
   const policy = kinds.find(({ kind }) => kind === 'Policy');
   if (judge.named('Policy').length + judge.named('Path').length > most) return [{ message: `at most ${most} policies and paths may be singled out` }];
   let questions = 0;
@@ -49,10 +64,13 @@ const ruling = (judge: Judge, asked: Asked): string => {
   return reason!.rule === 'default' ? 'no rule permits it' : `rule ${JSON.stringify(reason!.rule)} decides otherwise`;
 };
 
+/** How an operator comes in. */
+interface Way { readonly operator: Operator; readonly method: Method; readonly site: string }
+
 /** Whether some operator has some way to sign in and create a policy; where rules look at the time, at some hour of a week from now and of one in ten years. */
-async function operatorWays(judge: Judge, kinds: readonly AnyKind[], policy: AnyKind, operators: readonly string[]): Promise<boolean> {
-  const addresses = operators.length > 0 ? operators : ['operator@example.test'];
-  const ways = addresses.flatMap((email) => methods.flatMap((method) => sites.slice(0, 2).map((site) => ({ email, method, site }))));
+async function operatorWays(judge: Judge, kinds: readonly AnyKind[], policy: AnyKind, operators: readonly Operator[]): Promise<boolean> {
+  const methods = (Object.keys(challenges) as Method[]).filter((method) => method !== 'Passkey' || kinds.some(({ kind }) => kind === 'Passkey'));
+  const ways = distinct(judge, operators).flatMap((operator) => methods.flatMap((method) => sites.slice(0, 2).map((site): Way => ({ operator, method, site }))));
   const open = (time: number): boolean => ways.some((way) => steps(kinds, policy, way, time).every((question) => judge.decide(new Asked(question, time)).allowed));
   for (const hours of eras()) {
     let found = false;
@@ -62,6 +80,14 @@ async function operatorWays(judge: Judge, kinds: readonly AnyKind[], policy: Any
   return true;
 }
 
+/** Operators that the rules can tell apart: an account counts only where a rule names it. */
+function distinct(judge: Judge, operators: readonly Operator[]): readonly Operator[] {
+  if (operators.length === 0) return [unknown];
+  const named = new Set(judge.named('Account'));
+  const byLooks = new Map(operators.map((one): [string, Operator] => [JSON.stringify([one.domain, one.groups, one.isNew ?? false, one.account !== undefined && named.has(one.account) ? one.account : '']), one]));
+  return [...byLooks.values()].slice(0, 200);
+}
+
 /** Moments every three hours of two weeks, ten years apart. */
 function eras(): number[][] {
   const [hour, week] = [3_600_000, 56];
@@ -69,15 +95,18 @@ function eras(): number[][] {
 }
 
 /** What is asked on an operator's way in and to a new policy. */
-function steps(kinds: readonly AnyKind[], policy: AnyKind, { email, method, site }: { email: string; method: string; site: string }, time: number): Question[] {
+function steps(kinds: readonly AnyKind[], policy: AnyKind, { operator: { domain, groups, account, isNew }, method, site }: Way, time: number): Question[] {
   const kind = kinds.find(({ bound }) => bound);
   const browser: Caller = { type: 'Browser', interaction };
-  const caller = { ...person, email, operator: true, methods: [method], authenticated: Math.floor(time / 1000) } as Caller;
-  const signIn = { client: 'vestibule-account', domain: email.slice(email.lastIndexOf('@') + 1), site };
+  const proof = { methods: [method], assurance: claimsOf[method].acr, authenticated: Math.floor(time / 1000) };
+  const caller = { ...person, ...(account !== undefined && { account }), email: `operator@${domain}`, operator: true, groups, ...proof } as Caller;
+  const facts = { client: 'vestibule-account', domain, groups, site, ...proof };
+  const ofOwn = (action: string, more = {}): Question[] => kind ? [{ caller: browser, action, kind, name: interaction, facts: { site, ...more } }] : [];
   return [
     { caller: browser, action: 'provider', facts: { path: '/oauth2/auth', site } },
-    ...(kind ? [{ caller: browser, action: 'get', kind, name: interaction, facts: { site } }, { caller: browser, action: `${kind.resource}/login`, kind, name: interaction, facts: { method, site } }] : []),
-    { caller, action: 'signIn', facts: signIn },
+    ...ofOwn('get'), ...ofOwn(`${kind?.resource}/${challenges[method]}`), ...ofOwn(`${kind?.resource}/login`, { method }),
+    ...(isNew ? [{ caller: browser, action: 'signUp', facts }] : []),
+    { caller, action: 'signIn', facts },
     { caller, action: 'create', kind: policy, facts: { site } },
   ];
 }

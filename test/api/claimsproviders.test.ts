@@ -74,7 +74,9 @@ describe.each(['embedded', 'etcd'] as const)('who supplies claims, over %s', (st
 test('an address that is not public is refused by its text alone (H1)', async () => {
   const declare = (at: TestService, url: string): Promise<unknown> => at.store.change(at.store.systemCall(), (tx) => tx.create(ClaimsProvider, { metadata: { generateName: 'p-' }, spec: { ...supplier('p').spec, url, timeoutMilliseconds: 1000, failurePolicy: 'Omit', scopes: [] } }));
   const strict = await startTest({ flags: ['--base-url', 'https://id.example.test', '--allow-mock-mail', '--allow-private-network', '10.1.0.0/16'] });
-  for (const url of ['https://127.0.0.1/', 'https://169.254.169.254/', 'https://10.0.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'https://2130706433/', 'https://localhost/', 'https://x.localhost/', 'http://localhost/', 'http://supplier.example.test/', 'https://supplier.example.test/#x', 'https://u@supplier.example.test/'])
+  for (const url of ['https://127.0.0.1/', 'https://169.254.169.254/', 'https://10.0.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'https://2130706433/', 'https://localhost/', 'https://x.localhost/', 'http://localhost/', 'http://supplier.example.test/', 'https://supplier.example.test/#x', 'https://u@supplier.example.test/',
+    'https://127.1/', 'https://0177.0.0.1/', 'https://0x7f000001/', 'https://0/', 'https://[::]/', 'https://[::ffff:7f00:1]/', 'https://[::ffff:a9fe:a9fe]/', 'https://[::127.0.0.1]/', 'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/', 'https://[fd00::1]/', 'https://[fe80::1]/', 'https://100.64.0.1/',
+    'https://LOCALHOST./', 'https://127.0.0.1.:443/', 'https://supplier.example.test@127.0.0.1/', 'https://:p@supplier.example.test/', 'ftp://supplier.example.test/', 'file:///etc/passwd', 'javascript:alert(1)', 'supplier.example.test', ''])
     await expect(declare(strict, url)).rejects.toMatchObject({ reason: 'Invalid', details: { causes: [{ field: 'spec.url' }] } });
   for (const url of ['https://supplier.example.test/', 'https://10.1.2.3/claims']) await declare(strict, url);
   const local = await startTest({ flags });

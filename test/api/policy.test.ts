@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Account } from '../../kinds/account.js';
 import { enact } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
-import { begin, mailTo, signIn } from '../support/signin.js';
+import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
-import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
@@ -19,6 +19,7 @@ async function textWith(service: TestService, rule: string): Promise<string> {
   return `${body.items.find((one: any) => one.status.inForce).spec.cedar}\n${rule}\n`;
 }
 
+const create = (condition: string): string => `forbid (principal, action == Action::"create", resource is Policy) when { ${condition} };`;
 const closed = '@id("closed") @message("Clients are not for reading.") forbid (principal, action == Action::"get", resource is Client);';
 
 describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
@@ -58,6 +59,22 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     expect((await operator.get('policies').is(200)).body.items).toHaveLength(1);
   });
 
+  test('cannot lock out those who are operators now, whoever made them so (I3)', async () => {
+    const own = (await operator.get('accounts/~').is(200)).body.metadata.name;
+    const [byDomain, byName, noNews] = [create('context.domain == "example.test"'), create(`principal == Account::"${own}"`), `${create(`principal == Account::"${own}"`)}\nforbid (principal, action == Action::"signUp", resource);`];
+    const tried = async (rules: string) => operator.post('policies?dryRun=All', draft(await textWith(service, rules)));
+    for (const rules of [byDomain, byName]) expect((await tried(rules)).body.details.causes[0].message).toMatch(/no operator could create policies/);
+    await operator.post('groups', { metadata: { name: 'operators' }, spec: { displayName: 'Operators', members: ['Lead@Other.test'] } }).is(201);
+    for (const rules of [byDomain, byName]) expect((await tried(rules)).code).toBe(201);
+    expect((await tried(noNews)).code).toBe(422);
+    await operator.patch('groups/operators', { spec: { members: ['ada@example.test'] } }).is(200);
+    expect([(await tried(byDomain)).code, (await tried(byName)).code, (await tried(noNews)).code]).toEqual([422, 201, 201]);
+    await service.store.change(service.store.systemCall(), async (tx) => { const ada = await tx.byUnique(Account, 'email', 'ada@example.test'); await tx.update(Account, ada!.metadata.name, ({ status }) => { status.disabledTimestamp = '2026-01-01T00:00:00Z' }) });
+    expect((await tried(byName)).code).toBe(422);
+    await service.store.change(service.store.systemCall(), async (tx) => { const ada = await tx.byUnique(Account, 'email', 'ada@example.test'); await tx.update(Account, ada!.metadata.name, ({ status }) => { delete status.disabledTimestamp }) });
+    await operator.delete('groups/operators').is(200);
+  });
+
   test('takes the place of the one before, here at once', async () => {
     await operator.get('clients/app').is(200);
     const { body } = await operator.post('policies', { ...draft(await textWith(service, closed)), metadata: { generateName: 'ignored-', labels: { a: 'b' } } }).is(201);
@@ -84,6 +101,58 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.post('policies', draft(former)).is(201);
     await operator.get('clients/app').is(200);
     await operator.delete('clients/hidden').is(200);
+  });
+
+  test('a list with something hidden in it tells no number, on no page (I2)', async () => {
+    const [former, names] = [(await operator.get('policies/p-1').is(200)).body.spec.cedar, ['many-1', 'many-2', 'many-3', 'many-4', 'many-5', 'many-6']];
+    for (const name of names) await operator.post('groups', { metadata: { name }, spec: { displayName: name, members: [] } }).is(201);
+    const paged = async (limit: number): Promise<[string[], (number | undefined)[]]> => {
+      const [seen, counts]: [string[], (number | undefined)[]] = [[], []];
+      for (let token: string | undefined = ''; token !== undefined;) {
+        const { items, metadata }: any = (await operator.get(`groups?limit=${limit}${token && `&continue=${token}`}`).is(200)).body;
+        seen.push(...items.map((one: any) => one.metadata.name));
+        counts.push(metadata.remainingItemCount);
+        token = metadata.continue;
+      }
+      return [seen, counts];
+    };
+    expect(await paged(2)).toEqual([names, [4, 2, undefined]]);
+    for (const hidden of ['many-1', 'many-3', 'many-5', 'many-6']) {
+      await operator.post('policies', draft(`${former}\n@message("Hidden.") forbid (principal, action == Action::"list", resource == Group::"${hidden}");\n`)).is(201);
+      for (const limit of [1, 2, 5]) {
+        const [seen, counts] = await paged(limit);
+        expect([hidden, limit, seen, counts.filter((count) => count !== undefined)]).toEqual([hidden, limit, names.filter((name) => name !== hidden), []]);
+      }
+    }
+    await operator.post('policies', draft(former)).is(201);
+    for (const name of names) await operator.delete(`groups/${name}`).is(200);
+  });
+
+  test('a scope that is refused cannot be agreed to, and is in no token (I6)', async () => {
+    const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
+    await operator.post('policies', draft(`${former}\n@id("no-profile") @message("Not to this app.") forbid (principal, action == Action::"share", resource == Scope::"profile") when { context has client && context.client == Client::"app" };\n`)).is(201);
+    const { tab, I, verifier, client } = await begin(service, { scope: 'openid email profile', parameters: { prompt: 'consent' } });
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'grace@example.test' } }).is(200);
+    const { body: known } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: (await mailTo(service, 'grace@example.test')).code } }).is(200);
+    const at = (await tab.navigate(known.status.returnTo).is(303)).headers.location!;
+    const shown = async () => (await tab.get(at).is(200)).body.status;
+    expect((await shown()).consent.scopes[2]).toMatchObject({ name: 'profile', allowed: false, granted: false, reason: 'Not to this app.' });
+    const agree = (...scopes: string[]) => tab.post(`${at}/consent`, { spec: { scopes } });
+    expect((await agree('openid', 'email', 'profile').fails(422, 'Invalid', 'spec.scopes[2]')).details!.causes![0]!.message).toContain('Not to this app.');
+    await agree('profile', 'openid', 'email').fails(422, 'Invalid', 'spec.scopes[0]');
+    await agree('openid', 'email', 'nonsense').fails(422, 'Invalid', 'spec.scopes[2]');
+    await agree('openid', 'email', 'offline_access').fails(422, 'Invalid', 'spec.scopes[2]');
+    await agree('openid').fails(422, 'Invalid', 'spec.scopes');
+    expect((await shown()).phase).toBe('ConsentRequired');
+    expect((await tab.get('grants').is(200)).body.items).toEqual([]);
+    const { body } = await agree('openid', 'email').is(200);
+    const { body: tokens } = await redeem(service, { callback: new URL((await tab.navigate(body.status.returnTo).is(303)).headers.location!), verifier, client });
+    expect(tokens.scope).toBe('openid email');
+    const claims = JSON.parse(Buffer.from(tokens.id_token.split('.')[1], 'base64url').toString());
+    const told = (await service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${tokens.access_token}` } }).is(200)).body;
+    for (const claim of ['name', 'given_name', 'nickname', 'preferred_username', 'updated_at']) for (const one of [claims, told]) expect(one).not.toHaveProperty(claim);
+    expect(told).toMatchObject({ email: 'grace@example.test' });
+    await operator.post('policies', draft(former)).is(201);
   });
 
   test('racing creators get a number each, and one is in force', async () => {
@@ -120,6 +189,21 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     expect(recorded[0]!.status.reasons).toEqual([{ rule: 'closed', message: 'Clients are not for reading.' }]);
   });
 
+  test('ends the watches of sign-ins, which are shown as policy sees them, on every replica, and no other', async () => {
+    const other = await service.replica();
+    const { tab, I } = await begin(service);
+    const elsewhere = other.tab();
+    elsewhere.cookies = tab.cookies;
+    const [signIn, policies] = [new Stream(elsewhere, `${I}?watch=true`), new Stream(elsewhere, 'policies?watch=true')];
+    await Promise.all([signIn, policies].map((stream) => stream.until(({ events }) => events.length > 0)));
+    const { body } = await operator.post('policies', draft(await textWith(service, ''))).is(201);
+    await signIn.until(({ ended }) => ended, 5_000);
+    expect(signIn.events.filter(({ type }) => type === 'ERROR')).toEqual([]);
+    await policies.until(({ events }) => events.some(({ object }) => object.metadata.name === body.metadata.name));
+    expect(policies.ended).toBe(false);
+    policies.close();
+  });
+
   test('a text that cannot be compiled keeps the former, and the replica is unready until another comes', async () => {
     const before = (await operator.get('policies').is(200)).body.items.at(-1);
     const call = service.store.systemCall();
@@ -154,87 +238,6 @@ describe('a Policy manifest', () => {
     await expect(start(temporary())).rejects.toThrow(/a Policy has no name/);
   });
 });
-
-describe('who may do what, by the default policy (I1)', () => {
-  type Subject = 'visitor' | 'owner' | 'other' | 'operator';
-  const [reading, own] = ['get list watch', 'get list watch delete deletecollection'];
-  /** `api.md` 4 for what is served, objects of `owner`; lists are everybody's own. */
-  const table: Record<string, Partial<Record<Subject, string>>> = {
-    interactions: { operator: 'list' },
-    sessions: { owner: own, other: 'list watch deletecollection', operator: own },
-    accounts: { owner: `${reading} patch update`, other: 'list watch', operator: `${reading} patch update` },
-    grants: { owner: reading, other: 'list watch', operator: reading },
-    policydecisions: { owner: reading, other: 'list watch', operator: reading },
-    policies: { visitor: reading, owner: reading, other: reading, operator: `${reading} create` },
-    clients: { operator: `${reading} create patch update delete clients/secret` },
-    mockmessages: { visitor: `${reading} deletecollection`, owner: `${reading} deletecollection`, other: `${reading} deletecollection`, operator: `${reading} deletecollection` },
-  };
-  let service: TestService;
-  const tabs = {} as Record<Subject, Tab>;
-  const objects: Record<string, string> = { policies: 'p-1', clients: 'app' };
-  beforeAll(async () => {
-    service = await startTest({ flags });
-    await createClient(service, 'app');
-    for (const [subject, address] of [['owner', 'owner@example.test'], ['other', 'other@example.test'], ['operator', 'op@example.test']] as const) tabs[subject] = (await signIn(service, address)).tab;
-    tabs.visitor = service.tab();
-    const { tab, I, name } = await begin(service);
-    objects.interactions = name;
-    await tab.post(`${I}/emailchallenge`, { spec: { email: 'mail@example.test' } }).is(200);
-    await mailTo(service, 'mail@example.test');
-    objects.accounts = (await tabs.owner.get('accounts/~').is(200)).body.metadata.name;
-    for (const resource of ['sessions', 'grants']) objects[resource] = (await tabs.owner.get(resource).is(200)).body.items[0].metadata.name;
-    objects.mockmessages = (await tabs.visitor.get('mockmessages').is(200)).body.items[0].metadata.name;
-    objects.policydecisions = (await settledDecisions(service, ({ spec }) => spec.account === objects.accounts && spec.action === 'signUp'))[0]!.metadata.name;
-  });
-
-  /** The request that asks for a verb and, where it is permitted, changes nothing. */
-  function ask(tab: Tab, resource: string, verb: string): PromiseLike<{ code: number }> {
-    const at = `${resource}/${objects[resource]}`;
-    switch (verb) {
-      case 'list': return tab.get(resource);
-      case 'watch': return watched(tab, resource);
-      case 'get': return tab.get(at);
-      case 'create': return tab.post(resource, { spec: { bogus: 1 } });
-      case 'patch': return tab.patch(at, { spec: { bogus: 1 } });
-      case 'update': return tab.put(at, { spec: {} });
-      case 'delete': return tab.delete(`${at}?dryRun=All`);
-      case 'deletecollection': return tab.delete(`${resource}?dryRun=All`);
-      default: return tab.post(`${at}/${verb.split('/')[1]}`, { spec: { bogus: 1 } });
-    }
-  }
-
-  test('there is a row for every resource, and each says what requests are answered', async () => {
-    const { resources } = (await tabs.visitor.get('/api/v1alpha1').is(200)).body;
-    const main = resources.filter((one: any) => !one.name.includes('/'));
-    expect(main.map((one: any) => one.name).sort()).toEqual(Object.keys(table).sort());
-    const differing: string[] = [];
-    for (const { name, verbs } of resources) for (const subject of Object.keys(tabs) as Subject[]) for (const verb of name.includes('/') ? (verbs.includes('create') ? [name] : []) : verbs) {
-      const resource = name.split('/')[0] as string;
-      const { code } = await ask(tabs[subject], resource, verb);
-      const wanted = table[resource]![subject]?.split(' ').includes(verb) ?? false;
-      const refused = subject === 'visitor' && resource !== 'interactions' ? [401] : [403, 404, 401];
-      if (wanted ? [401, 403, 404].includes(code) : !refused.includes(code)) differing.push(`${subject} ${verb} ${resource}: ${code}`);
-    }
-    expect(differing).toEqual([]);
-  }, 60_000);
-
-  test('lists, counts and continue tokens hold nothing of others', async () => {
-    for (const resource of ['sessions', 'grants', 'accounts', 'policydecisions']) {
-      const all = (await tabs.operator.get(resource).is(200)).body.items;
-      const { body } = await tabs.other.get(`${resource}?limit=1`).is(200);
-      const mine = (await tabs.other.get('accounts/~').is(200)).body.metadata.name;
-      expect(body.items.every((one: any) => one.metadata.name.startsWith(mine))).toBe(true);
-      expect((body.metadata.remainingItemCount ?? 0) + body.items.length).toBeLessThanOrEqual(all.filter((one: any) => one.metadata.name.startsWith(mine)).length + 1);
-    }
-  });
-});
-
-/** The answer to a watch, which is then left. */
-async function watched(tab: Tab, resource: string): Promise<{ code: number }> {
-  const stream = await new Stream(tab, `${resource}?watch=true`).until(({ code }) => code !== 0);
-  stream.close();
-  return { code: stream.code };
-}
 
 /** Recorded decisions that are as wanted, once there are some. */
 async function settledDecisions(service: TestService, wanted: (one: DecisionObject) => boolean): Promise<DecisionObject[]> {

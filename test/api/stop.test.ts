@@ -1,8 +1,11 @@
-import { afterAll, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { startEtcd } from '../storage/etcd-server.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { Stream } from '../support/stream.js';
@@ -37,4 +40,43 @@ test('SIGTERM ends the command with 0', async () => {
   expect(line).toMatch(/^ready http:\/\/localhost:\d+ http:\/\/127\.0\.0\.1:\d+$/);
   child.kill('SIGTERM');
   expect(await new Promise((resolve) => { child.once('exit', resolve) })).toBe(0);
+});
+
+describe('a start that fails', () => {
+  /** Starts a process that tries each of some settings and prints what came of it; it must come to its end by itself. */
+  function tried(settings: readonly (readonly string[])[]): { out: string[]; ended: boolean } {
+    const script = `
+      const { readConfig } = await import('./config.ts');
+      const { createLog } = await import('./registry/observe.ts');
+      const { startService } = await import('./service.ts');
+      const { Writable } = await import('node:stream');
+      const log = createLog('error', new Writable({ write(chunk, encoding, done) { process.stderr.write(chunk); done() } }));
+      for (const flags of ${JSON.stringify(settings)}) {
+        try { const service = await startService(readConfig(flags, {}), log, process.cwd()); console.log('up'); await service.stop() } catch (error) { console.log(error.message) }
+      }`;
+    const run = spawnSync(process.execPath, ['--import', './test/provider/typescript.mjs', '--input-type=module', '-e', script], { cwd: join(import.meta.dirname, '../..'), encoding: 'utf8', timeout: 60_000, env: { PATH: process.env.PATH } });
+    if (run.status !== 0 && run.signal === null) throw new Error(run.stderr);
+    return { out: run.stdout.trim().split('\n'), ended: run.signal === null };
+  }
+
+  test.each(['embedded', 'etcd'] as const)('gives back the store, its lock and every thread and timer, on %s', async (kind) => {
+    const [directory, manifests] = [temporary(), temporary()];
+    writeFileSync(join(manifests, 'policy.yaml'), 'apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: permit (principal, action);\n');
+    mkdirSync(join(directory, 'home'));
+    const etcd = kind === 'etcd' ? await startEtcd() : undefined;
+    const occupant = createServer();
+    await new Promise<void>((resolve) => { occupant.listen(0, '127.0.0.1', resolve) });
+    try {
+      const keys = join(directory, 'keys');
+      spawnSync(process.execPath, ['bin/vestibule', 'keys', 'new', keys], { cwd: join(import.meta.dirname, '../..'), env: { PATH: process.env.PATH } });
+      const where = etcd ? ['--etcd-servers', etcd.endpoint, '--keys-file', keys, '--allow-mock-mail'] : ['--data-dir', join(directory, 'home')];
+      const settings = [...where, '--mock-mail', '--base-url', 'http://localhost:7999'];
+      const { out, ended } = tried([[...settings, '--port', '0', '--manifests', manifests], [...settings, '--port', String((occupant.address() as AddressInfo).port)], [...settings, '--port', '0']]);
+      expect(out).toEqual([expect.stringMatching(/policy\.yaml: spec\.cedar/), expect.stringMatching(/EADDRINUSE/), 'up']);
+      expect(ended).toBe(true);
+    } finally {
+      occupant.close();
+      await etcd?.stop();
+    }
+  }, 90_000);
 });

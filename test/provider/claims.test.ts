@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
 import * as jose from 'jose';
 import { ClaimsProvider } from '../../kinds/claimsprovider.js';
 import { under } from '../../storage/storage.js';
@@ -138,7 +139,33 @@ describe('a supplier that', () => {
     expect((await first()).status).toMatchObject({ outcome: 'Answered', claims: [] });
   });
 
+  test('hides words of its own in what JSON allows is not believed either, nor is what people should not see (H3)', async () => {
+    const text = (account: string): string => `{"__proto__":{"status":{"claims":{"tier":"${secret}"}}},"spec":{"account":"${account}"},"status":{"__proto__":{"claims":{"tier":"${secret}"}},"claims":{
+      "__proto__":{"tier":"${secret}","sub":"root"},"constructor":{"prototype":{"polluted":"${secret}"}},"prototype":"${secret}","hasOwnProperty":"${secret}","toString":"${secret}","sub":"root","iss":"https://evil.test",
+      "email":"root@example.test","email_verified":true,"groups":["operators"],"acr":"phr","sid":"x","nonce":"x","at_hash":"x","Tier":"${secret}","tier ":"${secret}",
+      "tier":{"toString":"${secret}"},"nick":"${secret}\\u202e","line":"a\\u0000${secret}","long":"${'y'.repeat(4097)}","points":1e999,"lounges":[["${secret}"]],"many":[${Array.from({ length: 101 }, () => '"x"').join()}],"error":"${secret}"}},"message":"${secret}"}`;
+    supplier.answer = (response, { body }) => { response.setHeader('content-type', 'text/html').end(text(body.spec.account)) };
+    await supplier.declare(service, 'card', { tier: 'string', nick: 'string', line: 'string', long: 'string', points: 'number', lounges: 'strings', many: 'strings' });
+    const asked = await toConsent(service, 'openid card');
+    expect(asked.consent[1]).toMatchObject({ preview: [] });
+    const { body, sub } = await toTokens(service, asked);
+    expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
+    expect((await first()).status).toMatchObject({ outcome: 'Answered', claims: [] });
+    expect(({} as any).polluted ?? ({} as any).status).toBeUndefined();
+    expect(JSON.stringify(asked.consent) + service.logs.join('')).not.toContain(secret);
+  });
+
   test.each<[string, Supplier['answer'], string]>([
+    ['answers what is deeper than it is long', (response) => { response.end('['.repeat(60_000)) }, 'Failed'],
+    ['answers nothing', (response) => { response.end() }, 'Failed'],
+    ['answers null', (response) => { response.end('null') }, 'Failed'],
+    ['answers claims that are null', (response) => { response.end('{"status":{"claims":null}}') }, 'Failed'],
+    ['answers compressed', (response, { body }) => { response.setHeader('content-encoding', 'gzip').end(gzipSync(JSON.stringify({ ...body, status: { claims: { tier: 'x' } } }))) }, 'Failed'],
+    ['answers under so many headers', (response) => { response.writeHead(200, { 'x-long': 'y'.repeat(64 << 10) }).end('{"status":{"claims":{"tier":"x"}}}') }, 'Failed'],
+    ['wants another protocol', (response) => { response.socket!.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') }, 'Failed'],
+    ['hints without end', (response) => { const timer = setInterval(() => response.writeEarlyHints({ link: '<x>' }), 50); response.on('close', () => clearInterval(timer)) }, 'TimedOut'],
+    ['is not there', (response) => { response.writeHead(404).end('{"status":{"claims":{"tier":"x"}}}') }, 'Failed'],
+    ['forbids it', (response) => { response.writeHead(401, { 'www-authenticate': `Basic realm="${secret}"` }).end(secret) }, 'Failed'],
     ['hangs', () => {}, 'TimedOut'],
     ['sends a byte a second', (response) => { const timer = setInterval(() => response.write(' '), 1000); response.write('{'); response.on('close', () => clearInterval(timer)) }, 'TimedOut'],
     ['sends a mebibyte', (response) => { response.end(`{"status":{"claims":{"tier":"${'x'.repeat(1 << 20)}"}}}`) }, 'Failed'],

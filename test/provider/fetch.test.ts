@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createRaw, type AddressInfo, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AddressJudge } from '../../registry/addressjudge.js';
 import { createFetch, libraryFetch } from '../../provider/fetch.js';
+
+type RawAnswer = (socket: Socket) => void;
 
 let server: Server;
 let port: number;
@@ -24,7 +27,10 @@ describe('the one way out', () => {
     const before = connections;
     for (const url of [`http://127.0.0.1:${port}`, `https://127.0.0.1:${port}`, `https://[::1]:${port}`, `https://[::ffff:127.0.0.1]:${port}`, `https://localhost:${port}`, `http://localhost:${port}`,
       `https://0.0.0.0:${port}`, `https://2130706433:${port}`, `https://0x7f.1:${port}`, 'https://169.254.169.254/latest', 'https://10.0.0.1', 'https://[fd00::1]', 'https://[64:ff9b::7f00:1]', 'ftp://example.test', 'not an address',
-      'https://user:pass@example.test', 'https://example.test/#x'])
+      'https://user:pass@example.test', 'https://example.test/#x',
+      `https://127.1:${port}`, `https://0177.0.0.1:${port}`, `https://017700000001:${port}`, `https://0x7f000001:${port}`, `https://127.0.0.1.:${port}`, `https://0:${port}`, `https://[::]:${port}`, `https://①②⑦.⓪.⓪.①:${port}`, `https://127。0。0。1:${port}`, `https://%31%32%37.0.0.1:${port}`,
+      `https://[::ffff:7f00:1]:${port}`, `https://[0:0:0:0:0:ffff:7f00:0001]:${port}`, `https://[::127.0.0.1]:${port}`, `https://[2002:7f00:1::]:${port}`, 'https://[::ffff:a9fe:a9fe]', 'https://[64:ff9b::a9fe:a9fe]', 'https://[fd00:ec2::254]', 'https://[fe80::1]',
+      `https://example.test@127.0.0.1:${port}`, `https:\\\\127.0.0.1:${port}`, `https:127.0.0.1:${port}`, 'file:///etc/passwd', 'gopher://127.0.0.1', 'data:,x', 'unix:/run/x.sock', ''])
       await expect(strict(url, { method: 'GET' })).rejects.toMatchObject({ name: 'Refused' });
     expect(connections).toBe(before);
   });
@@ -48,6 +54,50 @@ describe('the one way out', () => {
     const begun = performance.now();
     await expect(local(`http://localhost:${port}`, { method: 'GET' })).rejects.toMatchObject({ name: 'Failed' });
     expect(performance.now() - begun).toBeLessThan(3_000);
+  });
+
+  test('gives up in time on what never gets as far as an answer, and is not led elsewhere by one (H2)', async () => {
+    const inside = createServer((_, response) => { response.end('{}') });
+    let reached = 0;
+    await new Promise<void>((done) => inside.on('connection', () => { reached += 1 }).listen(0, done));
+    const elsewhere = `http://localhost:${(inside.address() as AddressInfo).port}/`;
+    const drip = (text: string, pause: number): RawAnswer => (socket) => { let i = 0; const timer = setInterval(() => { socket.write(text[i++ % text.length]!) }, pause); socket.on('close', () => clearInterval(timer)) };
+    const odd: Record<string, RawAnswer> = {
+      'nothing at all': () => {},
+      'a head, byte by byte': drip('HTTP/1.1 200 OK\r\nx: y', 100),
+      'interim answers without end': (socket) => { const timer = setInterval(() => { socket.write('HTTP/1.1 103 Early Hints\r\n\r\n') }, 50); socket.on('close', () => clearInterval(timer)) },
+      'a head of 64 KiB': (socket) => { socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 << 10)}\r\n\r\n{}`) },
+      'chunks without end': (socket) => { socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'); const timer = setInterval(() => { socket.write(`400\r\n${'x'.repeat(1024)}\r\n`) }, 1); socket.on('close', () => clearInterval(timer)) },
+      'less than it promised': (socket) => { socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}') },
+      'another protocol': (socket) => { socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') },
+      'no HTTP': (socket) => { socket.end('SSH-2.0-OpenSSH_9.9\r\n') },
+      'two lengths': (socket) => { socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}') },
+    };
+    const begun = performance.now();
+    await Promise.all(Object.entries(odd).map(async ([what, answer]) => {
+      const raw = createRaw((socket) => { socket.on('error', () => {}).once('data', () => answer(socket)) });
+      await new Promise<void>((done) => raw.listen(0, done));
+      await expect(local(`http://localhost:${(raw.address() as AddressInfo).port}/${what.length}`, { method: 'GET' }).then(() => what)).rejects.toMatchObject({ name: 'Failed' });
+      raw.close();
+    }));
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    for (const status of [300, 301, 302, 303, 307, 308]) {
+      handler = (_, response) => { response.writeHead(status, { location: elsewhere, refresh: `0; url=${elsewhere}`, link: `<${elsewhere}>; rel=preload`, 'alt-svc': `h2="${elsewhere}"` }).end() };
+      expect((await local(`http://localhost:${port}`, { method: 'POST', body: '{}' })).status).toBe(status);
+    }
+    expect(reached).toBe(0);
+    inside.close();
+  });
+
+  test('inflates nothing, whatever it is called (H2)', async () => {
+    const bomb = gzipSync(Buffer.alloc(8 << 20, ' '));
+    expect(bomb.length).toBeLessThan(16 << 10);
+    for (const encoding of ['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'identity, gzip', 'GZIP']) {
+      handler = (_, response) => { response.writeHead(200, { 'content-encoding': encoding }).end(bomb) };
+      await expect(local(`http://localhost:${port}`, { method: 'GET' })).rejects.toMatchObject({ name: 'Failed' });
+    }
+    handler = (_, response) => { response.writeHead(200).end(bomb) };
+    expect((await local(`http://localhost:${port}`, { method: 'GET' })).body.equals(bomb)).toBe(true);
   });
 
   test('takes 64 KiB and nothing encoded', async () => {

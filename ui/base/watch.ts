@@ -4,7 +4,7 @@ import { send } from './api.js';
 type Ending = 'news' | 'ended' | 'failed';
 
 /** Complete lines of a stream of text as they come; blank ones are heartbeats and are left out. */
-async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
@@ -29,10 +29,11 @@ async function listen(path: string, version: string, signal: AbortSignal): Promi
   }
 }
 
-const pause = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds); });
+/** Settles after so long. */
+export const pause = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds); });
 
 /** Settles when the person comes back to the page, the network does, or the signal says stop. */
-const returning = (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
+export const returning = (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
   const heard = new AbortController();
   const done = (): void => { heard.abort(); resolve(); };
   for (const event of ['focus', 'online']) addEventListener(event, done, heard);

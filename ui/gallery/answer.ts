@@ -4,7 +4,7 @@ import type { Status, StatusDetails } from '../api.js';
 export type Answer = object | Refusal | 'offline' | 'never';
 
 const reasons: Readonly<Record<number, NonNullable<Status['reason']>>> = {
-  403: 'Forbidden', 404: 'NotFound', 409: 'Conflict', 410: 'Expired', 422: 'Invalid', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable',
+  401: 'Unauthorized', 403: 'Forbidden', 404: 'NotFound', 409: 'Conflict', 410: 'Expired', 422: 'Invalid', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable',
 };
 
 /** An error of the API (specification 7). */

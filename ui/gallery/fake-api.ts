@@ -1,11 +1,13 @@
 import { Refusal, type Answer } from './answer.js';
 
-/** Answers by call, such as `GET` or `POST login`; of a list the last one stays. */
+/** Answers by call, such as `GET` or `POST login`, and of the policy page `GET policies`; of a list the last one stays. */
 export type Script = Record<string, Answer | Answer[]>;
 
 interface Call { call: string; body: unknown }
+interface Watcher { path: string; controller: ReadableStreamDefaultController<Uint8Array> }
 
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds); });
+const eventLine = (type: string, object: object): Uint8Array => new TextEncoder().encode(`\n${JSON.stringify({ type, object })}\n`);
 const headers = { 'Content-Type': 'application/json', 'Audit-ID': 'c0ffee00-6d0e-4c7b-9d36-1b8a7f1d2a55' };
 
 /** Stands in for the API in the gallery: answers by script, records what was asked, and lets a test push events. */
@@ -14,7 +16,7 @@ export class FakeAPI {
   readonly script: Script;
   delay = 0;
   #waiting = 0;
-  #watchers: ReadableStreamDefaultController<Uint8Array>[] = [];
+  #watchers: Watcher[] = [];
 
   constructor(script: Script) { this.script = script; }
 
@@ -32,14 +34,19 @@ export class FakeAPI {
   /** Sends one event to every watch; with an object, that is what GET answers from now on. */
   push(object?: object): void {
     if (object) this.script.GET = object;
-    const line = new TextEncoder().encode(`\n${JSON.stringify({ type: 'MODIFIED', object: object ?? { metadata: {} } })}\n`);
-    for (const watcher of this.#watchers) watcher.enqueue(line);
+    for (const { controller } of this.#watchers) controller.enqueue(eventLine('MODIFIED', object ?? { metadata: {} }));
+  }
+
+  /** Sends one event to the watches of one collection. */
+  emit(collection: string, object: object, type = 'MODIFIED'): void {
+    for (const { path, controller } of this.#watchers) if (path === collection) controller.enqueue(eventLine(type, object));
   }
 
   async #answer(url: URL, { method = 'GET', body, signal }: RequestInit): Promise<Response> {
-    if (url.searchParams.get('watch')) return this.#watch(signal);
-    const part = url.pathname.split('/').slice(5).join('/');
-    const call = /\/(interactions|mockmessages)/.test(url.pathname) ? `${method} ${part}`.trim() : 'discovery';
+    const path = url.pathname.split('/').slice(3);
+    if (url.searchParams.get('watch')) return this.#watch(path.join('/'), signal);
+    const of = /^(interactions|mockmessages)$/.test(path[0] ?? '') ? path.slice(2) : path;
+    const call = path.length > 0 ? `${method} ${of.join('/')}`.trim() : 'discovery';
     if (call !== 'discovery') this.calls.push({ call, body: body ? JSON.parse(String(body)) : undefined });
     this.#waiting += 1;
     await pause(this.delay);
@@ -64,12 +71,12 @@ export class FakeAPI {
     return new Response(JSON.stringify(object), { status, headers });
   }
 
-  #watch(signal: AbortSignal | null | undefined): Response {
+  #watch(path: string, signal: AbortSignal | null | undefined): Response {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        this.#watchers.push(controller);
+        this.#watchers.push({ path, controller });
         signal?.addEventListener('abort', () => {
-          this.#watchers = this.#watchers.filter((one) => one !== controller);
+          this.#watchers = this.#watchers.filter((one) => one.controller !== controller);
           controller.error(new DOMException('aborted', 'AbortError'));
         });
       },

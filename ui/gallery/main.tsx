@@ -1,18 +1,21 @@
 import { token } from '../signin/token.js';
 import { render } from 'preact';
 import '../style/style.css';
+import '../style/policy.css';
 import { languages, teach } from '../base/language.js';
 import { place } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
+import { PolicyPage } from '../policy/policy-page.js';
 import { open } from '../signin/opening.js';
 import { FakeAPI } from './fake-api.js';
 import { hostileScenes, laterScenes, mailboxScenes } from './later-scenes.js';
+import { hostilePolicyScenes, policyScenes } from './policy-scenes.js';
 import { accented, english, mirrored } from './pseudo.js';
 import { signinScenes } from './signin-scenes.js';
 
 declare global { var stage: { api: FakeAPI } | undefined }
 
-const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes };
+const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes, ...policyScenes, ...hostilePolicyScenes };
 const query = new URLSearchParams(location.search);
 
 /** Waits until the view is ready for input. */
@@ -32,9 +35,11 @@ async function show(name: string): Promise<void> {
   api.install();
   globalThis.stage = { api };
   const ready = phase();
-  if (scene.page === 'mailbox') render(<Mailbox />, place());
+  if (scene.fragment && !location.hash) history.replaceState(null, '', `#${scene.fragment}`);
+  if (scene.page === 'policy') render(<PolicyPage />, place());
+  else if (scene.page === 'mailbox') render(<Mailbox />, place());
   else await open(query.get('tabs') ?? name, token ?? scene.token);
-  if (scene.script.GET !== 'never') await ready;
+  if (![scene.script.GET, scene.script['GET policies']].includes('never')) await ready;
   await api.settled();
   if (!query.has('still')) scene.act?.(document);
   await api.settled();

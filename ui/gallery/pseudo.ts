@@ -1,12 +1,14 @@
 import type { Catalog } from '../messages/catalog.js';
 import base from '../messages/base.json';
+import decisions from '../messages/decisions.json';
 import mailbox from '../messages/mailbox.json';
+import policy from '../messages/policy.json';
 import proof from '../messages/proof.json';
 import setup from '../messages/setup.json';
 import signin from '../messages/signin.json';
 
 /** English in full; a key that a catalog lacks does not compile. */
-export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...mailbox };
+export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...mailbox, ...policy, ...decisions };
 
 /** Changes the words of a message, but neither its arguments nor the names of plural forms. */
 const words = (text: string, change: (word: string) => string): string =>

@@ -2,7 +2,9 @@ import type { Script } from './fake-api.js';
 
 /** One state of one page: what the API answers, and how the page was opened. */
 export interface Scene {
-  page?: 'signin' | 'mailbox';
+  page?: 'signin' | 'mailbox' | 'policy';
+  /** What stands behind the # in the address. */
+  fragment?: string;
   script: Script;
   /** The token of an emailed link. */
   token?: string;

@@ -7,7 +7,7 @@ import { GalleryServer } from './gallery-server.js';
 export interface Call { call: string; body: { spec?: Record<string, unknown> } | undefined }
 
 /** What the gallery's page offers to tests; functions given to `page.evaluate` see it as a global. */
-interface Driver { api: { calls: Call[]; script: Record<string, any>; watching: number; delay: number; push(object?: object): void; say(call: string, answer: unknown): void; settled(): Promise<void> } }
+interface Driver { api: { calls: Call[]; script: Record<string, any>; watching: number; delay: number; push(object?: object): void; emit(collection: string, object: object, type?: string): void; say(call: string, answer: unknown): void; settled(): Promise<void> } }
 declare global { var stage: Driver }
 
 /** The built gallery under its policy, and a browser to look at it. */

@@ -1,11 +1,14 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { causesOf } from '../../../kinds/policy/causes.js';
 import { openEngine, type Checked, type Engine } from '../../../kinds/policy/engine.js';
+import type { Operator } from '../../../kinds/policy/lockout.js';
 import { bounds } from '../../../kinds/policy/scan.js';
 import { actions, kindOf, kinds } from './kinds.js';
 
+const root: Operator = { domain: 'example.test', groups: ['operators', 'staff'], account: 'bcdfghjklmnpqrstvwx4' };
+let present: readonly Operator[] = [root];
 let engine: Engine;
-beforeAll(async () => { engine = await openEngine(kinds, actions, { operators: ['root@example.test'] }) });
+beforeAll(async () => { engine = await openEngine(kinds, actions, { operators: async () => present }) });
 
 const faultsOf = (checked: Checked) => ('faults' in checked ? checked.faults : []);
 const check = async (text: string) => faultsOf(await engine.check(text));
@@ -85,6 +88,42 @@ describe('what everybody needs cannot be taken away', () => {
     ['forbid (principal, action == Action::"create", resource is Policy) unless { context.methods.contains("Passkey") };\nforbid (principal, action == Action::"interactions/login", resource) when { context has method && context.method == "Passkey" };', /no operator/],
   ])('%s', async (rule, message) => {
     expect(faultsOf(await within(rule))).toEqual([{ message: expect.stringMatching(message) }]);
+  });
+
+  afterEach(() => { present = [root] });
+  const create = (rest: string): string => `forbid (principal, action == Action::"create", resource is Policy) ${rest};`;
+  const signing = (rest: string): string => `forbid (principal, action == Action::"signIn", resource) ${rest};`;
+  const other: Operator = { domain: 'other.test', groups: ['operators'], account: 'bcdfghjklmnpqrstvwx6' };
+  test.each<[string, readonly Operator[], string]>([
+    ['a group that every operator is in', [root], create('when { principal is Account && principal in Group::"staff" }')],
+    ['a group that no operator is in', [root, other], create('unless { principal is Account && principal in Group::"guests" }')],
+    ['another group of each of them', [root, { ...other, groups: ['operators', 'guests'] }], create('when { principal is Account && (principal in Group::"staff" || principal in Group::"guests") }')],
+    ['any of the domains they have', [root, other], create('when { context.domain == "example.test" || context.domain like "*.test" }')],
+    ['a domain that none of them has', [root, other], signing('unless { context.domain == "corp.test" }')],
+    ['each of them by name', [root, other], `forbid (principal == Account::"${root.account}", action, resource is Policy) when { action == Action::"create" };\nforbid (principal == Account::"${other.account}", action == Action::"create", resource is Policy);`],
+    ['all but somebody who is no operator', [root], create('unless { principal == Account::"bcdfghjklmnpqrstvwx8" }')],
+    ['what is true of every request', [root, other], create('when { !context.metadataOnly }')],
+    ['what no request has', [root, other], create('unless { context has client }')],
+    ['whoever has signed in', [root, other], create('when { context has signInAge && context.signInAge >= 0 }')],
+    ['every way to sign in by mail, and every passkey', [root], 'forbid (principal, action == Action::"interactions/emailchallenge", resource);\nforbid (principal, action == Action::"interactions/passkeychallenge", resource);'],
+    ['a strength that no sign-in has', [root], create('unless { context.assurance == "higher" }')],
+    ['the way up of operators who never signed in', [{ domain: 'example.test', groups: ['operators'], isNew: true }], 'forbid (principal, action == Action::"signUp", resource);'],
+    ['an owner who is nobody', [root], create('when { principal is Account && principal != Account::"nobody" }')],
+  ])('nor operators out by %s (I3)', async (_, operators, rule) => {
+    present = operators;
+    expect(faultsOf(await within(rule))).toEqual([{ message: expect.stringMatching(/^no operator could create policies/) }]);
+  });
+
+  test.each<[string, readonly Operator[], string]>([
+    ['a group that one of them is not in', [root, other], create('when { principal is Account && principal in Group::"staff" }')],
+    ['the domain of one of them', [root, other], signing('unless { context.domain == "other.test" }')],
+    ['all but one of them by name', [root, other], create(`unless { principal == Account::"${other.account}" }`)],
+    ['the way up, when one of them has an account', [root, { domain: 'example.test', groups: ['operators'], isNew: true }], 'forbid (principal, action == Action::"signUp", resource);'],
+    ['a strength that a mail does not have', [root], create('unless { context.assurance == "phr" }')],
+    ['one of a thousand', [...Array.from({ length: 999 }, (_, i): Operator => ({ domain: 'other.test', groups: ['operators'], account: `a${i}` })), root], create('unless { context.domain == "example.test" }')],
+  ])('but it may leave out %s', async (_, operators, rule) => {
+    present = operators;
+    expect(faultsOf(await within(rule))).toEqual([]);
   });
 
   test.each([

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { signIn } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
+import { closeBrowser, Person } from './support/person.js';
+import { asPerson, reach } from './support/visitor.js';
+
+jest.setTimeout(90_000);
+
+let service: TestService;
+let operator: Tab;
+let ada: Tab;
+let original: string;
+const people: Person[] = [];
+const arrive = async (tab?: Tab): Promise<Person> => {
+  const person = await (tab ? asPerson(service, tab) : Person.arrive());
+  people.push(person);
+  await person.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  return person;
+};
+const open = async (person: Person, fragment = ''): Promise<void> => {
+  await person.page.goto(`${service.baseURL}/policy${fragment}`);
+  await person.at('policy');
+};
+const enact = async (cedar: string, description: string): Promise<string> => (await operator.post('policies', { spec: { cedar, description } }).is(201)).body.metadata.name;
+
+const closed = '\n@id("no-names-for-app")\n@message("The app works without your name.")\nforbid (principal, action == Action::"share", resource == Scope::"profile")\nwhen { context.client == Client::"app" };\n';
+
+beforeAll(async () => {
+  service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
+  await createClient(service, 'app');
+  operator = (await signIn(service, 'op@example.test')).tab;
+  ada = (await signIn(service, 'ada@example.test')).tab;
+  original = (await service.tab().get('policies/p-1').is(200)).body.spec.cedar;
+});
+afterEach(async () => {
+  const all = people.splice(0);
+  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
+  await Promise.all(all.map((one) => one.leave()));
+});
+afterAll(async () => { await closeBrowser(); await stopAll() });
+
+test('a visitor reads the text that is judged by, where it comes from, and every rule in words', async () => {
+  const person = await arrive();
+  const { page } = person;
+  await open(person);
+  await page.getByRole('heading', { level: 1, name: 'Policy in force', exact: true }).waitFor();
+  await page.getByText('It comes with the service').waitFor();
+  const text = page.getByRole('group', { name: 'Text of policy p-1' });
+  expect(await text.locator('.line').evaluateAll((all) => all.map((line) => line.textContent!.replace(/^\n$/, '')).join('\n'))).toBe(original.replace(/\n$/, ''));
+  const rule = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Anyone reads policies' }) });
+  await rule.getByText('Permits').waitFor();
+  await rule.getByText('Reading, Listing, Following').waitFor();
+  expect(await page.getByRole('heading', { level: 3 }).count()).toBe((original.match(/^@id/gm) ?? []).length);
+  await rule.getByRole('link', { name: /in the whole text/ }).click();
+  await page.waitForFunction(() => document.activeElement?.textContent === '@id("anyone-reads-policies")');
+  expect(await person.faults()).toEqual([]);
+});
+
+test('what is copied of the text has no line numbers', async () => {
+  const person = await arrive();
+  await open(person);
+  const copied = await person.page.evaluate(() => {
+    getSelection()!.selectAllChildren(document.querySelector('pre[aria-label]')!);
+    return getSelection()!.toString();
+  });
+  expect(copied.trimEnd()).toBe(original.trimEnd());
+});
+
+test('an open page changes when another policy comes into force, and says so', async () => {
+  const person = await arrive();
+  const { page } = person;
+  await open(person);
+  const name = await enact(original + closed, 'Names stay here.');
+  await page.getByText(`A new policy came into force: ${name}.`).waitFor({ state: 'attached' });
+  expect(await page.getByRole('status').textContent()).toBe(`A new policy came into force: ${name}.`);
+  await page.getByText('Names stay here.').first().waitFor();
+  const rule = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'No names for app' }) });
+  await rule.getByRole('blockquote').getByText('The app works without your name.').waitFor();
+  await rule.getByText('Refuses').waitFor();
+  await page.getByRole('list', { name: 'Earlier policies' }).getByRole('link', { name: 'p-1', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Earlier policy p-1' }).waitFor();
+  expect(await page.getByRole('heading', { name: 'No names for app' }).count()).toBe(0);
+  expect(await person.faults()).toEqual([]);
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Policy in force' }).waitFor();
+});
+
+test('two policies are compared line by line, and what is chosen is in the address', async () => {
+  const person = await arrive();
+  const { page } = person;
+  await open(person);
+  await page.getByRole('link', { name: 'What changed with p-2' }).first().click();
+  await page.getByText('5 lines added, 0 lines removed.').first().waitFor();
+  const differences = page.getByRole('group', { name: 'Differences from p-1 to p-2' });
+  expect(await differences.locator('ins').evaluateAll((all) => all.map((line) => line.lastElementChild!.textContent))).toEqual(closed.replace(/\n$/, '').split('\n').map((line) => line || '\n'));
+  await differences.getByText('Added:').first().waitFor({ state: 'attached' });
+  const folded = await differences.locator('.line').count();
+  await differences.getByRole('button', { name: /unchanged lines$/ }).click();
+  expect(await differences.locator('.line').count()).toBeGreaterThan(folded + 50);
+  expect(await person.faults()).toEqual([]);
+  await page.getByRole('combobox', { name: 'Before' }).selectOption('p-2');
+  await page.getByText('Both texts are the same.').first().waitFor();
+  await page.getByRole('combobox', { name: 'After' }).selectOption('p-1');
+  await page.getByText('0 lines added, 5 lines removed.').first().waitFor();
+  await page.reload();
+  await person.at('policy');
+  await page.getByText('0 lines added, 5 lines removed.').first().waitFor();
+});
+
+test('who is signed in follows a rule to what it decided about them, and back; it comes by itself', async () => {
+  const person = await arrive(ada);
+  const { page } = person;
+  await open(person);
+  await page.getByRole('link', { name: 'Your decisions by this rule Own account' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Your decisions by the rule Own account' }).waitFor();
+  await ada.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
+  const list = page.getByRole('list', { name: 'Decisions' });
+  const changed = list.getByRole('listitem').filter({ hasText: 'Changing: accounts' });
+  await changed.getByText('Allowed').waitFor();
+  expect(await person.faults()).toEqual([]);
+  await changed.getByRole('link', { name: 'Own account' }).click();
+  await page.waitForFunction(() => (document.activeElement as HTMLElement | null)?.dataset.rule === 'own-account');
+  await open(person, '#decisions');
+  await list.getByText('Sharing Your email address with app app').first().waitFor();
+  await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
+  const refused = list.getByRole('listitem').filter({ hasText: 'Creating: policies' });
+  await refused.getByText('Refused').waitFor();
+  await refused.getByText('No rule permits this.').waitFor();
+});
+
+test('decisions of others are not shown, not even to operators, and visitors are told where to sign in', async () => {
+  const one = await arrive(operator);
+  await open(one, '#decisions');
+  await one.page.getByRole('list', { name: 'Decisions' }).getByText('Creating: policies').first().waitFor();
+  expect(await one.page.getByText('Changing: accounts').count()).toBe(0);
+  const visitor = await arrive();
+  await open(visitor, '#decisions=own-account');
+  await visitor.page.getByText('You are not signed in here').waitFor();
+  expect(await visitor.faults()).toEqual([]);
+});
+
+test('keyboard only: to the text of a rule, to a comparison, unfolding it, and back', async () => {
+  const person = await arrive();
+  const { page } = person;
+  await open(person);
+  await reach(person, 'Rules in words');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.id === 'rules');
+  await reach(person, 'Its text');
+  await page.keyboard.press('Enter');
+  await page.locator('details[open] pre').waitFor();
+  await reach(person, 'in the whole text');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.classList.contains('line'));
+  await reach(person, 'What changed with');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.textContent === 'Compare two policies');
+  await reach(person, 'unchanged line');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => /unchanged line/.test(document.activeElement?.getAttribute('aria-label') ?? ''));
+  await reach(person, 'Policy in force');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1' && document.activeElement.textContent === 'Policy in force');
+});

@@ -1,0 +1,81 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ObjectMeta, WatchEvent } from '../api.js';
+import { call, Failure, send } from './api.js';
+import { lines, pause, returning } from './watch.js';
+
+/** So many objects are asked for at a time. */
+const page = 500;
+
+interface Thing { metadata: ObjectMeta }
+interface List<T> { metadata: { resourceVersion: string; continue?: string }; items: T[] }
+
+/** All objects of a collection as far as they are known, and why they are not. */
+export interface Collection<T> { readonly items?: readonly T[]; readonly failure?: Failure | undefined }
+
+const parameters = (query: Record<string, string>): string => new URLSearchParams(query).toString();
+
+/** Reads page after page into a map by name; gives the version that they all have in common. */
+async function readAll<T extends Thing>(path: string, query: Record<string, string>): Promise<{ held: Map<string, T>; version: string }> {
+  const held = new Map<string, T>();
+  for (let more: Record<string, string> = {}; ;) {
+    const { metadata, items } = await call<List<T>>('GET', `${path}?${parameters({ ...query, limit: String(page), ...more })}`);
+    for (const item of items) held.set(item.metadata.name, item);
+    if (!metadata.continue) return { held, version: metadata.resourceVersion };
+    more = { continue: metadata.continue };
+  }
+}
+
+/** Puts the events of one watch into the map; the version to go on from, or undefined where all must be read again. */
+async function follow<T extends Thing>(address: string, from: string, held: Map<string, T>, changed: () => void, signal: AbortSignal): Promise<string | undefined> {
+  const answer = await send('GET', `${address}&watch=true&resourceVersion=${from}`, undefined, signal);
+  if (!answer.ok || !answer.body) return undefined;
+  let version = from;
+  for await (const line of lines(answer.body)) {
+    const { type, object } = JSON.parse(line) as WatchEvent<T>;
+    if (type === 'ERROR') return undefined;
+    version = object.metadata.resourceVersion;
+    if (type === 'BOOKMARK') continue;
+    if (type === 'DELETED') held.delete(object.metadata.name);
+    else held.set(object.metadata.name, object);
+    changed();
+  }
+  return version;
+}
+
+/**
+ * Reads a collection whole and keeps it up to date by a watch, event by event, so that looking is not itself a reason to
+ * read again. What fails is told, and tried again when the person comes back; stops with the signal.
+ */
+async function keep<T extends Thing>(path: string, query: Record<string, string>, changed: (now: Collection<T>) => void, signal: AbortSignal): Promise<void> {
+  let items: T[] | undefined;
+  while (!signal.aborted) {
+    try {
+      const { held, version } = await readAll<T>(path, query);
+      const show = (): void => { items = [...held.values()]; if (!signal.aborted) changed({ items }); };
+      show();
+      for (let from: string | undefined = version; from !== undefined && !signal.aborted;) {
+        from = await follow(`${path}?${parameters(query)}`, from, held, show, signal).catch(() => undefined);
+        await (from === undefined ? returning(signal) : pause(1_000));
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      if (!signal.aborted) changed({ ...(items && { items }), failure: thrown });
+      await returning(signal);
+    }
+  }
+}
+
+/** A collection of the API, live; nothing is asked for while `path` is undefined. `again` reads anew. */
+export function useCollection<T extends Thing>(path: string | undefined, query: Record<string, string> = {}): Collection<T> & { again: () => void } {
+  const [now, set] = useState<Collection<T>>({});
+  const [turn, setTurn] = useState(0);
+  const asked = useRef(path);
+  asked.current = path;
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const stop = new AbortController();
+    void keep<T>(path, query, set, stop.signal);
+    return () => stop.abort();
+  }, [path, parameters(query), turn]);
+  return { ...now, again: () => setTurn((count) => count + 1) };
+}

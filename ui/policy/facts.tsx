@@ -1,0 +1,29 @@
+import type { ComponentChild } from 'preact';
+import type { Policy } from '../api.js';
+import type { MessageID } from '../messages/catalog.js';
+import { cap, Latin, say, tell } from '../base/message.js';
+import { Moment } from '../base/moment.js';
+
+/** Who put a policy in force; the first is the service's own, as it came. */
+export function authorOf({ metadata, status: { author } }: Policy, me: string | undefined): ComponentChild {
+  if (author === me) return say('policy.author.you');
+  if (author !== 'vestibule') return <bdi>{cap(author)}</bdi>;
+  return say(metadata.name === 'p-1' ? 'policy.author.first' : 'policy.author.service');
+}
+
+/** From when to when it was in force. */
+export const Span = ({ policy: { status } }: { policy: Policy }) =>
+  <>{status.supersededTimestamp ? tell('policy.span', { since: <Moment of={status.inForceSince} />, until: <Moment of={status.supersededTimestamp} /> }) : <Moment of={status.inForceSince} />}</>;
+
+/** What is known of a policy beside its text. */
+export function Facts({ policy, me }: { policy: Policy; me: string | undefined }) {
+  const { metadata, spec, status } = policy;
+  const rows: [MessageID, ComponentChild][] = [
+    ['policy.name', <Latin of={metadata.name} />],
+    [status.supersededTimestamp ? 'policy.was' : 'policy.since', <Span policy={policy} />],
+    ['policy.author', authorOf(policy, me)],
+    ...(spec.description ? [['policy.description', <bdi>{cap(spec.description, 1024)}</bdi>] as [MessageID, ComponentChild]] : []),
+    ['policy.hash', <><span class="hash"><Latin of={status.hash} /></span> <span class="hint">{say('policy.hash.note')}</span></>],
+  ];
+  return <dl class="facts">{rows.map(([id, value]) => <div key={id}><dt>{say(id)}</dt><dd>{value}</dd></div>)}</dl>;
+}

@@ -1,0 +1,12 @@
+import { render } from 'preact';
+import '../style/style.css';
+import '../style/policy.css';
+import { teach } from '../base/language.js';
+import { place } from '../base/page.js';
+import decisions from '../messages/decisions.json';
+import policy from '../messages/policy.json';
+import { PolicyPage } from './policy-page.js';
+
+teach(decisions);
+teach(policy);
+render(<PolicyPage />, place());
