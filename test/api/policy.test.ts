@@ -6,6 +6,7 @@ import { enact } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
