@@ -1,5 +1,5 @@
 import type { Store } from '../registry/store.js';
-import { Account } from './account.js';
+import { Account } from './account/account.js';
 import { operators } from './group.js';
 import type { Memberships } from './memberships.js';
 import type { Operator } from './policy/lockout.js';

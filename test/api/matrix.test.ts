@@ -22,8 +22,8 @@ const anyone = (verbs: string): Record<Subject, string> => ({ visitor: verbs, br
 const table: Record<string, Partial<Record<Subject, string>>> = {
   interactions: { browser: 'get delete interactions/emailchallenge interactions/login interactions/account interactions/consent', operator: 'list' },
   sessions: { owner: own, other: 'list watch deletecollection', operator: own },
-  accounts: { owner: `${reading} patch update`, other: 'list watch', operator: `${reading} patch update` },
-  grants: { owner: reading, other: 'list watch', operator: reading },
+  accounts: { owner: `${reading} patch update delete accounts/emailchallenge accounts/email`, other: 'list watch', operator: `${reading} patch update delete accounts/disable accounts/enable` },
+  grants: { owner: `${own} patch update`, other: 'list watch deletecollection', operator: `${own} patch update` },
   policydecisions: { owner: reading, other: 'list watch', operator: reading },
   policies: { ...anyone(reading), operator: `${reading} create` },
   claimsreviews: { owner: reading, other: 'list watch', operator: reading },

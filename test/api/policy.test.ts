@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Account } from '../../kinds/account.js';
+import { Account } from '../../kinds/account/account.js';
 import { enact } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
