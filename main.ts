@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Failure } from './cli/failure.js';
+import { words } from './cli/words.js';
 import { ConfigError, readConfig } from './config.js';
 import { writeKeys } from './keysfile.js';
 import { createLog } from './registry/observe.js';
@@ -11,10 +13,8 @@ import { release } from './release.js';
 const here = dirname(fileURLToPath(import.meta.url));
 const root = here.endsWith('/dist') ? resolve(here, '..') : here;
 
-const usage = `vestibule serve [settings]    runs the service
-vestibule keys new FILE       makes the keys that replicas share
-vestibule version             prints the release
-`;
+const own = [['serve [settings]', 'runs the service'], ['keys new FILE', 'makes the keys that replicas share'], ['version', 'prints the release']] as const;
+const usage = [...own, ...Object.values(words)].map(([how, about]) => `vestibule ${how.padEnd(36)}${about}\n`).join('');
 
 /** Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -22,6 +22,7 @@ export async function main(args: readonly string[]): Promise<void> {
   if (word === 'serve') return serve(rest);
   if (word === 'keys' && rest[0] === 'new' && rest[1]) return writeKeys(rest[1]);
   if (word === 'version') return void process.stdout.write(`${release}\n`);
+  if (word !== undefined && word in words) return (await import('./cli/command.js')).run(word, rest, process.env);
   process.stderr.write(usage);
   process.exitCode = 2;
 }
@@ -51,5 +52,5 @@ function keepCompiled(directory: string): void {
 export function report(error: unknown): void {
   const lines = error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
   for (const line of lines) process.stderr.write(`vestibule: ${line}\n`);
-  process.exit(error instanceof ConfigError ? 2 : 1);
+  process.exit(error instanceof ConfigError ? 2 : error instanceof Failure ? error.code : 1);
 }

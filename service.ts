@@ -14,6 +14,7 @@ import { mockMessage } from './kinds/mockmail.js';
 import { operatorsNow } from './kinds/operators.js';
 import { openEngine } from './kinds/policy/engine.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
+import { Troubles } from './kinds/policy/troubles.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
 import type { Transport } from './mail/message.js';
 import { mailWorker, type Mailbox } from './mail/worker.js';
@@ -40,6 +41,8 @@ export interface Service {
   /** The address it listens on. */
   readonly url: string;
   readonly store: Store;
+  /** What was counted since the start, by name: `policy.…` of the decisions, else the provider's events; for whoever measures. */
+  counts(): ReadonlyMap<string, number>;
   /** Graceful: unready at once, requests finished, watches ended, the store closed. */
   stop(): Promise<void>;
 }
@@ -64,7 +67,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   let store: Store;
   let groups: Memberships;
   const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
-  const opening = openEngine(kinds, actions, { operators: () => operatorsNow(store, groups) });
+  const opening = openEngine(kinds, actions, { operators: () => operatorsNow(store, groups), trouble: Troubles.into(log) });
   opening.catch(() => { /* thrown where it is awaited */ });
   const storage = given.storage ?? (await openStorage(config, log));
   if (!given.storage) held.add(() => storage.close());
@@ -94,8 +97,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   if ('transport' in mail) held.add(() => mail.transport.close());
   outbox.register(mailWorker(config.emailFrom, mail, log));
   outbox.register(closingWorker(store));
-  held.add(() => court.stop());
-  held.add(() => provider.settled());
+  held.add(async () => { await provider.settled(); await court.stop() });
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();
@@ -116,8 +118,8 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   server.ready();
   setImmediate(() => registry.warm());
   return {
-    baseURL, store, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
-    stop: () => held.release(),
+    baseURL, store, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`, stop: () => held.release(),
+    counts: () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]),
   };
 }
 

@@ -19,7 +19,7 @@ export const settings = [
   { flag: 'etcd-certfile', value: 'text', describe: 'Client certificate for etcd.' },
   { flag: 'etcd-keyfile', value: 'text', describe: 'Its private key.' },
   { flag: 'etcd-compaction-interval', value: 'seconds', default: '5m', describe: 'History kept at least so long; steers both stores.' },
-  { flag: 'manifests', value: 'text', describe: 'Folder of YAML files of Clients, applied at start.' },
+  { flag: 'manifests', value: 'text', describe: 'Folder of YAML files of Clients, ClaimsProviders, Groups and one Policy, applied at start.' },
   { flag: 'smtp-url', value: 'text', secret: true, describe: 'Mail server, smtp://user:password@host:port or smtps://….' },
   { flag: 'mock-mail', value: 'boolean', default: false, describe: 'Keep mails in the mock mailbox instead of sending them.' },
   { flag: 'allow-mock-mail', value: 'boolean', default: false, describe: 'Permit mock mail with etcd or a public base URL.' },

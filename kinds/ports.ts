@@ -3,6 +3,7 @@ import type { Interaction } from './interaction/interaction.js';
 import type { ObjectOf } from '../registry/kind.js';
 import type { Checked } from './policy/engine.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
+import type { Fault } from './policy/scan.js';
 import type { Scope } from './scopes.js';
 
 /** An answer from outside, read whole and within its cap. */
@@ -12,8 +13,8 @@ export interface FetchAnswer { status: number; headers: Record<string, string>; 
 export interface Law {
   /** Whether a text may be put in force; up to seconds. */
   check(text: string): Promise<Checked>;
-  /** Resolves once this replica judges by the policy, or a newer one. */
-  inForce(policy: PolicyObject): Promise<void>;
+  /** Resolves once this replica judges by the policy, or a newer one; what its check warned of goes into the log. */
+  inForce(policy: PolicyObject, warnings: readonly Fault[]): Promise<void>;
   /** What recorded decisions would be under a text that was checked. */
   replay(text: string): Promise<Impact>;
 }

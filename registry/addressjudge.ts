@@ -9,15 +9,20 @@ const special6 = new AddressList(['2001::/23', '2001:db8::/32', '2002::/16', '3f
 const global6 = new AddressList(['2000::/3']);
 const loopback = new AddressList(['127.0.0.0/8', '::1/128']);
 /** Where clouds answer with credentials. */
-const metadata = new AddressList(['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::254/128', 'fd20:ce::254/128']);
+const metadata4 = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16'];
+/** An IPv4 address as the two words that IPv6 carries it in. */
+const words = (address: string): string => { const [a, b, c, d] = address.split('.').map(Number) as [number, number, number, number]; return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}` };
+/** The same, also by way of a translator (RFC 6052, RFC 8215), a tunnel (RFC 3056) or the oldest spelling: whoever opens those networks does not open this. */
+const metadata = new AddressList([...metadata4, 'fd00:ec2::254', 'fd20:ce::254',
+  ...metadata4.map(words).flatMap((inner) => [`::${inner}`, `64:ff9b::${inner}`, `64:ff9b:1::${inner}`, `2002:${inner}::/48`])]);
 
 /** IPv4 written as mapped IPv6, as the IPv4 it is; any other address as it stands. */
 function unmapped(address: string): string {
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (dotted) return dotted;
-  const words = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
-  if (!words) return address;
-  const value = parseInt(words[1]!, 16) * 65536 + parseInt(words[2]!, 16);
+  const pair = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
+  if (!pair) return address;
+  const value = parseInt(pair[1]!, 16) * 65536 + parseInt(pair[2]!, 16);
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 }
 

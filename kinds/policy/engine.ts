@@ -5,11 +5,12 @@ import { causesOf } from './causes.js';
 import { loadCedar, validate, type Cedar } from './cedar.js';
 import { cedarSchema } from './cedarschema.js';
 import { defaultPolicy } from './default.js';
-import { Judge, type Chambers, type Counts, type Judgement } from './judge.js';
+import { Judge, noCounts, type Chambers, type Counts, type Judgement } from './judge.js';
 import { lockout, type Operator } from './lockout.js';
 import { Prepared } from './prepared.js';
 import { readRules, summaryOf, type Rule, type RuleSummary } from './ruleset.js';
 import type { Fault } from './scan.js';
+import type { Trouble } from './troubles.js';
 import { unsupported } from './unsupported.js';
 import { vocabularyOf, type Vocabulary } from './vocabulary.js';
 
@@ -22,6 +23,7 @@ export interface Engine {
   readonly schema: string;
   /** The text in force until another is. */
   readonly defaultText: string;
+  /** Of the policies in force, since the start. */
   readonly counts: Readonly<Counts>;
   /** The name of the policy in force. */
   readonly inForce: string | undefined;
@@ -39,9 +41,12 @@ export interface Engine {
   alive(): boolean;
 }
 
-/** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. `operators` says who they are whenever a text is checked. */
-export async function openEngine(kinds: readonly AnyKind[], actions: readonly Action[], options: { operators?: () => Promise<readonly Operator[]> } = {}): Promise<Engine> {
-  return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), options.operators ?? (async () => []));
+/** What an engine asks and tells: who the operators are, whenever a text is checked, and what goes wrong under the policy in force. */
+interface Surroundings { readonly operators?: () => Promise<readonly Operator[]>; readonly trouble?: (trouble: Trouble) => void }
+
+/** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. */
+export async function openEngine(kinds: readonly AnyKind[], actions: readonly Action[], surroundings: Surroundings = {}): Promise<Engine> {
+  return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), surroundings);
 }
 
 const itself: Judgement = { allowed: true, policy: '', reasons: [{ rule: 'this service itself', message: '' }] };
@@ -53,7 +58,7 @@ let engines = 0;
 class CedarEngine implements Engine {
   readonly schema: string;
   readonly defaultText: string;
-  readonly counts: Counts = { hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0 };
+  readonly counts: Counts = noCounts();
   readonly #cedar: Cedar;
   readonly #kinds: readonly AnyKind[];
   readonly #vocabulary: Vocabulary;
@@ -64,7 +69,7 @@ class CedarEngine implements Engine {
   #calls = 0;
   #checking: Promise<unknown> = Promise.resolve();
 
-  constructor(cedar: Cedar, kinds: readonly AnyKind[], vocabulary: Vocabulary, operators: () => Promise<readonly Operator[]>) {
+  constructor(cedar: Cedar, kinds: readonly AnyKind[], vocabulary: Vocabulary, { operators = async () => [], trouble }: Surroundings) {
     this.#cedar = cedar;
     this.#kinds = kinds;
     this.#vocabulary = vocabulary;
@@ -72,8 +77,8 @@ class CedarEngine implements Engine {
     this.schema = cedarSchema(vocabulary);
     this.defaultText = defaultPolicy(vocabulary);
     const own = ++engines;
-    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, `force${own}-`), counts: this.counts };
-    this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, `trial${own}-`), counts: { hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0 } };
+    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, `force${own}-`), counts: this.counts, ...(trouble && { trouble }) };
+    this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, `trial${own}-`), counts: noCounts() };
   }
 
   get inForce(): string | undefined { return this.#judge?.name }
@@ -112,7 +117,11 @@ class CedarEngine implements Engine {
     return (question, time) => this.#ask(judge, question, time);
   }
 
-  decide(question: Question): Judgement { return this.#ask(this.#judge, question) }
+  decide(question: Question): Judgement {
+    const judgement = this.#ask(this.#judge, question);
+    if (!judgement.allowed) this.counts.refusals += 1;
+    return judgement;
+  }
 
   alive(): boolean {
     try { return this.#cedar.checkParsePolicySet({ staticPolicies: '' }).type === 'success' } catch { return false }

@@ -33,10 +33,13 @@ export class Force {
     this.#follow();
     const rules = await this.#first();
     const call = this.#store.systemCall();
-    await this.take(await this.#store.change(call, async (tx) => {
+    const policy = await this.#store.change(call, async (tx) => {
       const newest = await newestPolicy(tx);
       return newest ? (await tx.get(Policy, policyName(newest.number)))! : enact(tx, call, { spec: { cedar: this.#engine.defaultText, description: 'The policy this service comes with.' }, rules: rules ?? await this.#engine.rulesOf(this.#engine.defaultText) });
-    }));
+    });
+    const { metadata: { name }, status: { author } } = policy;
+    if (name === policyName(1) && author === 'vestibule' && policy.spec.cedar !== this.#engine.defaultText) this.#log.warn({ policy: name }, 'the policy in force is the one an earlier release came with; this release comes with another, which takes its place only when somebody creates it');
+    await this.take(policy);
   }
 
   /** Throws where no policy is in force, or a newer one than this replica could bring into force. */

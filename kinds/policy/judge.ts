@@ -7,16 +7,20 @@ import type { Part } from './part.js';
 import type { Prepared } from './prepared.js';
 import { namedIn, type Rule } from './ruleset.js';
 import { Slice } from './slice.js';
+import type { Trouble } from './troubles.js';
 import type { Vocabulary } from './vocabulary.js';
 
 /** A decision with the name of the policy that made it. */
 export interface Judgement extends Decision { readonly policy: string }
 
-/** What was counted since the start. */
-export interface Counts { hits: number; misses: number; unmemoised: number; errors: number; overruns: number }
+/** What was counted since the start: answers from memory, evaluations that are remembered from now on, those that never are, and what went wrong. */
+export interface Counts { hits: number; misses: number; unmemoised: number; errors: number; overruns: number; refusals: number }
 
-/** What makes a judge. */
-export interface Chambers { readonly cedar: Cedar; readonly vocabulary: Vocabulary; readonly prepared: Prepared; readonly counts: Counts }
+/** Nothing counted yet. */
+export const noCounts = (): Counts => ({ hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0, refusals: 0 });
+
+/** What makes a judge; `trouble` is told what goes wrong. */
+export interface Chambers { readonly cedar: Cedar; readonly vocabulary: Vocabulary; readonly prepared: Prepared; readonly counts: Counts; readonly trouble?: (trouble: Trouble) => void }
 
 /** Decisions remembered, in two halves. */
 export const memory = 64 << 10;
@@ -69,8 +73,7 @@ export class Judge {
       if (fresh !== this.#failed) this.#memo.set(key, fresh);
       return fresh;
     } catch {
-      counts.errors += 1;
-      return this.#failed;
+      return this.#fail('errors');
     }
   }
 
@@ -90,12 +93,21 @@ export class Judge {
 
   #evaluate(part: Part, asked: Asked): Judgement {
     if (part.size === 0) return this.#default;
-    const { counts } = this.#chambers;
     const answer = this.#inTime(part, asked) ?? this.#inTime(part, asked);
-    if (!answer) { counts.overruns += 1; return this.#failed }
-    if (answer.type === 'failure' || answer.response.diagnostics.errors.length > 0) { counts.errors += 1; return this.#failed }
+    if (!answer) return this.#fail('overruns', Object.keys(part.rules));
+    if (answer.type === 'failure') return this.#fail('errors', Object.keys(part.rules));
+    const { errors } = answer.response.diagnostics;
+    if (errors.length > 0) return this.#fail('errors', errors.map(({ policyId }) => policyId));
     const { decision, diagnostics: { reason } } = answer.response;
     return reason.length === 0 ? this.#default : { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason) };
+  }
+
+  /** Refuses, counts, and tells whoever wants to know. */
+  #fail(count: 'errors' | 'overruns', rules: readonly string[] = []): Judgement {
+    const { counts, trouble } = this.#chambers;
+    counts[count] += 1;
+    trouble?.({ what: count === 'errors' ? 'error' : 'overrun', policy: this.name, rules });
+    return this.#failed;
   }
 
   /** What Cedar answers; nothing where that took too long, which once may be the machine's doing. */

@@ -4,9 +4,11 @@ import type { Store } from '../../registry/store.js';
 import type { Law } from '../ports.js';
 import type { Engine } from './engine.js';
 import { Force } from './force.js';
+import type { Counts } from './judge.js';
 import { Recorder } from './recorder.js';
 import { replay } from './replay.js';
-import { enact, hashOf, newestPolicy } from './policy.js';
+import { enact, hashOf, newestPolicy, type PolicyObject } from './policy.js';
+import type { Fault } from './scan.js';
 
 /** The policy as the rest of the service sees it. */
 export interface Court extends Law {
@@ -16,6 +18,8 @@ export interface Court extends Law {
   start(): Promise<void>;
   /** Puts a manifest's text in force, unless it is that of the last one loaded so; throws Refused where it may not be. */
   load(spec: { cedar: string; description?: string }): Promise<void>;
+  /** What was counted while judging, since the start. */
+  counts(): Readonly<Counts>;
   /** Throws where this replica does not judge by the newest policy. */
   ready(): void;
   stop(): Promise<void>;
@@ -28,10 +32,15 @@ export class Refused extends Error { override readonly name = 'Refused' }
 export function openCourt(engine: Engine, store: Store, log: Log, changed: () => void): Court {
   const force = new Force(engine, store, log, changed);
   const recorder = new Recorder(store, log);
+  const bring = async (policy: PolicyObject, warnings: readonly Fault[]): Promise<void> => {
+    for (const { message, line, column } of warnings) log.warn({ policy: policy.metadata.name, ...(line !== undefined && { line, column }), warning: message }, 'a policy may not say what was meant');
+    await force.inForce(policy);
+  };
   return {
     authorize: (question) => recorder.note(question, engine.decide(question)),
     check: (text) => engine.check(text),
-    inForce: (policy) => force.inForce(policy),
+    inForce: bring,
+    counts: () => ({ ...engine.counts }),
     replay: (text) => replay(engine, store, text),
     start: () => force.start(),
     ready: () => force.check(),
@@ -44,7 +53,7 @@ export function openCourt(engine: Engine, store: Store, log: Log, changed: () =>
       const checked = await engine.check(spec.cedar);
       if ('faults' in checked) throw new Refused(`spec.cedar: ${sentence(checked.faults[0]!)}`);
       const made = await store.change(call, async (tx) => (await newestPolicy(tx))?.manifest === manifest ? undefined : enact(tx, call, { spec, rules: checked.rules, manifest }));
-      if (made) await force.inForce(made);
+      if (made) await bring(made, checked.warnings);
     },
   };
 }

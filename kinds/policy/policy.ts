@@ -60,7 +60,7 @@ export const Policy = defineKind({
       if ('faults' in checked) throw invalid(Policy, '', causesOf(checked.faults));
       const made = await call.change((tx) => enact(tx, call, { spec, rules: checked.rules, metadata }));
       if (call.dryRun) made.status.impact = await call.ports.law.replay(spec.cedar);
-      else await call.ports.law.inForce(made);
+      else await call.ports.law.inForce(made, checked.warnings);
       return made;
     },
   },

@@ -56,7 +56,7 @@ describe('headers, logs and dumps (M)', () => {
   });
 
   test('a person who goes where nothing is sees a page, a program a Status', async () => {
-    for (const path of ['/nowhere', '/account', '/policy', '/interaction/x', '/assets/none.js']) {
+    for (const path of ['/nowhere', '/account', '/policies', '/interaction/x', '/assets/none.js']) {
       const { bytes, headers } = await service.tab().navigate(path).is(404);
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
       expect(headers['content-security-policy']).toContain("default-src 'none'");
@@ -70,7 +70,7 @@ describe('headers, logs and dumps (M)', () => {
     await createClient(secure, 'app');
     const { tab, I, name } = await begin(secure);
     expect((await tab.get(I).is(200)).headers['strict-transport-security']).toMatch(/^max-age=(\d{8,})$/);
-    for (const path of [I, '/api', '/mailbox', '/nowhere', '/.well-known/openid-configuration', '/oauth2/auth?client_id=nobody']) expect([path, (await tab.navigate(path)).headers['strict-transport-security']]).toEqual([path, 'max-age=63072000']);
+    for (const path of [I, '/api', '/mailbox', '/policy', '/nowhere', '/.well-known/openid-configuration', '/oauth2/auth?client_id=nobody']) expect([path, (await tab.navigate(path)).headers['strict-transport-security']]).toEqual([path, 'max-age=63072000']);
     const names = tab.cookies.map((cookie) => cookie.name);
     expect(names).toEqual(expect.arrayContaining(['__Secure-vestibule-interaction', '__Secure-vestibule-interaction.sig', '__Secure-vestibule-resume']));
     const plain = secure.tab();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Account } from '../../kinds/account/account.js';
-import { enact } from '../../kinds/policy/policy.js';
+import { enact, Policy } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
@@ -89,15 +89,31 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.get('clients/app').is(200);
   });
 
+  test('is tried without being put in force', async () => {
+    const before = (await operator.get('policies').is(200)).body.items.length;
+    const { body } = await operator.post('policies?dryRun=All', draft(await textWith(service, closed))).is(201);
+    expect(body.status.impact).toMatchObject({ undecidable: 0, nowAllowed: [] });
+    expect((await operator.get('policies').is(200)).body.items).toHaveLength(before);
+    await operator.get('clients/app').is(200);
+  });
+
   test('a list is what its verb permits, object by object; an error refuses and is recorded (I2)', async () => {
     await createClient(service, 'hidden');
     const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
     const overflow = 'context has signInAge && (context.signInAge + 99999) * 999999999999999 * 999999999 == 1';
-    await operator.post('policies', draft(`${former}\n@id("unlisted") @message("Not listed.") forbid (principal, action == Action::"list", resource == Client::"hidden");\n@id("broken") @message("Broken.") forbid (principal, action == Action::"get", resource == Client::"app") when { ${overflow} };\n`)).is(201);
+    const [before, logged] = [service.counts(), service.logs.length];
+    const { body: { metadata: { name } } } = await operator.post('policies', draft(`${former}\n@id("shut") forbid (principal, action == Action::"list", resource is Group) when { ${overflow.replaceAll('signInAge + 99999', 'signInAge + 99998')} };\n@id("unlisted") @message("Not listed.") forbid (principal, action == Action::"list", resource == Client::"hidden");\n@id("broken") @message("Broken.") forbid (principal, action == Action::"get", resource == Client::"app") when { ${overflow} };\n`)).is(201);
     expect((await operator.get('clients').is(200)).body.items.map((one: any) => one.metadata.name)).toEqual(['app']);
     expect((await operator.get('clients?limit=1').is(200)).body.metadata).not.toHaveProperty('continue');
     await operator.get('clients/hidden').is(200);
-    await operator.get('clients/app').fails(404, 'NotFound');
+    for (let i = 0; i < 3; i += 1) await operator.get('clients/app').fails(404, 'NotFound');
+    await operator.get('groups').fails(403, 'Forbidden');
+    const grown = (count: string): number => service.counts().get(`policy.${count}`)! - before.get(`policy.${count}`)!;
+    expect([grown('errors') >= 4, grown('refusals') >= 5, grown('overruns'), grown('hits') > 0, grown('misses') > 0]).toEqual([true, true, 0, true, true]);
+    const lines = service.logs.slice(logged).map((line) => JSON.parse(line)).filter((line) => line.policy === name);
+    expect(lines.filter(({ level }) => level === 'error').map(({ rule, message }) => [rule, message])).toEqual(['broken', 'shut'].map((rule) => [rule, 'a policy could not be applied, which refuses']));
+    expect(lines.filter(({ level }) => level === 'warn')).toEqual([expect.objectContaining({ warning: 'rule "shut" forbids without a @message: people will read no reason' })]);
+    expect(JSON.stringify(lines)).not.toMatch(/example\.test|999999/);
     await settledDecisions(service, ({ status }) => status.reasons[0]?.rule === 'error');
     await operator.post('policies', draft(former)).is(201);
     await operator.get('clients/app').is(200);
@@ -164,14 +180,6 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     expect(items.filter((one: any) => one.status.inForce).map((one: any) => one.metadata.name)).toEqual([`p-${items.length}`]);
   });
 
-  test('is tried without being put in force', async () => {
-    const before = (await operator.get('policies').is(200)).body.items.length;
-    const { body } = await operator.post('policies?dryRun=All', draft(await textWith(service, closed))).is(201);
-    expect(body.status.impact).toMatchObject({ undecidable: 0, nowAllowed: [] });
-    expect((await operator.get('policies').is(200)).body.items).toHaveLength(before);
-    await operator.get('clients/app').is(200);
-  });
-
   test('every replica judges by the new one within a second, under load, each decision by one policy (I4)', async () => {
     const other = await service.replica();
     const elsewhere = other.tab();
@@ -214,6 +222,20 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.post('policies', draft(before.spec.cedar)).is(201);
     await service.tab().get('/readyz/policy').is(200);
   });
+});
+
+test.each(['embedded', 'etcd'] as const)('the policy of an earlier release stays in force, and each start says so, on %s', async (store) => {
+  const service = await startTest({ store, flags });
+  const said = ({ logs }: TestService): unknown[] => logs.map((line) => JSON.parse(line)).filter(({ message }) => /an earlier release/.test(message)).map(({ level, policy }) => [level, policy]);
+  expect([said(service), said(await service.replica())]).toEqual([[], []]);
+  await service.store.change(service.store.systemCall(), (tx) => tx.update(Policy, 'p-1', ({ spec }) => { spec.cedar += '// As it was in an earlier release.\n' }));
+  const later = await service.replica();
+  expect(said(later)).toEqual([['warn', 'p-1']]);
+  expect((await later.tab().get('policies/p-1').is(200)).body).toMatchObject({ spec: { cedar: expect.stringMatching(/As it was/) }, status: { inForce: true } });
+  await createClient(service, 'app');
+  const { tab } = await signIn(service, 'op@example.test');
+  await tab.post('policies', draft((await tab.get('policies/p-1').is(200)).body.spec.cedar)).is(201);
+  expect(said(await service.replica())).toEqual([]);
 });
 
 describe('a Policy manifest', () => {

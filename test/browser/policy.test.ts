@@ -50,7 +50,7 @@ test('a visitor reads the text that is judged by, where it comes from, and every
   expect(await text.locator('.line').evaluateAll((all) => all.map((line) => line.textContent!.replace(/^\n$/, '')).join('\n'))).toBe(original.replace(/\n$/, ''));
   const rule = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Anyone reads policies' }) });
   await rule.getByText('Permits').waitFor();
-  await rule.getByText('Reading, Listing, Following').waitFor();
+  await rule.getByText('reading, listing, following').waitFor();
   expect(await page.getByRole('heading', { level: 3 }).count()).toBe((original.match(/^@id/gm) ?? []).length);
   await rule.getByRole('link', { name: /in the whole text/ }).click();
   await page.waitForFunction(() => document.activeElement?.textContent === '@id("anyone-reads-policies")');

@@ -127,5 +127,8 @@ describe('the judge of addresses', () => {
   test('metadata addresses stay closed even where their range is open', () => {
     expect(new AddressJudge(['169.254.0.0/16'], false).permits('169.254.169.254', true)).toBe(false);
     expect(new AddressJudge(['169.254.0.0/16'], false).permits('169.254.1.1', true)).toBe(true);
+    const wide = new AddressJudge(['64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '::/96', '100.64.0.0/10', 'fd00::/8'], false);
+    for (const address of ['64:ff9b::a9fe:a9fe', '64:ff9b::a9fe:aa02', '64:ff9b::6464:64c8', '64:ff9b::a83f:8110', '64:ff9b:1::a9fe:a9fe', '2002:a9fe:a9fe::1', '::a9fe:a9fe', '::ffff:a9fe:a9fe', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254']) expect([address, wide.permits(address, true)]).toEqual([address, false]);
+    for (const address of ['64:ff9b::5db8:d822', '2002:5db8:d822::1', '100.64.0.1', 'fd00::1']) expect([address, wide.permits(address, true)]).toEqual([address, true]);
   });
 });

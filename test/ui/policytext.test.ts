@@ -59,10 +59,10 @@ describe('rules as they stand in the text', () => {
 
   test('lines, comment and head', () => {
     expect(rule('// ---- Part ----\n\n// Says why,\n// in two lines.\n@id("a") @message("x; // y")\nforbid (\n  principal is Account,\n  action in [Action::"get", Action::"clients/secret"],\n  resource == Scope::"e\\"m"\n) when { true };\n')).toEqual({
-      first: 5, last: 10, comment: 'Says why, in two lines.', conditional: true, who: { is: 'type', type: 'Account' },
+      first: 5, last: 10, comment: 'Says why, in two lines.', condition: 'when { true }', who: { is: 'type', type: 'Account' },
       does: { is: 'names', of: [{ type: 'Action', id: 'get' }, { type: 'Action', id: 'clients/secret' }] }, what: { is: 'names', of: [{ type: 'Scope', id: 'e"m' }] },
     });
-    expect(rule('permit (principal, action, resource);')).toMatchObject({ first: 1, last: 1, comment: '', who: { is: 'any' }, does: { is: 'any' }, what: { is: 'any' }, conditional: false });
+    expect(rule('permit (principal, action, resource);')).toMatchObject({ first: 1, last: 1, comment: '', who: { is: 'any' }, does: { is: 'any' }, what: { is: 'any' }, condition: '' });
     expect(rule('// ---- A headline ----\npermit (principal in Group::"x", action == Action::"get", resource is Account in Group::"y",);')).toMatchObject({ comment: '', who: { is: 'names' }, what: { is: 'other' } });
     expect(rule('@permit("(") permit (principal == ?principal, action, resource);')).toMatchObject({ who: { is: 'other' } });
   });

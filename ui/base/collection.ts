@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ObjectMeta, WatchEvent } from '../api.js';
 import { call, Failure, send } from './api.js';
 import { lines, pause, returning } from './watch.js';
@@ -25,10 +25,11 @@ async function readAll<T extends Thing>(path: string, query: Record<string, stri
   }
 }
 
-/** Puts the events of one watch into the map; the version to go on from, or undefined where all must be read again. */
+/** Puts the events of one watch into the map; the version to go on from, or undefined where all must be read again. Throws where there is no watch. */
 async function follow<T extends Thing>(address: string, from: string, held: Map<string, T>, changed: () => void, signal: AbortSignal): Promise<string | undefined> {
   const answer = await send('GET', `${address}&watch=true&resourceVersion=${from}`, undefined, signal);
-  if (!answer.ok || !answer.body) return undefined;
+  if (answer.status === 410) return undefined;
+  if (!answer.ok || !answer.body) throw new Failure(answer.status);
   let version = from;
   for await (const line of lines(answer.body)) {
     const { type, object } = JSON.parse(line) as WatchEvent<T>;
@@ -42,6 +43,8 @@ async function follow<T extends Thing>(address: string, from: string, held: Map<
   return version;
 }
 
+const paused = async (version: string | undefined): Promise<string | undefined> => { await pause(1_000); return version; };
+
 /**
  * Reads a collection whole and keeps it up to date by a watch, event by event, so that looking is not itself a reason to
  * read again. What fails is told, and tried again when the person comes back; stops with the signal.
@@ -54,8 +57,7 @@ async function keep<T extends Thing>(path: string, query: Record<string, string>
       const show = (): void => { items = [...held.values()]; if (!signal.aborted) changed({ items }); };
       show();
       for (let from: string | undefined = version; from !== undefined && !signal.aborted;) {
-        from = await follow(`${path}?${parameters(query)}`, from, held, show, signal).catch(() => undefined);
-        await (from === undefined ? returning(signal) : pause(1_000));
+        from = await follow(`${path}?${parameters(query)}`, from, held, show, signal).then(paused, async () => { await returning(signal); return undefined; });
       }
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
@@ -69,8 +71,6 @@ async function keep<T extends Thing>(path: string, query: Record<string, string>
 export function useCollection<T extends Thing>(path: string | undefined, query: Record<string, string> = {}): Collection<T> & { again: () => void } {
   const [now, set] = useState<Collection<T>>({});
   const [turn, setTurn] = useState(0);
-  const asked = useRef(path);
-  asked.current = path;
   useEffect(() => {
     if (path === undefined) return undefined;
     const stop = new AbortController();

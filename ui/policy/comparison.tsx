@@ -9,7 +9,7 @@ import { linesOf, named, type History } from './history.js';
 import { toComparison } from './route.js';
 
 function Line({ row: { kind, text: words, before, after } }: { row: Row }) {
-  const inner = <span>{words || '\n'}</span>;
+  const inner = <bdi dir="ltr">{words || '\n'}</bdi>;
   if (kind === 'same') return <span class="line" data-line={after}>{inner}</span>;
   const sign = <span class="quiet unsaid">{say(kind === 'added' ? 'policy.compare.added' : 'policy.compare.removed')} </span>;
   return kind === 'added' ? <ins class="line" data-line={after}>{sign}{inner}</ins> : <del class="line" data-line={before}>{sign}{inner}</del>;

@@ -3,9 +3,9 @@ import { linesOf } from './history.js';
 
 /** How a line looks: a remark, or the word that a rule begins with. */
 function Words({ of }: { of: string }) {
-  if (/^\s*\/\//.test(of)) return <span class="remark">{of}</span>;
+  if (/^\s*\/\//.test(of)) return <bdi dir="ltr" class="remark">{of}</bdi>;
   const [, effect, rest] = /^(permit|forbid)\b(.*)$/.exec(of) ?? [];
-  return effect ? <><b>{effect}</b>{rest}</> : <>{of || '\n'}</>;
+  return <bdi dir="ltr">{effect ? <><span class="effect">{effect}</span>{rest}</> : of || '\n'}</bdi>;
 }
 
 interface Props { name: string; text: string; /** Only these lines, counted from 1; without places to go to. */ from?: number; to?: number }

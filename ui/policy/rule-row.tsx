@@ -15,15 +15,19 @@ function extentWords(extent: Extent, set: 'act' | 'kind' | 'who', any: MessageID
   return say('policy.other');
 }
 
-/** Whom a rule is about, what they do, with what, and whether there is more to it. */
-function Head({ rule: { who, does, what, conditional } }: { rule: RuleText }) {
+/** Whom a rule is about, what they do and with what, in words, and what must be the case besides, as it stands. */
+function Head({ rule: { who, does, what, condition } }: { rule: RuleText }) {
   const parts: [MessageID, ComponentChild][] = [
     ['policy.who', extentWords(who, 'who', 'policy.anyone')],
     ['policy.does', extentWords(does, 'act', 'policy.anything')],
     ['policy.on', extentWords(what, 'kind', 'policy.everything')],
-    ...(conditional ? [['policy.only', say('policy.only.more')] as [MessageID, ComponentChild]] : []),
   ];
-  return <dl class="values head">{parts.map(([id, words]) => <div key={id}><dt>{say(id)}</dt><dd>{words}</dd></div>)}</dl>;
+  return (
+    <dl class="values head">
+      {parts.map(([id, words]) => <div key={id}><dt>{say(id)}</dt><dd>{words}</dd></div>)}
+      {condition && <div class="condition"><dt>{say('policy.condition')}</dt><dd><code dir="ltr" lang="en" translate={false}><bdi dir="ltr">{cap(condition, 2000)}</bdi></code></dd></div>}
+    </dl>
+  );
 }
 
 const linesSaid = ({ first, last }: RuleText): string => (first === last ? say('policy.lines', { first }) : say('policy.lines.many', { first, last }));

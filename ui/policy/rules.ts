@@ -9,24 +9,24 @@ export interface RuleText {
   readonly who: Extent;
   readonly does: Extent;
   readonly what: Extent;
-  /** Something more must be the case. */
-  readonly conditional: boolean;
+  /** What must be the case besides, as it stands there; empty where nothing must. */
+  readonly condition: string;
 }
 
 const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"|[A-Za-z_]\w*|::|==|[^]/g;
 const isSpace = (piece: string): boolean => /^(\s|\/\/)/.test(piece);
 
-/** The pieces of a rule and where it begins and ends; comments and spaces are left out. */
-interface Raw { pieces: string[]; start: number; end: number }
+/** The pieces of a rule and where each begins; comments and spaces are left out. */
+interface Raw { pieces: string[]; places: number[] }
 
 function split(text: string): Raw[] {
   const all: Raw[] = [];
   let open: Raw | undefined;
   for (const { 0: piece, index } of text.matchAll(token)) {
     if (isSpace(piece)) continue;
-    if (!open) all.push((open = { pieces: [], start: index, end: index }));
+    if (!open) all.push((open = { pieces: [], places: [] }));
     open.pieces.push(piece);
-    open.end = index;
+    open.places.push(index);
     if (piece === ';') open = undefined;
   }
   return all;
@@ -45,8 +45,8 @@ function extent([, ...rest]: readonly string[]): Extent {
   return whole ? { is: 'names', of: names } : { is: 'other' };
 }
 
-/** The three parts between the first parentheses after the annotations, and whether conditions follow. */
-function head(pieces: readonly string[]): Pick<RuleText, 'who' | 'does' | 'what' | 'conditional'> {
+/** The three parts between the first parentheses after the annotations, and the piece that these end with. */
+function head(pieces: readonly string[]): Pick<RuleText, 'who' | 'does' | 'what'> & { end: number } {
   const open = pieces.findIndex((piece, i) => piece === '(' && /^(permit|forbid)$/.test(pieces[i - 1]!) && pieces[i - 2] !== '@');
   const parts: string[][] = [[]];
   let [at, depth] = [open + 1, 0];
@@ -57,7 +57,7 @@ function head(pieces: readonly string[]): Pick<RuleText, 'who' | 'does' | 'what'
     else parts.at(-1)!.push(piece);
   }
   const [who = ['', ''], does = ['', ''], what = ['', '']] = parts.filter((part) => part.length > 0);
-  return { who: extent(who), does: extent(does), what: extent(what), conditional: pieces[at + 1] !== ';' };
+  return { who: extent(who), does: extent(does), what: extent(what), end: at };
 }
 
 /** The comment that ends right above a line; a headline between dashes is none. */
@@ -71,8 +71,10 @@ function commentAbove(lines: readonly string[], first: number): string {
 export function rulesIn(text: string): RuleText[] {
   const lines = text.split('\n');
   const lineOf = (index: number): number => text.slice(0, index).split('\n').length;
-  return split(text).map(({ pieces, start, end }) => {
-    const first = lineOf(start);
-    return { first, last: lineOf(end), comment: commentAbove(lines, first), ...head(pieces) };
+  return split(text).map(({ pieces, places }) => {
+    const first = lineOf(places[0]!);
+    const { end, ...parts } = head(pieces);
+    const condition = text.slice((places[end] ?? 0) + 1, places.at(-1)).trim();
+    return { first, last: lineOf(places.at(-1)!), comment: commentAbove(lines, first), ...parts, condition };
   });
 }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openEngine, type Engine } from '../../../kinds/policy/engine.js';
 import { Asked } from '../../../kinds/policy/asked.js';
-import { Judge, memory, type Counts } from '../../../kinds/policy/judge.js';
+import { Judge, memory, noCounts } from '../../../kinds/policy/judge.js';
+import { Troubles, type Trouble } from '../../../kinds/policy/troubles.js';
 import { Memo } from '../../../kinds/policy/memo.js';
 import { Prepared } from '../../../kinds/policy/prepared.js';
 import { readRules } from '../../../kinds/policy/ruleset.js';
@@ -21,11 +22,12 @@ afterEach(() => { jest.restoreAllMocks() });
 async function judge(text: string) {
   const { rules, faults } = await readRules(cedar, text);
   expect(faults).toEqual([]);
-  const counts: Counts = { hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0 };
+  const counts = noCounts();
+  const troubles: Trouble[] = [];
   let asked = 0;
   const counting = { ...cedar, statefulIsAuthorized: (call: Parameters<typeof cedar.statefulIsAuthorized>[0]) => { asked += 1; return cedar.statefulIsAuthorized(call) } };
-  const own = new Judge('p-1', rules, { cedar: counting, vocabulary, prepared: new Prepared(cedar, 'test'), counts });
-  return { decide: (question: Question) => own.decide(new Asked(question)), counts, judge: own, get asked() { return asked } };
+  const own = new Judge('p-1', rules, { cedar: counting, vocabulary, prepared: new Prepared(cedar, 'test'), counts, trouble: (trouble) => { troubles.push(trouble) } });
+  return { decide: (question: Question) => own.decide(new Asked(question)), counts, troubles, judge: own, get asked() { return asked } };
 }
 
 describe('what is remembered', () => {
@@ -104,6 +106,7 @@ describe('what goes wrong refuses', () => {
     expect(one.decide(get(account('a', { authenticated: 1 }), 'Session', 'a-x'))).toMatchObject({ allowed: false, reasons: [{ rule: 'error' }] });
     expect(one.decide(get(account('a', { authenticated: 1 }), 'Grant', 'a-x')).allowed).toBe(true);
     expect(one.counts.errors).toBe(1);
+    expect(one.troubles).toEqual([{ what: 'error', policy: 'p-1', rules: ['sum'] }]);
   });
 
   test('a fact that is not what it should be', async () => {
@@ -130,7 +133,25 @@ describe('what goes wrong refuses', () => {
     expect(one.decide(get(account('a'), 'Session', 'a-x')).allowed).toBe(true);
     expect(one.asked).toBe(3);
     expect(one.counts).toMatchObject({ overruns: 1, errors: 0 });
+    expect(one.troubles).toEqual([{ what: 'overrun', policy: 'p-1', rules: [expect.any(String)] }]);
   });
+});
+
+test('troubles are in the log by policy and rule: at once, then once a minute with how often', () => {
+  let now = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const lines: unknown[] = [];
+  const troubles = new Troubles({ error: (...line: unknown[]) => { lines.push(line) } } as never);
+  const sum = { what: 'error', policy: 'p-2', rules: ['sum'] } as const;
+  for (let i = 0; i < 5; i++) troubles.note(sum);
+  expect(lines).toEqual([[{ policy: 'p-2', rule: 'sum', times: 1 }, 'a policy could not be applied, which refuses']]);
+  troubles.note({ ...sum, policy: 'p-3' });
+  troubles.note({ what: 'overrun', policy: 'p-3', rules: ['sum', 'other'] });
+  troubles.note({ what: 'error', policy: 'p-3', rules: [] });
+  expect(lines.slice(1).map((line) => (line as [object])[0])).toEqual([{ policy: 'p-3', rule: 'sum', times: 1 }, { policy: 'p-3', rule: 'sum', times: 1 }, { policy: 'p-3', rule: 'other', times: 1 }, { policy: 'p-3', times: 1 }]);
+  now = 60_000;
+  troubles.note(sum);
+  expect(lines.at(-1)).toEqual([{ policy: 'p-2', rule: 'sum', times: 5 }, expect.any(String)]);
 });
 
 describe('the engine', () => {

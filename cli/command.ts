@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+import { changeContexts, contextsFile } from './contexts.js';
+import { create } from './create.js';
+import { Failure } from './failure.js';
+import { Service } from './service.js';
+import { revoke, signIn } from './tokens.js';
+
+const options = { filename: { type: 'string', short: 'f' }, 'dry-run': { type: 'string' }, output: { type: 'string', short: 'o' }, context: { type: 'string' } } as const;
+
+/** Runs one word; data goes to standard output, everything else to standard error. */
+export async function run(word: string, args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  const { values, positionals } = parsed(args);
+  switch (word) {
+    case 'login': return login(positionals[0], values.context, environment);
+    case 'logout': return logout(values.context, environment);
+    case 'whoami': {
+      const { metadata, status } = await new Service(environment, values.context).ask('GET', 'accounts/~');
+      return void process.stdout.write(`${status.email.address} (${metadata.name})\n`);
+    }
+    default: {
+      if (!values.filename) throw new Failure('create takes a file: vestibule create -f FILE', 2);
+      const dry = values['dry-run'] ?? 'none';
+      if (dry !== 'none' && dry !== 'server') throw new Failure('--dry-run is server or none', 2);
+      if (values.output !== undefined && values.output !== 'json' && values.output !== 'yaml') throw new Failure('-o is json or yaml', 2);
+      return void process.stdout.write(await create(new Service(environment, values.context), { file: values.filename, dryRun: dry === 'server', output: values.output }));
+    }
+  }
+}
+
+function parsed(args: readonly string[]) {
+  try { return parseArgs({ args: [...args], options, allowPositionals: true }) } catch (error) { throw new Failure((error as Error).message, 2) }
+}
+
+async function login(url: string | undefined, name: string | undefined, environment: NodeJS.ProcessEnv): Promise<void> {
+  if (url === undefined || !URL.canParse(url)) throw new Failure('login takes the address of the service: vestibule login https://id.example.com', 2);
+  const server = new URL(url).origin;
+  const context = await signIn(server, (text) => process.stderr.write(text));
+  const called = name ?? new URL(server).host;
+  await changeContexts(contextsFile(environment), async ({ contexts }) => ({ after: { current: called, contexts: { ...contexts, [called]: context } }, result: undefined }));
+  process.stderr.write(`Signed in to ${server}.\n`);
+}
+
+async function logout(name: string | undefined, environment: NodeJS.ProcessEnv): Promise<void> {
+  await changeContexts(contextsFile(environment), async ({ current, contexts }) => {
+    const called = name ?? environment.VESTIBULE_CONTEXT ?? current;
+    if (called === undefined || !contexts[called]) throw new Failure('you are not signed in');
+    const { [called]: gone, ...others } = contexts;
+    await revoke(gone!);
+    return { after: { ...(current !== undefined && current !== called && { current }), contexts: others }, result: undefined };
+  });
+  process.stderr.write('Signed out.\n');
+}

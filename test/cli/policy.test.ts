@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { begin, signIn } from '../support/signin.js';
+import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import type { Tab } from '../support/tab.js';
+
+const program = join(import.meta.dirname, '../../bin/vestibule');
+let service: TestService;
+let folder: string;
+beforeAll(async () => {
+  folder = temporary();
+  service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
+  await createClient(service, 'notes');
+});
+afterAll(stopAll);
+
+interface Ran { readonly code: number | null; readonly out: string; readonly error: string }
+
+/** The command as a process of its own; `told` hears what it says on standard error as it says it. */
+function vestibule(args: readonly string[], told: (text: string) => void = () => {}): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH!, HOME: folder }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, error] = ['', ''];
+    child.stdout.on('data', (text: Buffer) => { out += text.toString() });
+    child.stderr.on('data', (text: Buffer) => { error += text.toString(); told(error) });
+    child.on('error', reject).on('close', (code) => resolve({ code, out, error }));
+  });
+}
+
+const inputs = (html: string): string => new URLSearchParams([...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])).toString();
+
+/** What a person does in the browser with the address that the command printed. */
+async function confirm(tab: Tab, address: string): Promise<void> {
+  const { pathname, search } = new URL(address);
+  const send = (body: string) => tab.send('POST', '/oauth2/device', { body, headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'same-origin', origin: tab.origin } });
+  let page = await tab.navigate(`${pathname}${search}`).is(200);
+  for (let steps = 0; page.code === 200; steps += 1) {
+    expect(steps).toBeLessThan(2);
+    page = await send(inputs(page.bytes.toString()));
+  }
+  for (let to = page.headers.location; to;) {
+    if (to.startsWith('/api/')) {
+      const { body } = await tab.get(to).is(200);
+      to = (await tab.post(`${to}/consent`, { spec: { scopes: body.status.consent.scopes.map((one: any) => one.name) } }).is(200)).body.status.returnTo as string;
+    } else to = (await tab.navigate(to)).headers.location;
+  }
+}
+
+test('an operator signs the command in, tries a policy, reads what it would change, and puts it in force', async () => {
+  const ada = await signIn(service, 'ada@example.test', { client: 'notes' });
+  const { tab } = await signIn(service, 'op@example.test', { client: 'notes' });
+  let confirmed: Promise<void> | undefined;
+  const login = await vestibule(['login', service.baseURL], (text) => { const address = /Open (\S+)\n/.exec(text)?.[1]; if (address) confirmed ??= confirm(tab, address) });
+  await confirmed;
+  expect(login).toMatchObject({ code: 0, out: '' });
+  expect(login.error).toMatch(/confirm the code [A-Z]{4}-[A-Z]{4}\nSigned in to http/);
+  const file = join(folder, '.config/vestibule/config');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await vestibule(['whoami'])).out).toMatch(/^op@example\.test \([a-z0-9]{20}\)\n$/);
+
+  const rules = join(folder, 'rules.cedar');
+  const former = (await service.tab().get('policies/p-1').is(200)).body.spec.cedar;
+  writeFileSync(rules, `${former}\n@id("notes-no-mail") @message("Notes gets no addresses.") forbid (principal, action == Action::"share", resource == Scope::"email") when { context has client && context.client == Client::"notes" };\n`);
+  const tried = await vestibule(['create', '-f', rules, '--dry-run=server']);
+  expect(tried).toMatchObject({ code: 0, error: '' });
+  expect(tried.out).toMatch(/^policies\/p-2 created \(server dry run\)\n\d recorded decisions of \d+ would change: \d refused, 0 allowed\. Nothing was put in force\.\n\nNOW +WHO +ACTION +ON +TIMES +LAST +DECISION\n/);
+  const account = (await ada.tab.get('accounts/~').is(200)).body.metadata.name;
+  expect(tried.out).toMatch(new RegExp(`^refused +\\S*${account}\\S* +share +email to notes +\\d+ +\\S+Z +${account}-\\S+$`, 'm'));
+  expect((await service.tab().get('policies').is(200)).body.items).toHaveLength(1);
+  expect(JSON.parse((await vestibule(['create', '-f', rules, '--dry-run=server', '-o', 'json'])).out).status.impact.nowRefused.length).toBeGreaterThan(0);
+
+  const yaml = join(folder, 'policy.yaml');
+  writeFileSync(yaml, `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  description: Closed.\n  cedar: |\n${readFileSync(rules, 'utf8').replaceAll(/^/gm, '    ')}\n`);
+  expect(await vestibule(['create', '-f', yaml])).toEqual({ code: 0, out: 'policies/p-2 created\n', error: '' });
+  expect((await service.tab().get('policies/p-2').is(200)).body.status.inForce).toBe(true);
+
+  expect((await vestibule(['logout'])).code).toBe(0);
+  expect(await vestibule(['whoami'])).toMatchObject({ code: 1, error: 'vestibule: you are not signed in: vestibule login URL\n' });
+}, 120_000);
+
+test('what is wrong is said as it should be, with the exit code that goes with it', async () => {
+  expect((await begin(service, { client: 'notes' })).name).toBeTruthy();
+  const wrong = async (...args: string[]): Promise<[number | null, string]> => { const { code, error, out } = await vestibule(args); expect(out).toBe(''); return [code, error] };
+  expect(await wrong('login')).toEqual([2, expect.stringMatching(/takes the address/)]);
+  expect(await wrong('login', 'http://127.0.0.1:1')).toEqual([1, expect.stringMatching(/cannot be reached/)]);
+  expect(await wrong('create')).toEqual([2, expect.stringMatching(/takes a file/)]);
+  expect(await wrong('create', '-f', 'x', '--dry-run=maybe')).toEqual([2, expect.stringMatching(/server or none/)]);
+  expect(await wrong('create', '--bogus')).toEqual([2, expect.stringMatching(/--bogus/)]);
+  expect(await wrong('bogus')).toEqual([2, expect.stringMatching(/vestibule serve/)]);
+});
