@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, sign, timingSafeEqual } from 'node:crypto';
 import { readAuthenticatorData } from './authenticatordata.js';
 import { fromBase64url } from './base64url.js';
+import { readCBORMap } from './cbor.js';
 import { judgeClientData, type Expected } from './clientdata.js';
 import { credentialID, type Assertion } from './credential.js';
 import { Fault, must } from './fault.js';
@@ -45,11 +46,25 @@ function judge(assertion: Assertion, expected: Expected, known: KnownCredential 
   const bytes = fromBase64url(authenticatorData, 1024);
   must(bytes !== undefined, 'authenticator data: not base64url');
   const { counter, backedUp, backupEligible } = readAuthenticatorData(bytes, expected.rpID, false);
-  must(fromBase64url(signature, 1024) !== undefined, 'signature: not base64url');
+  judgeSignature(fromBase64url(signature, 1024), known.publicKey);
   must(typeof userHandle === 'string' && same(userHandle, known.userHandle), 'user handle: of nobody or of another');
   must(backupEligible === (known.deviceType === 'multiDevice'), 'authenticator data: backup eligibility changed');
   must(movesOn(known.counter, counter), counterWentBack);
   return { counter, backedUp };
+}
+
+/** Of ES256 the one DER form a signature has (WebAuthn 3, 6.5.5): the library reads others too, and one proof must not have two faces. */
+function judgeSignature(bytes: Buffer | undefined, publicKey: string): void {
+  must(bytes !== undefined, 'signature: not base64url');
+  if (readCBORMap(Buffer.from(publicKey, 'base64url')).value.get(3) !== -7) return;
+  const [r = 0, s = 0] = [bytes[3], bytes[5 + (bytes[3] ?? 0)]];
+  must(bytes[0] === 0x30 && bytes[1] === bytes.length - 2 && 6 + r + s === bytes.length && isInteger(bytes, 2) && isInteger(bytes, 4 + r), 'signature: not DER');
+}
+
+/** Whether a positive DER integer in its shortest form, of 256 bits at most, stands there. */
+function isInteger(bytes: Buffer, at: number): boolean {
+  const [tag, length = 0, first = 0, second = 0] = bytes.subarray(at, at + 4);
+  return tag === 2 && length >= 1 && length <= 33 && first < 128 && (first !== 0 || length === 1 || second >= 128);
 }
 
 const same = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
