@@ -9,6 +9,8 @@ import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
+import { sessionsWorker } from './kinds/othersessions.js';
+import { webauthn } from './kinds/passkey/library.js';
 import { openEngine } from './kinds/policy/engine.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
@@ -28,6 +30,7 @@ import { Outbox } from './registry/outbox.js';
 import { Registry } from './registry/registry.js';
 import { Store } from './registry/store.js';
 import { release } from './release.js';
+import { relyingPartyID } from './relyingparty.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
 
@@ -49,7 +52,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const storage = given?.storage ?? (await openStorage(config, log));
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail };
+  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail, rpID: await relyingPartyID(storage, baseURL) };
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
   let provider: IdentityProvider;
@@ -69,6 +72,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   outbox.register(mailWorker(config.emailFrom, mail, log));
+  outbox.register(sessionsWorker(store));
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();
@@ -83,11 +87,12 @@ export async function startService(config: Config, log: Log, folder: string, giv
   const address = await server.listen(port, config.bindAddress);
   outbox.start();
   server.ready();
-  setImmediate(() => registry.warm());
+  const warmed = new Promise<void>((resolve) => { setImmediate(() => { registry.warm(); webauthn().then(() => resolve(), (error) => { log.error({ err: error }, 'passkeys cannot be verified'); resolve() }) }) });
   return {
     baseURL, store, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     async stop() {
       await server.stop({ delay: config.shutdownDelay * 1000 });
+      await warmed;
       await stopCompactor();
       await outbox.stop();
       await provider.settled();

@@ -40,6 +40,8 @@ export const Account = defineKind({
     userHandle: z.string(),
     /** Outlives the account in records that must not come back to life under another one. */
     epoch: z.number().int(),
+    /** Sign-ins up to then (seconds since the epoch) count no more, but for the session that ended the others. */
+    signedOut: z.object({ seconds: z.number().int(), kept: z.string().optional() }).optional(),
   }),
   unique: { email: (account) => account.status.email.address.toLowerCase() },
   columns: {
@@ -52,6 +54,7 @@ export const Account = defineKind({
       if (!next) return;
       const missing: z.infer<typeof Missing>[] = [];
       if (!next.spec.displayName) missing.push('displayName');
+      if (next.status.passkeys === 0) missing.push('passkey');
       next.status.setup = { complete: missing.length === 0, missing };
     },
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { group, type KindObject } from '../../registry/kind.js';
 import { Missing } from '../account.js';
+import { Challenges } from '../passkey/challenge.js';
 import { Method } from '../session.js';
 import { timestamp } from '../text.js';
 
@@ -109,6 +110,9 @@ export const InteractionInternal = z.object({
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
   /** Names of the claims that other services would share, as the person was shown them, by scope. */
   shown: z.record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) })).optional(),
+  passkeyChallenges: Challenges.optional(),
+  /** Only a passkey will do: policy refuses a live session that was begun by less. */
+  passkeyOnly: z.boolean().optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
 

@@ -109,7 +109,7 @@ export class House {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const baseURL = options.baseURL ?? address;
-    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true };
+    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, rpID: 'localhost' };
     const log = createLog('silent');
     const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, ClaimsReview, Group];
     const hub = new Hub(storage, kinds, log);
