@@ -144,7 +144,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
   test('one assertion of a counting authenticator in two sign-ins at once counts on', async () => {
     const { authenticator, name } = await withPasskey(service, address(), new Authenticator({ counter: 5 }));
     const begun = [await begin(service), await begin(service)];
-    const sent = [];
+    const sent: unknown[] = [];
     for (const one of begun) { authenticator.counter = 6; sent.push(await assertion(service, one, authenticator)) }
     const codes = (await Promise.all(begun.map(({ tab, I }, i) => (i ? elsewhere(tab) : tab).post(`${I}/login`, sent[i])))).map(({ code }) => code);
     expect(codes.sort()).toEqual([200, 422]);

@@ -17,10 +17,11 @@ export async function register(service: TestService, tab: Tab, authenticator = n
   return { authenticator, answer: tab.post('passkeys', { spec: { ...(displayName && { displayName }), credential: authenticator.create(askingOf(service, options), lies, options.user.id) } }) };
 }
 
-/** A person with a passkey, signed in by mail. */
+/** A person with a passkey, signed in by mail; the notice of it is in the mailbox. */
 export async function withPasskey(service: TestService, address: string, authenticator = new Authenticator()): Promise<{ tab: Tab; authenticator: Authenticator; name: string; account: string }> {
   const { tab } = await signIn(service, address);
   const { body } = await (await register(service, tab, authenticator)).answer.is(201);
+  await mailTo(service, address);
   return { tab, authenticator, name: body.metadata.name, account: body.status.account };
 }
 
