@@ -12,6 +12,8 @@ import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
 import { operatorsNow } from './kinds/operators.js';
+import { sessionsWorker } from './kinds/othersessions.js';
+import { webauthn } from './kinds/passkey/library.js';
 import { openEngine } from './kinds/policy/engine.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
 import { Troubles } from './kinds/policy/troubles.js';
@@ -32,6 +34,7 @@ import { Outbox } from './registry/outbox.js';
 import { Registry } from './registry/registry.js';
 import { Store } from './registry/store.js';
 import { release } from './release.js';
+import { relyingPartyID } from './relyingparty.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
 
@@ -73,7 +76,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail };
+  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail, rpID: await relyingPartyID(storage, baseURL) };
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
   let provider: IdentityProvider;
@@ -95,8 +98,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   if ('transport' in mail) held.add(() => mail.transport.close());
-  outbox.register(mailWorker(config.emailFrom, mail, log));
-  outbox.register(closingWorker(store));
+  for (const worker of [mailWorker(config.emailFrom, mail, log), closingWorker(store), sessionsWorker(store)]) outbox.register(worker);
   held.add(async () => { await provider.settled(); await court.stop() });
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
@@ -111,17 +113,26 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   held.add(() => outbox.stop());
   held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
   let delay = 0;
-  held.add(() => server.stop({ delay }));
+  let warmed: Promise<void> = Promise.resolve();
+  held.add(async () => { await server.stop({ delay }); await warmed });
   const address = await server.listen(port, config.bindAddress);
   delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();
-  setImmediate(() => registry.warm());
+  warmed = warm(registry, log);
   return {
     baseURL, store, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`, stop: () => held.release(),
     counts: () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]),
   };
 }
+
+/** Gets ready, behind the first requests, what would make one of the next ones wait. */
+const warm = (registry: Registry, log: Log): Promise<void> => new Promise((resolve) => {
+  setImmediate(() => {
+    registry.warm();
+    webauthn().then(() => resolve(), (error) => { log.error({ err: error }, 'passkeys cannot be verified'); resolve() });
+  });
+});
 
 async function openStorage({ store }: Config, log: Log): Promise<Storage> {
   if (store.type === 'embedded') {

@@ -13,7 +13,11 @@ import { consent } from './interaction/consent.js';
 import { emailChallenge } from './interaction/emailchallenge.js';
 import { Interaction } from './interaction/interaction.js';
 import { login } from './interaction/login.js';
+import { passkeyChallenge } from './interaction/passkeychallenge.js';
+import { addPasskeyInSetup } from './interaction/passkeys.js';
 import { MockMessage } from './mockmessage.js';
+import { accountPasskeyChallenge } from './passkey/accountchallenge.js';
+import { Passkey } from './passkey/passkey.js';
 import { PolicyDecision } from './policy/decision.js';
 import { Policy } from './policy/policy.js';
 import { Session } from './session.js';
@@ -23,6 +27,7 @@ export const kinds: readonly AnyKind[] = [
   Interaction,
   Session,
   Account,
+  Passkey,
   Grant,
   PolicyDecision,
   Policy,
@@ -36,6 +41,7 @@ export const kinds: readonly AnyKind[] = [
 /** Every action, a line each. */
 export const actions: readonly Action[] = [
   emailChallenge,
+  passkeyChallenge,
   login,
   readAccount,
   setUpAccount,
@@ -43,6 +49,8 @@ export const actions: readonly Action[] = [
   newAddress,
   disable,
   enable,
+  addPasskeyInSetup,
   consent,
+  accountPasskeyChallenge,
   clientSecret,
 ];

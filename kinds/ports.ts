@@ -39,6 +39,8 @@ declare module '../registry/kind.js' {
     groupsOf(address: string): Promise<readonly string[]>;
     /** The policy's engine. */
     law: Law;
+    /** Tells those who watch over this service of something; never a secret, never an address. */
+    audit(event: string, facts: Readonly<Record<string, unknown>>): void;
     /** A JWT by this service's first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }
@@ -49,6 +51,8 @@ declare module '../registry/kind.js' {
     readonly operators: readonly string[];
     /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */
     readonly allowPrivateNetwork: readonly string[];
+    /** The host that passkeys belong to (WebAuthn's relying party id): never another while there are any. */
+    readonly rpID: string;
     /** Mail is kept in MockMessages instead of being sent. */
     readonly mockMail: boolean;
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineKind } from '../registry/kind.js';
+import { Challenges } from './passkey/challenge.js';
 import { timestamp } from './text.js';
 
 /** Ways to prove who one is (specification 5.6). */
@@ -44,6 +45,7 @@ export const Session = defineKind({
     loginSeconds: z.number().int(),
     epoch: z.number().int(),
     expires: z.number().int(),
+    passkeyChallenges: Challenges.optional(),
   }),
   expires: (session) => session.internal.expires,
   columns: {

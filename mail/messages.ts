@@ -1,10 +1,12 @@
 import type { Message } from './message.js';
 import { accountDeletedMail, addressChangedMail, newAddressMail, newBrowserMail, type AccountDeleted, type AddressChanged, type NewAddress, type NewBrowser } from './notices.js';
+import { passkeyMail, type PasskeyChange } from './passkey.js';
 import { signInMail, type SignIn } from './signin.js';
 
 /** A mail to be written: to whom, and what it tells. This, not the words, is what waits in the outbox. */
 export type MailOrder = { readonly to: string } & (
-  { readonly signIn: SignIn } | { readonly newAddress: NewAddress } | { readonly addressChanged: AddressChanged } | { readonly accountDeleted: AccountDeleted } | { readonly newBrowser: NewBrowser });
+  { readonly signIn: SignIn } | { readonly newAddress: NewAddress } | { readonly addressChanged: AddressChanged } | { readonly accountDeleted: AccountDeleted }
+  | { readonly newBrowser: NewBrowser } | { readonly passkey: PasskeyChange });
 
 /** Writes what an order asks for; throws for one of a release that knew other messages. */
 export function write(order: MailOrder): Message {
@@ -13,5 +15,6 @@ export function write(order: MailOrder): Message {
   if ('addressChanged' in order) return addressChangedMail(order.addressChanged);
   if ('accountDeleted' in order) return accountDeletedMail(order.accountDeleted);
   if ('newBrowser' in order) return newBrowserMail(order.newBrowser);
+  if ('passkey' in order) return passkeyMail(order.passkey);
   throw new Error('the outbox asks for a mail that this release does not know');
 }

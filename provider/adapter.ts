@@ -1,7 +1,6 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { interactionLife } from '../kinds/interaction/interaction.js';
 import { digest } from '../registry/keys.js';
-import { accountObject } from './accounts.js';
 import { findClient } from './clients.js';
 import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
 import type { Foundation } from './foundation.js';
@@ -46,16 +45,9 @@ export class StoreAdapter implements Adapter {
     return this.#within(async (exchange) => {
       if (this.#model === 'Client') return findClient(this.#on, id);
       const payload = await this.#read(exchange, recordKey(this.#model, id));
-      if (this.#model !== 'Interaction' || !payload) return payload;
-      return Date.now() >= payload.iat! * 1000 + interactionLife ? undefined : this.#stillProven(payload);
+      const over = this.#model === 'Interaction' && payload && Date.now() >= payload.iat! * 1000 + interactionLife;
+      return over ? undefined : payload;
     });
-  }
-
-  /** A proof given before what it rests on was taken away is over, also where the browser comes back with it only now (`security.md` D5). */
-  async #stillProven(payload: AdapterPayload): Promise<AdapterPayload> {
-    const login = payload.result?.login as { accountId: string; epoch: number } | undefined;
-    const account = login && await accountObject(this.#on, login.accountId);
-    return account && account.internal.epoch !== login.epoch ? { ...payload, result: { error: 'access_denied', error_description: 'the sign-in is over' } } : payload;
   }
 
   findByUid(uid: string): Promise<AdapterPayload | undefined> { return this.#within((exchange) => this.#through(exchange, uidKey(uid))) }

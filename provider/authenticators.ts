@@ -1,5 +1,6 @@
 import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account/account.js';
+import { stillCounts } from '../kinds/othersessions.js';
 import { Session } from '../kinds/session.js';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
 import { guard } from '../registry/guard.js';
@@ -86,7 +87,7 @@ async function nameBehind(on: Foundation, key: string): Promise<string | undefin
 function callerOf(on: Foundation, session: SessionObject, account: AccountObject, groups: readonly string[]): Caller | undefined {
   const { metadata, internal, status } = session;
   if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch) return undefined;
-  if (!isAlive(account)) return undefined;
+  if (!isAlive(account) || !stillCounts(account.internal.signedOut, metadata.name, internal.loginSeconds)) return undefined;
   return accountCaller(account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods, assurance: status.assurance });
 }
 

@@ -55,6 +55,7 @@ async function draftOf(on: Foundation, name: string, interaction: LibraryInterac
     internal: {
       epoch: on.epoch, cid: interaction.cid, returnTo: on.keys.seal(objectKey(Interaction, name), interaction.returnTo).toString('base64url'),
       created: now, replaced: [],
+      ...(!consent && prompt.reasons.includes('assurance_required') && { passkeyOnly: true }),
       ...(session && { account: session.accountId, session: sessionName(session.accountId, session.uid) }),
     },
   };

@@ -1,4 +1,5 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
+import { stillCounts } from '../kinds/othersessions.js';
 import { Session as ProjectedSession } from '../kinds/session.js';
 import type { Decision } from '../registry/kind.js';
 import { accountObject, callerFor, domainOf } from './accounts.js';
@@ -48,12 +49,18 @@ export function interactionPrompts(on: Foundation): ReturnType<typeof interactio
   const { Check, base } = interactionPolicy;
   const prompts = base();
   prompts.get('login').checks.add(new Check('account_gone', 'the account of this session is gone', 'login_required',
-    (ctx) => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined));
+    async (ctx) => ctx.oidc.session?.accountId !== undefined && (ctx.oidc.account === undefined || !(await counts(on, ctx.oidc.session)))));
   prompts.get('login').checks.add(new Check('assurance_required', 'a stronger sign-in is required', 'login_required',
     async (ctx) => (await verdictOn(on, ctx)).is === 'Stronger'));
   prompts.get('consent').checks.add(new Check('policy_refused', 'the policy refuses this sign-in', 'access_denied',
     async (ctx) => (await verdictOn(on, ctx)).is === 'Refused', (ctx) => refusalOf(on, ctx)));
   return prompts;
+}
+
+/** Whether the sign-in of a session, which may have been on its way for a while, still counts at the account. */
+async function counts(on: Foundation, session: Session): Promise<boolean> {
+  const account = await accountObject(on, session.accountId!);
+  return account !== undefined && stillCounts(account.internal.signedOut, sessionName(account.metadata.name, session.uid), session.loginTs ?? 0);
 }
 
 async function refusalOf(on: Foundation, ctx: ProviderContext): Promise<Record<string, unknown>> {

@@ -111,7 +111,7 @@ export interface Call {
   readonly keys: Keys;
   /** The decision that let the request in; it goes into the first commit. */
   readonly decision?: Decision;
-  /** Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in; `record` says what becomes of the answer. */
+  /** Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in; `record` says what becomes of the answer, `caller` who asks where it is not whoever asks here. */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
   /** One commit; `work` runs again when a race was lost. With dryRun all but the commit. */

@@ -48,6 +48,7 @@ interface Block { left: number; window: number }
 export class NetworkLimits {
   readonly #storage: Storage;
   readonly #blocks = new Map<string, Block>();
+  readonly #drawing = new Map<string, Promise<void>>();
   readonly #factor: number;
 
   constructor(storage: Storage, factor = 1) {
@@ -62,10 +63,17 @@ export class NetworkLimits {
     const window = Math.floor(now / (limit.seconds * 1000));
     let block = this.#blocks.get(key);
     while (!block || block.window < window || block.window > window + 1 || block.left === 0) {
-      await this.#draw(limit, key, window, now);
+      await this.#drawn(limit, key, window, now);
       block = this.#blocks.get(key);
     }
     block.left -= 1;
+  }
+
+  /** One draw at a time for a network: a crowd that comes at once shares the block, instead of emptying the window with a block for each. */
+  #drawn(limit: Limit, key: string, window: number, now: number): Promise<void> {
+    let drawing = this.#drawing.get(key);
+    if (!drawing) this.#drawing.set(key, (drawing = this.#draw(limit, key, window, now).finally(() => { this.#drawing.delete(key) })));
+    return drawing;
   }
 
   /** A replica whose clock is behind counts on in the window that another one has begun: two clocks must not open a limit twice. */

@@ -52,7 +52,7 @@ export class Store {
     const { site } = facts.request;
     const call: Call = {
       now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys, ...(decision && { decision }),
-      decide: async (action, { kind, name, object, record, ...rest }: Record<string, unknown>) => authorize({ caller: facts.caller, action, kind, name, object, record, facts: { ...(site && { site }), ...rest } } as Question),
+      decide: async (action, { caller = facts.caller, kind, name, object, record, ...rest }: Record<string, unknown>) => authorize({ caller, action, kind, name, object, record, facts: { ...(site && { site }), ...rest } } as Question),
       store: (kind) => this.reader(kind),
       change: async (work) => {
         const read = target;

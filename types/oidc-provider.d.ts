@@ -38,7 +38,7 @@ declare module 'oidc-provider' {
   }
 
   export interface InteractionResults {
-    login?: { accountId: string; acr?: string; amr?: string[]; ts?: number; remember?: boolean; /** Kept for us. */ epoch?: number };
+    login?: { accountId: string; acr?: string; amr?: string[]; ts?: number; remember?: boolean };
     consent?: { grantId?: string };
     error?: string;
     error_description?: string;

@@ -398,6 +398,41 @@ export interface ObjectMeta {
   deletionTimestamp?: string;
 }
 
+/** A passkey that a person signs in with. */
+export interface Passkey {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Passkey';
+  metadata: ObjectMeta;
+  spec: {
+    displayName: string;
+  };
+  status: {
+    account: string;
+    deviceType: 'singleDevice' | 'multiDevice';
+    backedUp: boolean;
+    transports: ('ble' | 'cable' | 'hybrid' | 'internal' | 'nfc' | 'smart-card' | 'usb')[];
+    authenticator: {
+      aaguid: string;
+      name?: string;
+    };
+    lastUsedTimestamp: string | null;
+  };
+}
+
+/** One line of a watch on passkeys. */
+export interface PasskeyEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Passkey | Bookmark | Status;
+}
+
+/** A list of passkeys. */
+export interface PasskeyList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'PasskeyList';
+  metadata: ListMeta;
+  items: Passkey[];
+}
+
 /** The policy in force, or one that was. Anyone may read it. */
 export interface Policy {
   apiVersion: 'id.vestibule.org/v1alpha1';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineKind, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { requireRecentSignIn } from '../recent.js';
+import { requireFreshSignIn } from '../fresh.js';
 import { closeLater } from './closing.js';
 import { canonical } from '../address.js';
 import { line, timestamp, webAddress } from '../text.js';
@@ -42,8 +42,8 @@ export const Account = defineKind({
   internal: z.object({
     /** WebAuthn user handle, 64 random bytes, base64url. */
     userHandle: z.string(),
-    /** Raised when what a sign-in rests on is taken away: proofs given before are over, also those whose sign-in is not finished. */
-    epoch: z.number().int(),
+    /** Sign-ins up to then (seconds since the epoch) count no more, but for the session that ended the others. */
+    signedOut: z.object({ seconds: z.number().int(), kept: z.string().optional() }).optional(),
   }),
   unique: { email: ({ metadata, status }) => (metadata.deletionTimestamp ? undefined : canonical(status.email.address)) },
   columns: {
@@ -56,16 +56,14 @@ export const Account = defineKind({
       if (!next) return;
       const missing: z.infer<typeof Missing>[] = [];
       if (!next.spec.displayName) missing.push('displayName');
+      if (next.status.passkeys === 0) missing.push('passkey');
       next.status.setup = { complete: missing.length === 0, missing };
     },
     /** Nobody can sign in to it from this commit on, and its address is free; everything it owns goes afterwards, itself last. */
     async remove(tx, old, call) {
-      requireRecentSignIn(call, Account, old.metadata.name);
+      requireFreshSignIn(call, Account, old.metadata.name);
       if (old.metadata.deletionTimestamp) return;
-      await tx.update(Account, old.metadata.name, ({ metadata, internal }) => {
-        metadata.deletionTimestamp = toTimestamp(call.now);
-        internal.epoch += 1;
-      });
+      await tx.update(Account, old.metadata.name, ({ metadata }) => { metadata.deletionTimestamp = toTimestamp(call.now) });
       await closeLater(tx, call, { account: old.metadata.name, why: 'Deleted' });
       if (call.caller.type === 'Account' && call.caller.account === old.metadata.name) tx.after(() => call.ports.forgetCookies());
     },

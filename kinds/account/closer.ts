@@ -26,8 +26,7 @@ export function closingWorker(store: Store): Worker {
       const account = await call.store(Account).get(row.account);
       const { deletionTimestamp } = account?.metadata ?? {};
       if (row.why === 'Disabled' && (!account?.status.disabledTimestamp || deletionTimestamp)) return { done: true };
-      await endSessions(call, row);
-      if (row.why === 'Changed') return { done: true };
+      await endSessions(call, row.account);
       for (const { metadata } of await call.store(Grant).list(row.account)) await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
       if (row.why === 'Disabled') return { done: true };
       await removeOwned(store, call, row.account);
@@ -39,13 +38,10 @@ export function closingWorker(store: Store): Worker {
   };
 }
 
-/** Ends, a few at a time, the sessions that began before it was asked for. */
-async function endSessions(call: Call, row: ClosingRow): Promise<void> {
-  const keep = row.why === 'Changed' ? row.keep : undefined;
-  const isMeant = ({ metadata, internal }: NonNullable<(typeof Session)['$object']>): boolean =>
-    !metadata.deletionTimestamp && metadata.name !== keep && (row.why !== 'Changed' || internal.loginSeconds * 1000 <= row.asked);
+/** Ends its sessions, a few at a time. */
+async function endSessions(call: Call, account: string): Promise<void> {
   for (;;) {
-    const some = (await call.store(Session).list(row.account)).filter(isMeant).slice(0, together.ended);
+    const some = (await call.store(Session).list(account)).filter(({ metadata }) => !metadata.deletionTimestamp).slice(0, together.ended);
     if (some.length === 0) return;
     await call.change(async (tx) => tx.add(await call.ports.endSessions(some)));
   }

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Call, Transaction } from '../../registry/kind.js';
 import { describeBrowser } from '../useragent.js';
 
-/** What is taken from an account: everything; every sign-in and all that was issued; or the sign-ins of other browsers than `keep`. */
-type Closing = { readonly account: string } & ({ readonly why: 'Deleted' | 'Disabled' } | { readonly why: 'Changed'; readonly keep?: string });
+/** What is taken from an account: everything, or every sign-in and all that was issued. */
+type Closing = { readonly account: string; readonly why: 'Deleted' | 'Disabled' };
 
 /** A Closing as it waits to be carried out: who asked for it, when (ms since the epoch), and from what. */
 export type ClosingRow = Closing & { readonly asked: number; readonly browser: string; readonly byOwner: boolean };
@@ -15,5 +14,5 @@ const patience = 30 * 86_400_000;
 export async function closeLater(tx: Transaction, call: Call, closing: Closing): Promise<void> {
   const byOwner = call.caller.type === 'Account' && call.caller.account === closing.account;
   const row: ClosingRow = { ...closing, asked: call.now, browser: describeBrowser(call.request.userAgent), byOwner };
-  await tx.later('closing', row, call.now + patience, { id: closing.why === 'Changed' ? `${closing.account}-${randomUUID()}` : closing.account });
+  await tx.later('closing', row, call.now + patience, { id: closing.account });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineAction } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { endOtherSessions } from '../othersessions.js';
 import { Account } from './account.js';
 import { closeLater } from './closing.js';
 
@@ -12,11 +13,9 @@ export const disable = defineAction({
   run: (call, { metadata: { name } }) => call.change(async (tx) => {
     const account = await tx.get(Account, name);
     if (account?.status.disabledTimestamp) return account;
+    await endOtherSessions(tx, call, name);
     await closeLater(tx, call, { account: name, why: 'Disabled' });
-    return tx.update(Account, name, ({ status, internal }) => {
-      status.disabledTimestamp = toTimestamp(call.now);
-      internal.epoch += 1;
-    });
+    return tx.update(Account, name, ({ status }) => { status.disabledTimestamp = toTimestamp(call.now) });
   }),
 });
 

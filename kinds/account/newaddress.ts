@@ -8,11 +8,12 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { canonical, emailAddress, isWithinLengths } from '../address.js';
 import { mailLimits, challengeLife, resendAfter, tries } from '../interaction/emailchallenge.js';
 import { countTry, forgetTries, restingUntil } from '../interaction/resting.js';
-import { requireRecentSignIn } from '../recent.js';
+import { requireFreshSignIn } from '../fresh.js';
+import { endOtherSessions } from '../othersessions.js';
 import { timestamp } from '../text.js';
 import { describeBrowser } from '../useragent.js';
 import { Account } from './account.js';
-import { closeLater } from './closing.js';
+
 
 /** A code on its way to a new address, kept with the session that asked (`provider.md` 15). Times in milliseconds since the epoch. */
 interface Challenge { readonly id: string; readonly address: string; readonly code: string; readonly sent: number; readonly expires: number; triesLeft: number }
@@ -52,7 +53,7 @@ export const newAddressChallenge = defineAction({
   async run(call, { metadata: { name } }, { spec: { email } }) {
     const session = sessionOf(call, name);
     if (!isWithinLengths(email)) throw invalid({ ...Account, kind: 'EmailChallenge' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.email', message: 'Invalid value: must be an email address' }]);
-    requireRecentSignIn(call, Account, name);
+    requireFreshSignIn(call, Account, name);
     const [code, id] = [String(randomInt(1_000_000)).padStart(6, '0'), randomUUID()];
     const challenge: Challenge = {
       id, address: email, code: call.keys.mac('emailcode', macData(session, { id, address: email }, code)).toString('base64url'),
@@ -83,7 +84,7 @@ export const newAddress = defineAction({
   spec: z.object({ code: z.string().regex(/^[0-9]{6}$/).describe('The emailed code.') }),
   async run(call, { metadata: { name } }, { spec: { code } }) {
     const session = sessionOf(call, name);
-    requireRecentSignIn(call, Account, name);
+    requireFreshSignIn(call, Account, name);
     const { id, address } = await spendTry(call, name, session, code);
     return call.change(async (tx) => {
       if ((await read(tx, session))?.id !== id) throw over('a newer one was sent, or it was used already', name);
@@ -92,14 +93,11 @@ export const newAddress = defineAction({
       await forgetTries(tx, canonical(address));
       const former = account.status.email.address;
       if (canonical(former) !== canonical(address)) {
-        await closeLater(tx, call, { account: name, why: 'Changed', keep: session });
+        await endOtherSessions(tx, call, name);
         const order: MailOrder = { to: former, addressChanged: { host: new URL(call.settings.baseURL).host, browser: describeBrowser(call.request.userAgent), now: call.now } };
         await tx.later('mail', order, call.now + 86_400_000);
       }
-      return tx.update(Account, name, ({ status, internal }) => {
-        status.email = { address, verifiedTimestamp: toTimestamp(call.now) };
-        internal.epoch += 1;
-      });
+      return tx.update(Account, name, ({ status }) => { status.email = { address, verifiedTimestamp: toTimestamp(call.now) } });
     });
   },
 });

@@ -6,14 +6,15 @@ import { refuseFollowed, refuseUnless } from './phase.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
-const nameOfAccount = (interaction: InteractionObject, call: Call): string => {
+/** Who just signed in, while the account is being set up: 410 and 409 else. */
+export const nameOfAccount = (interaction: InteractionObject, call: Call): string => {
   refuseUnless('Authenticated', interaction, call);
   refuseFollowed(interaction);
   return interaction.internal.login!.account;
 };
 
 /** 410 where the account is gone or nobody can sign in to it any more. */
-function refuseEnded(account: AccountObject | undefined, { metadata }: InteractionObject): asserts account is AccountObject {
+export function refuseEnded(account: AccountObject | undefined, { metadata }: InteractionObject): asserts account is AccountObject {
   if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
 }
 

@@ -1,38 +1,42 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { digest } from '../../registry/keys.js';
-import { defineAction, type Call, type Decision, type Part, type Transaction } from '../../registry/kind.js';
+import { defineAction, type Call, type Decision, type Transaction } from '../../registry/kind.js';
 import type { Limit } from '../../registry/limits.js';
 import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { Account, accountSummary } from '../account/account.js';
+import { Account } from '../account/account.js';
 import { canonical } from '../address.js';
-import { claimsOf } from '../assurance.js';
+import { Assertion } from '../passkey/credential.js';
 import type { Method } from '../session.js';
 import { codeData } from './emailchallenge.js';
+import { authenticate, refusalOf, useUp } from './entry.js';
 import { Interaction, type InteractionObject } from './interaction.js';
+import { enterByPasskey } from './passkeylogin.js';
 import { refuseOver, wrongPhase } from './phase.js';
-import { personFacts, signedInNow } from './person.js';
 import { countTry, forgetTries, restingUntil } from './resting.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
 const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
 
-/** POST login: signs in by an emailed code or link, in the order of checks of `provider.md` 15. */
+/** POST login: signs in by an emailed code or link or by a passkey, in the order of checks of `provider.md` 15. */
 export const login = defineAction({
   of: Interaction, subresource: 'login', verb: 'create', kind: 'Login', limit: loginLimit,
   description: 'Signs in.',
   spec: z.discriminatedUnion('method', [
     z.object({ method: z.literal('EmailCode').describe('By the emailed code.'), code: z.string().regex(/^[0-9]{6}$/).describe('The emailed code.') }),
     z.object({ method: z.literal('EmailLink').describe('By the emailed link.'), token: z.string().regex(/^[A-Za-z0-9_-]{43}$/).describe('The token from the emailed link.') }),
+    z.object({ method: z.literal('Passkey').describe('By a passkey.'), credential: Assertion.describe('The answer of the browser.') }),
   ]),
   async run(call, interaction, { spec }) {
     const { name } = interaction.metadata;
     const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: spec.method });
     if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this way to sign in', Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
+    if (interaction.internal.passkeyOnly && spec.method !== 'Passkey') throw forbidden('this sign-in must be by a passkey', Interaction, name);
     refuseOver(interaction, call);
+    if (spec.method === 'Passkey') return enterByPasskey(call, name, spec.credential, decision);
     const challenge = spec.method === 'EmailLink' ? await challengeOfLink(call, interaction, spec.token) : await spendTry(call, name, spec.code);
     return enter(call, name, { method: spec.method, challenge, decision });
   },
@@ -98,45 +102,23 @@ async function enter(call: Call, name: string, { method, challenge, decision }: 
       await tx.update(Interaction, name, useUp);
       return account;
     }
-    return tx.update(Interaction, name, (next) => authenticated(next, account, method, call));
+    return tx.update(Interaction, name, (next) => authenticate(next, account, method, call));
   });
   if (outcome instanceof StatusError) throw outcome;
   return outcome;
-}
-
-function useUp({ internal, status }: InteractionObject): void {
-  internal.email!.state = 'Used';
-  delete status.emailChallenge;
 }
 
 /** The Account of the proven address, made when there is none, or why this person is refused; what policy thinks of them is said only here. */
 async function accountOf(tx: Transaction, call: Call, interaction: InteractionObject, method: Method): Promise<AccountObject | StatusError> {
   const { address } = interaction.internal.email!;
   const known = await tx.byUnique(Account, 'email', canonical(address));
-  if (known?.status.disabledTimestamp) return forbidden('this account is disabled', Interaction, interaction.metadata.name);
   const name = known?.metadata.name ?? randomName(20);
-  const facts = { client: interaction.spec.client, ...(await personFacts(call, known?.metadata.name, address, signedInNow(method, call.now))), ...(!known && { becomes: name }) };
-  const [parts, refusal]: [Part[], Part[]] = [[], []];
-  for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
-    const decision = await call.decide(action, { ...facts, record: 'change' });
-    if (decision.part) (decision.allowed ? parts : refusal).push(decision.part);
-    if (decision.allowed) continue;
-    for (const part of refusal) tx.add(part);
-    return forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, interaction.metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
-  }
-  for (const part of parts) tx.add(part);
-  if (known) return tx.update(Account, known.metadata.name, ({ status }) => { status.lastSignInTimestamp = toTimestamp(call.now); status.email.verifiedTimestamp = toTimestamp(call.now) });
+  const refused = await refusalOf(tx, call, interaction, { known, name, address, method });
+  if (refused) return refused;
+  if (known) return tx.update(Account, name, ({ status }) => { status.lastSignInTimestamp = toTimestamp(call.now); status.email.verifiedTimestamp = toTimestamp(call.now) });
   return tx.create(Account, {
     metadata: { name }, spec: {},
-    status: { email: { address, verifiedTimestamp: toTimestamp(call.now) }, setup: { complete: false, missing: ['displayName'] }, passkeys: 0, lastSignInTimestamp: toTimestamp(call.now) },
-    internal: { userHandle: randomBytes(64).toString('base64url'), epoch: 0 },
+    status: { email: { address, verifiedTimestamp: toTimestamp(call.now) }, setup: { complete: false, missing: [] }, passkeys: 0, lastSignInTimestamp: toTimestamp(call.now) },
+    internal: { userHandle: randomBytes(64).toString('base64url') },
   });
-}
-
-function authenticated(interaction: InteractionObject, account: AccountObject, method: Method, call: Call): void {
-  const { internal, status } = interaction;
-  useUp(interaction);
-  status.phase = 'Authenticated';
-  status.account = accountSummary(account);
-  internal.login = { account: account.metadata.name, epoch: account.internal.epoch, method, seconds: Math.floor(call.now / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { group, type KindObject } from '../../registry/kind.js';
 import { Missing } from '../account/account.js';
+import { Challenges } from '../passkey/challenge.js';
 import { Method } from '../session.js';
 import { timestamp } from '../text.js';
 
@@ -105,12 +106,13 @@ export const InteractionInternal = z.object({
   replaced: z.array(z.object({ id: z.string(), code: z.string(), link: z.string() })).max(20),
   login: z.object({
     account: z.string(), method: Method, seconds: z.number().int(), amr: z.array(z.string()), acr: z.string(),
-    /** That of the Account when it was proven. */
-    epoch: z.number().int(),
   }).optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
   /** Names of the claims that other services would share, as the person was shown them, by scope. */
   shown: z.record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) })).optional(),
+  passkeyChallenges: Challenges.optional(),
+  /** Only a passkey will do: policy refuses a live session that was begun by less. */
+  passkeyOnly: z.boolean().optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
 

@@ -11,7 +11,7 @@ import { refuseOver, refuseRevived } from './phase.js';
 import { sessionFacts } from './person.js';
 import { naming, type ConsentScope, type InteractionObject } from './record.js';
 
-const methods: readonly Method[] = ['EmailCode', 'EmailLink'];
+const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
 
 /** Completes an Interaction for the browser it is bound to: methods, consent, and, once its result was handed to the library, returnTo. */
 export async function viewInteraction(interaction: InteractionObject, call: Call): Promise<void> {
@@ -25,8 +25,9 @@ export async function viewInteraction(interaction: InteractionObject, call: Call
 
 /** The ways to sign in that policy permits here and now. */
 async function permittedMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
-  const decisions = await Promise.all(methods.map((method) => call.decide('interactions/login', { kind: { ...naming, owner: undefined }, name: interaction.metadata.name, object: interaction, method, record: 'never' })));
-  return methods.filter((_, i) => decisions[i]!.allowed);
+  const enough = methods.filter((method) => method === 'Passkey' || !interaction.internal.passkeyOnly);
+  const decisions = await Promise.all(enough.map((method) => call.decide('interactions/login', { kind: { ...naming, owner: undefined }, name: interaction.metadata.name, object: interaction, method, record: 'never' })));
+  return enough.filter((_, i) => decisions[i]!.allowed);
 }
 
 /** A crash between our commit and the library's is healed here: the result is handed over again before the way on is shown. */

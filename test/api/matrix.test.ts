@@ -6,6 +6,7 @@ import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision
 import type { Caller } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
+import { register } from '../support/passkeys.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
@@ -18,11 +19,12 @@ const [reading, own] = ['get list watch', 'get list watch delete deletecollectio
 const everything = `${reading} create patch update delete`;
 const anyone = (verbs: string): Record<Subject, string> => ({ visitor: verbs, browser: verbs, owner: verbs, other: verbs, operator: verbs });
 
-/** `api.md` 4 for what is served, objects of `owner`, the interaction of `browser`; lists are everybody's own. */
+/** `api.md` 4 for what is served (`-own`: of what is theirs alone), objects of `owner`, the interaction of `browser`; lists are everybody's own. */
 const table: Record<string, Partial<Record<Subject, string>>> = {
-  interactions: { browser: 'get delete interactions/emailchallenge interactions/login interactions/account interactions/consent', operator: 'list' },
+  interactions: { browser: 'get delete interactions/emailchallenge interactions/login interactions/account interactions/consent interactions/passkeychallenge interactions/passkeys', operator: 'list' },
   sessions: { owner: own, other: 'list watch deletecollection', operator: own },
-  accounts: { owner: `${reading} patch update delete accounts/emailchallenge accounts/email`, other: 'list watch', operator: `${reading} patch update delete accounts/disable accounts/enable` },
+  accounts: { owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge`, other: 'list watch', operator: `${reading} patch update delete accounts/disable accounts/enable` },
+  passkeys: { owner: `${everything}`, other: 'list watch create', operator: 'get list watch-own create-own delete' },
   grants: { owner: `${own} patch update`, other: 'list watch deletecollection', operator: `${own} patch update` },
   policydecisions: { owner: reading, other: 'list watch', operator: reading },
   policies: { ...anyone(reading), operator: `${reading} create` },
@@ -36,7 +38,14 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
 interface Asked { readonly resource: string; readonly verb: string; readonly method?: string }
 
 const collective = new Set(['list', 'watch', 'create', 'deletecollection']);
-const permits = (row: string | undefined, { verb }: Asked): boolean => row?.split(' ').includes(verb === 'watchone' ? 'get' : verb) ?? false;
+function permits(row: string | undefined, { verb }: Asked): boolean {
+  const words = row?.split(' ') ?? [];
+  if (verb === 'watchone') return words.includes('get') && !words.includes('watch-own');
+  return words.includes(verb) || words.includes(`${verb}-own`);
+}
+
+/** A row for those who own nothing. */
+const forMachines = (row: string | undefined, { verb }: Asked): string | undefined => (verb === 'watchone' ? row : row?.replaceAll(/\S+-own/g, ''));
 
 /** What is answered to whoever is refused: 404 for what they may not know of, 401 to nobody, else 403 (`api.md` 4). */
 function refusal(subject: Subject, { resource, verb }: Asked): number {
@@ -63,6 +72,7 @@ describe.each(['embedded', 'etcd'] as const)('who may do what, by the default po
     await mailTo(service, 'mail@example.test');
     const account = objects.accounts = (await tabs.owner.get('accounts/~').is(200)).body.metadata.name;
     for (const resource of ['sessions', 'grants']) objects[resource] = (await tabs.owner.get(resource).is(200)).body.items[0].metadata.name;
+    objects.passkeys = (await (await register(service, tabs.owner)).answer.is(201)).body.metadata.name;
     objects.mockmessages = (await tabs.visitor.get('mockmessages').is(200)).body.items[0].metadata.name;
     await tabs.operator.post('groups', { metadata: { name: 'staff' }, spec: { displayName: 'Staff', members: [] } }).is(201);
     await tabs.operator.post('claimsproviders', { metadata: { name: 'cards' }, spec: { displayName: 'Cards', url: 'https://cards.example.test/', scopes: [] } }).is(201);
@@ -139,7 +149,7 @@ describe.each(['embedded', 'etcd'] as const)('who may do what, by the default po
         const name = collective.has(asked.verb) ? undefined : objects[asked.resource]!;
         const collected = collects && (action === 'delete' ? kind.owner !== undefined && kind.owner !== 'metadata.name' : metadataOnly && reading.split(' ').includes(action) && kind.verbs.includes('delete'));
         const { allowed } = engine.decide({ caller, action, kind, ...(name && { name }), facts: { metadataOnly } });
-        if (allowed !== (permits(table[asked.resource]![row], asked) || collected)) differing.push(`${asked.verb} ${asked.resource}, ${metadataOnly ? 'metadata' : 'whole'}: ${allowed}`);
+        if (allowed !== (permits(forMachines(table[asked.resource]![row], asked), asked) || collected)) differing.push(`${asked.verb} ${asked.resource}, ${metadataOnly ? 'metadata' : 'whole'}: ${allowed}`);
       }
       expect(differing).toEqual([]);
     });

@@ -108,7 +108,7 @@ describe('what an address tells before it is proven (D1)', () => {
       const { tab, I } = await begin(service, { parameters: { login_hint: address } });
       const before = await tab.get(I).is(200);
       expect(before.body.status.account).toBeUndefined();
-      expect(before.body.status.methods).toEqual(['EmailCode', 'EmailLink']);
+      expect(before.body.status.methods).toEqual(['EmailCode', 'EmailLink', 'Passkey']);
       await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
       const after = await tab.get(I).is(200);
       expect(after.body.status.account).toBeUndefined();

@@ -32,6 +32,6 @@ function account(number: number) {
     metadata: { name, uid: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`, generation: 1, creationTimestamp: time },
     spec: { displayName: `Person number ${number}` },
     status: { email: { address: `many-${number}@bench.test`, verifiedTimestamp: time }, setup: { complete: true, missing: [] }, passkeys: 0, lastSignInTimestamp: time },
-    internal: { userHandle: 'x'.repeat(86), epoch: 0 },
+    internal: { userHandle: 'x'.repeat(86) },
   };
 }

@@ -5,6 +5,7 @@ import { Client } from '../../kinds/client.js';
 import { Grant } from '../../kinds/grant.js';
 import { Group } from '../../kinds/group.js';
 import { MockMessage } from '../../kinds/mockmessage.js';
+import { Passkey } from '../../kinds/passkey/passkey.js';
 import { PolicyDecision } from '../../kinds/policy/decision.js';
 import { Policy } from '../../kinds/policy/policy.js';
 import { Session } from '../../kinds/session.js';
@@ -14,7 +15,7 @@ import { conforms } from './conformance.js';
 const now = toTimestamp(Date.now());
 
 conforms(Account, {
-  valid: () => ({ name: 'bcdfghjklmnpqrstvwxz', spec: { displayName: 'Ada', locale: 'en-GB' }, status: { email: { address: 'ada@example.test', verifiedTimestamp: now }, setup: { complete: true, missing: [] }, passkeys: 0 }, internal: { userHandle: 'x', epoch: 0 } }),
+  valid: () => ({ name: 'bcdfghjklmnpqrstvwxz', spec: { displayName: 'Ada', locale: 'en-GB' }, status: { email: { address: 'ada@example.test', verifiedTimestamp: now }, setup: { complete: true, missing: [] }, passkeys: 0 }, internal: { userHandle: 'x' } }),
   invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { displayName: 'a\u0007b' }, field: 'spec.displayName' }, { spec: { displayName: 'a\u202eb' }, field: 'spec.displayName' }, { spec: { displayName: 'x'.repeat(65) }, field: 'spec.displayName' },
     { spec: { pictureURI: 'http://pictures.example.test/' }, field: 'spec.pictureURI' }, { spec: { locale: 'not a tag' }, field: 'spec.locale' }, { spec: { displayName: 7 }, field: 'spec.displayName' }],
   patch: { displayName: 'Ada Lovelace', locale: null },
@@ -47,6 +48,14 @@ conforms(Group, {
   invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { members: ['nobody'] }, field: 'spec.members[0]' }, { spec: { members: ['a@example.test', `${'x'.repeat(60)}.${'y'.repeat(60)}@example.test`] }, field: 'spec.members[1]' },
     { spec: { members: Array.from({ length: 1001 }, (_, i) => `p${i}@example.test`) }, field: 'spec.members' }],
   patch: { members: ['ada@example.test'] },
+});
+conforms(Passkey, {
+  valid: ({ name }) => ({
+    name: `${name}-sample`, spec: { displayName: 'Laptop' }, internal: { credentialID: 'AAAAAAAAAAAAAAAAAAAAAA', publicKey: 'oA', counter: 0 },
+    status: { account: name, deviceType: 'multiDevice', backedUp: true, transports: ['internal', 'hybrid'], authenticator: { aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d', name: '1Password' }, lastUsedTimestamp: null },
+  }),
+  invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { displayName: null }, field: 'spec.displayName' }, { spec: { displayName: 'x'.repeat(65) }, field: 'spec.displayName' }, { spec: { displayName: 'a\u202eb' }, field: 'spec.displayName' }],
+  patch: { displayName: 'Telephone' },
 });
 conforms(PolicyDecision, {
   valid: ({ name }) => ({

@@ -109,7 +109,7 @@ export class House {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const baseURL = options.baseURL ?? address;
-    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true };
+    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, rpID: 'localhost' };
     const log = createLog('silent');
     const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, ClaimsReview, Group];
     const hub = new Hub(storage, kinds, log);
@@ -154,7 +154,7 @@ export class House {
     return this.store.change(this.store.systemCall(), (tx) => tx.update(Interaction, before.metadata.name, ({ status, internal }) => {
       if (status.phase !== 'LoginRequired') throw new Error(`phase is ${status.phase}`);
       status.phase = 'Authenticated';
-      internal.login = { epoch: 0, account: query.get('account')!, method, seconds: Math.floor(Date.now() / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
+      internal.login = { account: query.get('account')!, method, seconds: Math.floor(Date.now() / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
     }));
   }
 
@@ -190,7 +190,7 @@ export class House {
     return this.store.change(this.store.systemCall(), (tx) => tx.create(Account, {
       metadata: { name }, spec: { displayName: 'Ada <Lovelace>', givenName: 'Ada' },
       status: { email: { address, verifiedTimestamp: toTimestamp(Date.now()) }, setup: { complete: true, missing: [] }, passkeys: 0 },
-      internal: { userHandle: '', epoch: 0 },
+      internal: { userHandle: '' },
     }));
   }
 

@@ -44,6 +44,13 @@ describe('limits by network', () => {
     expect(taken).toBe(most);
   });
 
+  test('let a crowd from one network in that comes at once and is within them', async () => {
+    const limit: Limit = { name: 'tested', most: 60, seconds: 60 };
+    const limits = new NetworkLimits(storage);
+    const crowd = await Promise.all(Array.from({ length: 61 }, () => spent(limits.spend(limit, 'net', start))));
+    expect(crowd.filter(Boolean)).toHaveLength(60);
+  });
+
   test('begin anew with the next window, and tell how long it takes', async () => {
     const limit: Limit = { name: 'tested', most: 5, seconds: 60 };
     const limits = new NetworkLimits(storage);

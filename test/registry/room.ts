@@ -20,7 +20,7 @@ export const Thing = defineKind({
 });
 
 const keys = new Keys(newKeys());
-const settings: Settings = { baseURL: 'http://localhost:1', limitFactor: 1, epoch: 0, emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true };
+const settings: Settings = { baseURL: 'http://localhost:1', limitFactor: 1, epoch: 0, emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, rpID: 'localhost' };
 
 /** One replica's registry over a storage: hub, store, and an outbox with these workers. */
 export class Room {

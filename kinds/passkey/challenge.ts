@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+
+/** What a passkey challenge is for (specification 4). */
+export const Purpose = z.enum(['Authenticate', 'Register']);
+export type Purpose = z.infer<typeof Purpose>;
+
+/** For how long a challenge counts, on our clock, in milliseconds (`provider.md` 16). */
+export const challengeLife = 300_000;
+
+const Challenge = z.object({
+  /** 32 random bytes, base64url. */
+  challenge: z.string(),
+  /** Milliseconds since the epoch. */
+  expires: z.number().int(),
+});
+
+/** The challenges in force, one a purpose, inside the Interaction or Session that asked for them. */
+export const Challenges = z.object({ Authenticate: Challenge.optional(), Register: Challenge.optional() });
+
+/** Whoever keeps challenges. */
+interface Holder { passkeyChallenges?: z.infer<typeof Challenges> | undefined }
+
+/** A challenge that nobody was given before. */
+export const newChallenge = (): string => randomBytes(32).toString('base64url');
+
+/** Puts a challenge in force; the one before for the same purpose is over. */
+export function putChallenge(holder: Holder, purpose: Purpose, challenge: string, now: number): void {
+  holder.passkeyChallenges = { ...holder.passkeyChallenges, [purpose]: { challenge, expires: now + challengeLife } };
+}
+
+/** Takes the challenge in force away, whatever comes of the answer to it; where there is none that counts, one that no answer can be to. */
+export function takeChallenge(holder: Holder, purpose: Purpose, now: number): string {
+  const { [purpose]: held, ...others } = holder.passkeyChallenges ?? {};
+  if (!held) return newChallenge();
+  if (Object.keys(others).length > 0) holder.passkeyChallenges = others;
+  else delete holder.passkeyChallenges;
+  return now < held.expires ? held.challenge : newChallenge();
+}
+
+/** Ends every challenge of a holder. */
+export function endChallenges(holder: Holder): void { delete holder.passkeyChallenges }

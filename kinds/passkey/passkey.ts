@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { defineKind, type Call, type KindObject, type ObjectOf, type Transaction } from '../../registry/kind.js';
+import type { Limit } from '../../registry/limits.js';
+import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
+import { randomName } from '../../registry/transaction.js';
+import { Account } from '../account/account.js';
+import { requireFreshSignIn } from '../fresh.js';
+import { endOtherSessions } from '../othersessions.js';
+import { Session } from '../session.js';
+import { line, timestamp } from '../text.js';
+import { describeBrowser } from '../useragent.js';
+import { authenticatorName } from './authenticators.js';
+import { takeChallenge } from './challenge.js';
+import { NewPasskey, type NewCredential } from './credential.js';
+import { entersWithoutPasskey } from './last.js';
+import { transports, verifyRegistration, type Registration } from './registration.js';
+
+/** Passkeys an account may have (`api.md` 10). */
+const most = 20;
+const noticeFor = 86_400_000;
+
+const displayName = () => line(64).describe('The name its owner gave it.');
+
+/** What registers a passkey. */
+export const newPasskey = NewPasskey(displayName());
+
+/** Registrations by client network. */
+export const passkeyLimit: Limit = { name: 'passkeys', most: 60, seconds: 60 };
+
+const PasskeySpec = z.object({ displayName: displayName() });
+
+const PasskeyStatus = z.object({
+  account: z.string().describe('The Account it signs in to.'),
+  deviceType: z.enum(['singleDevice', 'multiDevice']).describe('Whether it may be on several devices.'),
+  backedUp: z.boolean().describe('A copy exists elsewhere, as of its last use.'),
+  transports: z.array(z.enum(transports)).describe('How its authenticator can be reached.'),
+  authenticator: z.object({
+    aaguid: z.string().describe('The kind of authenticator, as it says itself.'),
+    name: z.string().optional().describe('What its maker calls that kind.'),
+  }).describe('What keeps it.'),
+  lastUsedTimestamp: timestamp().nullable().describe('The last sign-in by it; null when never used.'),
+});
+
+const PasskeyInternal = z.object({
+  /** Base64url. */
+  credentialID: z.string(),
+  /** COSE key, base64url. */
+  publicKey: z.string(),
+  counter: z.number().int(),
+});
+
+type AccountObject = ObjectOf<typeof Account>;
+type PasskeyObject = KindObject<z.infer<typeof PasskeySpec>, z.infer<typeof PasskeyStatus>, z.infer<typeof PasskeyInternal>>;
+
+/** A passkey a person signs in with; registering one answers a challenge (specification 2, Passkey; `provider.md` 16). */
+export const Passkey = defineKind({
+  kind: 'Passkey', resource: 'passkeys', shortNames: ['pk'], owner: 'status.account', named: 'service', bodyLimit: 64 << 10,
+  description: 'A passkey that a person signs in with.',
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+  spec: PasskeySpec, status: PasskeyStatus, internal: PasskeyInternal,
+  unique: { credential: ({ internal }) => internal.credentialID },
+  columns: {
+    'Display-Name': ({ spec }) => spec.displayName,
+    'Device-Type': ({ status }) => status.deviceType,
+    'Last-Used': ({ status }) => status.lastUsedTimestamp,
+    Account: { wide: ({ status }) => status.account },
+  },
+  create: { spec: newPasskey, limit: passkeyLimit, run: (call, { spec }): Promise<PasskeyObject> => registerSignedIn(call, spec as Sent) },
+  strategy: {
+    async also(tx, next, old, call) {
+      if (next && old) return;
+      const account = await tx.get(Account, (next ?? old)!.status.account);
+      if (!account) return;
+      if (!next) await refuseRemoval(call, account, old!.metadata.name);
+      await tx.update(Account, account.metadata.name, ({ status }) => { status.passkeys += next ? 1 : -1 });
+      if (call.caller.type === 'System') return;
+      await tx.later('mail', { to: account.status.email.address, passkey: noticeOf(call, account, (next ?? old)!, next ? 'Added' : 'Removed') }, call.now + noticeFor);
+      if (!next) await endOtherSessions(tx, call, account.metadata.name);
+      tx.after(() => call.ports.audit(next ? 'passkey.added' : 'passkey.removed', { account: account.metadata.name, passkey: (next ?? old)!.metadata.name }));
+    },
+  },
+});
+
+const noticeOf = (call: Call, account: AccountObject, { spec }: PasskeyObject, change: 'Added' | 'Removed') => ({
+  change, name: spec.displayName, host: new URL(call.settings.baseURL).host, account: `${call.settings.baseURL}/account`, now: call.now,
+  ...((call.caller.type === 'Browser' || isOwner(call, account)) && { browser: describeBrowser(call.request.userAgent) }),
+});
+
+const isOwner = ({ caller }: Pick<Call, 'caller'>, { metadata }: AccountObject): boolean => caller.type === 'Account' && caller.account === metadata.name;
+
+/** 403 after more than ten minutes; 409 where its owner could not get in without it. Who runs the service may take any away. */
+async function refuseRemoval(call: Call, account: AccountObject, name: string): Promise<void> {
+  requireFreshSignIn(call, Passkey, name);
+  if (!isOwner(call, account) || account.status.passkeys > 1 || await entersWithoutPasskey(call, account)) return;
+  throw conflict(Passkey, name, 'policy requires a passkey, and this is the last one');
+}
+
+/** 422: whatever is wrong with the answer, and whether or not there was a challenge to it (`security.md` 1.3). */
+const notAccepted = (name: string): StatusError => invalid(Passkey, name, [{ reason: 'FieldValueInvalid', field: 'spec.credential', message: 'Invalid value: this passkey was not accepted' }]);
+
+/** What a browser sends to register. */
+interface Sent { readonly displayName?: string; readonly credential: NewCredential }
+
+/** Verifies what was sent against the challenge that was taken for it; 422 for every fault. */
+export async function verifiedRegistration(call: Pick<Call, 'settings'>, { credential }: Sent, challenge: string): Promise<Registration> {
+  const { baseURL, rpID } = call.settings;
+  const verdict = await verifyRegistration(credential, { challenge, origin: baseURL, rpID });
+  if (!verdict.verified) throw notAccepted('');
+  return verdict.registration;
+}
+
+/** Creates the Passkey in this commit: 409 where the account has twenty or anybody has the credential already. */
+export async function addPasskey(tx: Transaction, account: AccountObject, { id, publicKey, counter, aaguid, deviceType, backedUp, transports: reached }: Registration, called?: string): Promise<PasskeyObject> {
+  const { name } = account.metadata;
+  if (account.status.passkeys >= most) throw conflict(Account, name, `an account may have ${most} passkeys`);
+  const known = authenticatorName(aaguid);
+  return tx.create(Passkey, {
+    metadata: { name: `${name}-${randomName(10)}` }, spec: { displayName: called ?? known ?? 'Passkey' },
+    status: { account: name, deviceType, backedUp, transports: reached, authenticator: { aaguid, ...(known && { name: known }) }, lastUsedTimestamp: null },
+    internal: { credentialID: id, publicKey, counter },
+  });
+}
+
+/** POST passkeys: answers a Register challenge of one's own session; the challenge is used up whatever comes of it. */
+async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> {
+  const { caller } = call;
+  if (caller.type !== 'Account') throw unauthorized();
+  requireFreshSignIn(call, Passkey);
+  const challenge = await call.change(async (tx) => {
+    let taken = '';
+    await tx.update(Session, caller.session!, ({ internal }) => { taken = takeChallenge(internal, 'Register', call.now) });
+    return taken;
+  });
+  const registration = await verifiedRegistration(call, sent, challenge);
+  return call.change(async (tx) => {
+    const [account, session] = [await tx.get(Account, caller.account), await tx.get(Session, caller.session!)];
+    if (!account || account.status.disabledTimestamp || !session || session.metadata.deletionTimestamp) throw unauthorized();
+    return addPasskey(tx, account, registration, sent.displayName);
+  });
+}
