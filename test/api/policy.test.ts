@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enact } from '../../kinds/policy/policy.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import { register } from '../support/passkeys.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
@@ -162,7 +163,8 @@ describe('who may do what, by the default policy (I1)', () => {
   const table: Record<string, Partial<Record<Subject, string>>> = {
     interactions: { operator: 'list' },
     sessions: { owner: own, other: 'list watch deletecollection', operator: own },
-    accounts: { owner: `${reading} patch update`, other: 'list watch', operator: `${reading} patch update` },
+    accounts: { owner: `${reading} patch update accounts/passkeychallenge`, other: 'list watch', operator: `${reading} patch update` },
+    passkeys: { owner: `${reading} create patch update delete`, other: 'list watch create', operator: `${reading} create delete` },
     grants: { owner: reading, other: 'list watch', operator: reading },
     policydecisions: { owner: reading, other: 'list watch', operator: reading },
     policies: { visitor: reading, owner: reading, other: reading, operator: `${reading} create` },
@@ -183,6 +185,7 @@ describe('who may do what, by the default policy (I1)', () => {
     await mailTo(service, 'mail@example.test');
     objects.accounts = (await tabs.owner.get('accounts/~').is(200)).body.metadata.name;
     for (const resource of ['sessions', 'grants']) objects[resource] = (await tabs.owner.get(resource).is(200)).body.items[0].metadata.name;
+    objects.passkeys = (await (await register(service, tabs.owner)).answer.is(201)).body.metadata.name;
     objects.mockmessages = (await tabs.visitor.get('mockmessages').is(200)).body.items[0].metadata.name;
     objects.policydecisions = (await settledDecisions(service, ({ spec }) => spec.account === objects.accounts && spec.action === 'signUp'))[0]!.metadata.name;
   });
