@@ -1,6 +1,7 @@
 import { defineAction, type Call } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { Account, accountSummary } from '../account/account.js';
+import { stillCounts } from '../othersessions.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseFollowed, refuseUnless } from './phase.js';
 
@@ -13,9 +14,10 @@ export const nameOfAccount = (interaction: InteractionObject, call: Call): strin
   return interaction.internal.login!.account;
 };
 
-/** 410 where the account is gone or nobody can sign in to it any more. */
-export function refuseEnded(account: AccountObject | undefined, { metadata }: InteractionObject): asserts account is AccountObject {
+/** 410 where the account is gone or nobody can sign in to it any more, or where it has ended this sign-in since. */
+export function refuseEnded(account: AccountObject | undefined, { metadata, internal }: InteractionObject): asserts account is AccountObject {
   if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
+  if (!stillCounts(account.internal.signedOut, '', internal.login!.seconds)) throw expired('this sign-in was ended from elsewhere', Interaction, metadata.name);
 }
 
 /** GET account: the account that just signed in, while it is being set up (specification 4). */

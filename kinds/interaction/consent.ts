@@ -5,6 +5,7 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
+import { stillCounts } from '../othersessions.js';
 import { Session } from '../session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { sessionFacts } from './person.js';
@@ -49,6 +50,7 @@ async function personOf(tx: Transaction, { internal, metadata }: InteractionObje
   if (!session || session.metadata.deletionTimestamp || session.internal.expires <= call.now) throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
   const account = await tx.get(Account, internal.account!);
   if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
+  if (!stillCounts(account.internal.signedOut, session.metadata.name, session.internal.loginSeconds)) throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
   return { account, session };
 }
 

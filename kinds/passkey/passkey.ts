@@ -5,7 +5,7 @@ import { conflict, invalid, unauthorized, type StatusError } from '../../registr
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
 import { requireFreshSignIn } from '../fresh.js';
-import { endOtherSessions } from '../othersessions.js';
+import { endOtherSessions, stillCounts } from '../othersessions.js';
 import { Session } from '../session.js';
 import { line, timestamp } from '../text.js';
 import { describeBrowser } from '../useragent.js';
@@ -135,6 +135,7 @@ async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> 
   return call.change(async (tx) => {
     const [account, session] = [await tx.get(Account, caller.account), await tx.get(Session, caller.session!)];
     if (!account || account.status.disabledTimestamp || !session || session.metadata.deletionTimestamp) throw unauthorized();
+    if (!stillCounts(account.internal.signedOut, session.metadata.name, session.internal.loginSeconds)) throw unauthorized();
     return addPasskey(tx, account, registration, sent.displayName);
   });
 }

@@ -256,6 +256,8 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await tab.get(`passkeys/${name}`).is(200);
     const pending = await passkeyLogin(service, authenticator);
     const onTheWay = (await pending.answer.is(200)).body.status.returnTo;
+    const early = await challenge(pending.begun.tab, pending.begun.I, 'Register');
+    const begunBefore = new Authenticator().create(askingOf(service, early), {}, early.user.id);
     const fresh = await signInByPasskey(service, authenticator);
     await service.tab().delete('mockmessages').is(200);
     await fresh.tab.delete(`passkeys/${name}?dryRun=All`).is(200);
@@ -264,9 +266,13 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await fresh.tab.delete(`passkeys/${name}`).is(200);
     await fresh.tab.get('sessions/~').is(200);
     for (const ended of [tab, second.tab, elsewhere(second.tab)]) expect(await eventually(() => ended.get('sessions/~'), 401)).toBe(401);
-    const { headers } = await pending.begun.tab.navigate(onTheWay).is(303);
+    const halfway = pending.begun;
+    await halfway.tab.get(`${halfway.I}/account`).fails(410, 'Expired');
+    await halfway.tab.post(`${halfway.I}/passkeychallenge`, { spec: { purpose: 'Register' } }).fails(410, 'Expired');
+    await halfway.tab.post(`${halfway.I}/passkeys`, { spec: { credential: begunBefore } }).fails(410, 'Expired');
+    const { headers } = await halfway.tab.navigate(onTheWay).is(303);
     expect(headers.location).not.toContain('code=');
-    await pending.begun.tab.get('accounts/~').fails(401, 'Unauthorized');
+    await halfway.tab.get('accounts/~').fails(401, 'Unauthorized');
     expect((await mailTo(service, email)).subject).toContain('removed');
     await (await passkeyLogin(service, authenticator)).answer.fails(422, 'Invalid', 'spec.credential');
   });
