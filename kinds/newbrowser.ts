@@ -18,7 +18,7 @@ const sameDevice = ({ status: { client: a } }: SessionObject, { status: { client
 /** Mails the person about a session just begun, unless one of the `others` that is live is from the same browser, system and device (`ui.md` 9); looks at no more of them than it takes. */
 export async function tellOfNewBrowser(call: Call, fresh: SessionObject, others: Iterable<SessionObject>): Promise<void> {
   for (const other of others) if (other.metadata.name !== fresh.metadata.name && isLive(other, call.now) && sameDevice(other, fresh)) return;
-  const account = await call.store(Account).get(fresh.status.account);
+  const account = await call.store(Account).cached(fresh.status.account);
   if (!account || call.now - Date.parse(account.metadata.creationTimestamp) < justMade) return;
   const { baseURL } = call.settings;
   const order: MailOrder = { to: account.status.email.address, newBrowser: { host: new URL(baseURL).host, browser: describeDevice(fresh.status.client), now: call.now, account: `${baseURL}/account` } };

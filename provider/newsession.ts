@@ -11,7 +11,8 @@ const sessionsPerAccount = 50;
 /** What follows a new session: it is told of by mail where it is from a new browser, and what an account has too much of ends. */
 export async function followNewSession(on: Foundation, account: string, name: string): Promise<void> {
   const { entries } = await on.storage.list(under(`objects/${Session.resource}/${account}-`), { limit: sessionsPerAccount + 1 });
-  const fresh = await on.store.reader(Session).get(name);
+  const entry = entries.find(({ key }) => key.endsWith(`/${name}`));
+  const fresh = entry && storedOf(Session, entry).object as SessionObject;
   if (fresh) await tellOfNewBrowser(on.store.systemCall(), fresh, read(entries));
   if (entries.length > sessionsPerAccount) await endBeyondCap(on, account);
 }
