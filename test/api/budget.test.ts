@@ -87,7 +87,7 @@ describe('what an operation costs (performance budgets)', () => {
     expect(login.decisions).toEqual(['interactions/login', 'interactions/login', 'signUp', 'signIn']);
     const resume = await cost(() => tab.navigate(login.value.body.status.returnTo).is(303));
     expect(resume.commits).toBeLessThanOrEqual(2);
-    expect(resume.reads).toBeLessThanOrEqual(9);
+    expect(resume.reads).toBeLessThanOrEqual(10);   // one behind the answer, about a browser that no session is from
     const consent = await cost(() => tab.post(`${resume.value.headers.location!}/consent`, { spec: { scopes: ['openid', 'email'] } }).is(200));
     expect(consent.commits).toBe(2);
     expect(consent.decisions).toEqual(['interactions/consent', 'share', 'share']);
