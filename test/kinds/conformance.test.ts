@@ -41,7 +41,9 @@ conforms(ClaimsReview, {
   valid: ({ name }) => ({ name: `${name}-sample`, spec: { account: name, client: 'sample', provider: 'sample', scopes: ['card'], purpose: 'Preview' }, status: { outcome: 'Answered', claims: ['tier'], durationMilliseconds: 12, timestamp: now } }),
 });
 conforms(Grant, {
-  valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),
+  valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid', 'email', 'profile'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),
+  patch: { scopes: ['openid', 'email'] },
+  invalid: [{ spec: { scopes: ['openid', 'groups'] }, field: 'spec.scopes[1]' }, { spec: { scopes: ['openid', 'openid'] }, field: 'spec.scopes[1]' }, { spec: { scopes: [] }, field: 'spec.scopes' }],
 });
 conforms(Group, {
   valid: () => ({ name: 'sample', spec: { displayName: 'Sample', members: ['ada@example.test', 'Grace@Example.test'] } }),
