@@ -48,6 +48,14 @@ const sources: Source[] = files(root).map((file) => {
   return { path, room: (rooms as readonly string[]).includes(first) ? first : 'root', text, imports };
 });
 
+const importingAtOnce = /(?:^|\n)\s*(?:import|export)\s+(?!type\s)(?:[^'"`;(]*?from\s+)?['"]([^'"]+)['"]/g;
+
+/** What is loaded together with a file. */
+function importedAtOnce(path: string): string[] {
+  const source = sources.find((one) => one.path.replace(/\.tsx?$/, '') === path);
+  return [...(source?.text.matchAll(importingAtOnce) ?? [])].map(([, target]) => (target!.startsWith('.') ? normalize(join(dirname(path), target!)).replace(/\.jsx?$/, '') : target!));
+}
+
 const within = (path: string, place: string): boolean => place === '.' ? !path.includes('/') : path === place || path.startsWith(`${place}/`);
 const packageOf = (name: string): string => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/');
 
@@ -60,6 +68,14 @@ describe('the house', () => {
   test('packages that belong to one place stay there', () => {
     const wrong = sources.flatMap(({ path, imports }) => imports.filter((one) => !one.local && fenced[packageOf(one.path)] && !fenced[packageOf(one.path)]!.some((place) => within(path.replace(/\.tsx?$/, ''), place))).map((one) => `${path} imports ${one.path}`));
     expect(wrong).toEqual([]);
+  });
+
+  test('what is slow to load is loaded when it is first needed', () => {
+    const late = ['@simplewebauthn/server', 'etcd3', 'nodemailer'];
+    const reached = new Set(['main', 'service']);
+    for (const path of reached) for (const one of importedAtOnce(path)) reached.add(one);
+    expect(reached.has('kinds/passkey/library')).toBe(true);
+    expect(late.filter((name) => reached.has(name))).toEqual([]);
   });
 
   test('nothing imports in a circle', () => {

@@ -72,7 +72,10 @@ describe('zod and the validator agree on what they take', () => {
 
 /** The same schema as the validator sees it: unknown fields are refused at every depth. */
 function strict(schema: z.ZodTypeAny): z.ZodTypeAny {
-  if (schema instanceof z.ZodObject) return z.object(Object.fromEntries(Object.entries(schema.shape as Record<string, z.ZodTypeAny>).map(([name, inner]) => [name, strict(inner)]))).strict();
+  if (schema instanceof z.ZodObject) {
+    const closed = z.object(Object.fromEntries(Object.entries(schema.shape as Record<string, z.ZodTypeAny>).map(([name, inner]) => [name, strict(inner)])));
+    return schema._def.unknownKeys === 'passthrough' ? closed.passthrough() : closed.strict();
+  }
   if (schema instanceof z.ZodArray) return new z.ZodArray({ ...schema._def, type: strict(schema.element) });
   if (schema instanceof z.ZodOptional) return strict(schema.unwrap()).optional();
   if (schema instanceof z.ZodDefault) return strict(schema.removeDefault()).optional();

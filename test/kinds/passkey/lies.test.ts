@@ -194,3 +194,18 @@ test('what is signed is the credential’s own: another key’s signature is ref
   const swapped = authenticator.create(to, { format: 'packed', key: otherKey }) as NewCredential;
   expect((await verifyRegistration(swapped, to)).verified).toBe(false);
 });
+
+test('every refusal costs one verification, of a known credential and an unknown one (E3)', async () => {
+  const { known, authenticator } = held.get('ES256')!;
+  const verify = jest.spyOn(globalThis.crypto.subtle, 'verify');
+  const cost = async (lies: Lies, whose: KnownCredential | undefined): Promise<number> => {
+    const to = asking();
+    verify.mockClear();
+    expect((await verifyAssertion(authenticator.get(to, lies) as Assertion, to, whose)).verified).toBe(false);
+    return verify.mock.calls.length;
+  };
+  const tampered: Lies = { signature: (bytes) => { const copy = Buffer.from(bytes); copy[12]! ^= 1; return copy } };
+  const costs = [await cost(tampered, known), await cost({}, undefined), await cost({ clientData: { challenge: 'x' } }, known), await cost({ counter: 1 }, known), await cost({ credential: { id: '' } }, known), await cost({ userHandle: null }, known)];
+  verify.mockRestore();
+  expect(costs).toEqual([1, 1, 1, 1, 1, 1]);
+});
