@@ -28,7 +28,7 @@ export const Grant = defineKind({
     policyDecision: z.string().optional().describe('The decision that allowed it.'),
   }),
   internal: z.object({
-    /** Raised by consent and narrowing; each copy carries the one it was made from. */
+    /** Begins with the time (ms since the epoch), so that no Grant has that of a former one; raised by consent and narrowing. Each copy carries the one it was made from. */
     decision: z.number().int(),
     /** Scopes asked for and left out: not asked again until the Client sends prompt=consent. */
     rejected: z.array(z.string()),
@@ -60,8 +60,8 @@ export const Grant = defineKind({
   },
 });
 
-/** A browser in a sign-in agrees anew, to less or to more; everybody else can only take away. */
-const narrows = ({ caller }: Call): boolean => caller.type !== 'Browser';
+/** A browser in a sign-in agrees anew, to less or to more, and this service may for a first party; whoever writes the Grant itself can only take away. */
+const narrows = ({ caller }: Call): boolean => caller.type !== 'Browser' && caller.type !== 'System';
 
 function widenings(next: readonly string[], old: readonly string[]): Cause[] {
   const causes: Cause[] = [];

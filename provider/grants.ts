@@ -8,7 +8,7 @@ import { accountPage, apiAudience, builtIn } from './builtin.js';
 import { clientName, clientObject } from './clients.js';
 import { currentExchange } from './exchange.js';
 import type { ClientObject, Foundation, GrantObject } from './foundation.js';
-import { stampOf } from './indexes.js';
+import { decisionOf, stampOf } from './indexes.js';
 import { reach } from './reach.js';
 import { copiesPrefix } from './records.js';
 import { signedInBy } from './signin.js';
@@ -67,7 +67,7 @@ export async function loadExistingGrant(on: Foundation, ctx: ProviderContext): P
 
 async function isCurrent(copy: string, remembered: GrantObject): Promise<boolean> {
   const stamp = await currentExchange()!.get(copiesPrefix(remembered.metadata.name) + digest(copy));
-  return stamp !== undefined && (JSON.parse(stamp.toString()) as { decision: number }).decision === remembered.internal.decision;
+  return stamp !== undefined && decisionOf(stamp) === remembered.internal.decision;
 }
 
 const covers = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): boolean =>
@@ -101,7 +101,7 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
   const rejected = [...refused].filter((scope) => !required.has(scope));
   const name = grantName(pair.account, pair.client);
   const old = (await reach(on.store.stored(Grant, name)))?.object as GrantObject | undefined;
-  const decision = (old?.internal.decision ?? 0) + 1;
+  const decision = old ? old.internal.decision + 1 : Date.now();
   const displayName = await clientName(on, pair.client);
   const owned = ownedBy(pair.account);
   const clientUID = uidOfClient(pair.client, await clientObject(on, pair.client))!;

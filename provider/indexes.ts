@@ -24,3 +24,6 @@ export function indexesOf(on: Foundation, model: string, id: string, payload: Ad
 function stamp(id: string): Buffer {
   return Buffer.from(JSON.stringify({ decision: currentExchange()?.memo.get(stampOf(id)) ?? 0 }));
 }
+
+/** The decision that a copy was made from, by its index entry. */
+export const decisionOf = (stamped: Buffer): number => (JSON.parse(stamped.toString()) as { decision: number }).decision;

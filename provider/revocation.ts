@@ -1,9 +1,11 @@
 import { errors } from 'oidc-provider';
+import { Grant } from '../kinds/grant.js';
 import type { Part } from '../registry/kind.js';
 import { digest } from '../registry/keys.js';
 import { under, type Write } from '../storage/storage.js';
 import type { SingleUse } from './exchange.js';
-import type { Foundation } from './foundation.js';
+import type { Foundation, GrantObject } from './foundation.js';
+import { decisionOf } from './indexes.js';
 import { cleanupRow } from './notices.js';
 import { reach } from './reach.js';
 import { copiesPrefix, membersPrefix, recordKeyOf } from './records.js';
@@ -37,21 +39,31 @@ export async function deleteMembers(on: Foundation, prefix: string): Promise<voi
   }
 }
 
-/** What deletes the library copies of these remembered Grants, which alone ends their tokens; the tokens, and copies beyond a commit, follow from the outbox. */
+/** What deletes the library copies of these remembered Grants, which alone ends their tokens; the tokens follow from the outbox, and so do copies beyond a commit, or made while this one was on its way. */
 export async function revokeGrants(on: Foundation, grants: readonly string[]): Promise<Part> {
   const writes: Write[] = [];
   const hashes: string[] = [];
-  const copies: string[] = [];
   for (const grant of grants) {
     const prefix = copiesPrefix(grant);
-    const { entries, more } = await reach(on.storage.list(under(prefix), { limit: pageSize }));
-    const room = writes.length + 2 * entries.length <= 2 * pageSize;
-    if (more > 0 || !room) copies.push(grant);
-    if (!room) continue;
+    const { entries } = await reach(on.storage.list(under(prefix), { limit: pageSize }));
+    if (writes.length + 2 * entries.length > 2 * pageSize) continue;
     const here = entries.map(({ key }) => key.slice(prefix.length));
     hashes.push(...here);
     writes.push(...here.flatMap((hashed) => [{ delete: recordKeyOf('Grant', hashed) }, { delete: prefix + hashed }]));
   }
-  if (hashes.length > 0 || copies.length > 0) writes.push(cleanupRow(on, { grants: hashes, copies }));
+  if (grants.length > 0) writes.push(cleanupRow(on, { grants: hashes, copies: grants }));
   return { checks: [], writes };
+}
+
+/** Ends the library copies of a remembered Grant that were made from an older decision than it holds, or all where it is gone: none of those can be made any more. */
+export async function revokeOutdated(on: Foundation, grant: string): Promise<void> {
+  const prefix = copiesPrefix(grant);
+  const { entries } = await reach(on.storage.list(under(prefix)));
+  if (entries.length === 0) return;
+  const remembered = (await reach(on.store.stored(Grant, grant)))?.object as GrantObject | undefined;
+  for (const { key, value } of entries) {
+    if (decisionOf(value) === remembered?.internal.decision) continue;
+    await revokeGrant(on, key.slice(prefix.length));
+    await reach(on.store.commit([{ checks: [], writes: [{ delete: key }] }]));
+  }
 }

@@ -4,7 +4,7 @@ import { objectKey } from '../registry/stored.js';
 import type { Outcome, Worker } from '../registry/outbox.js';
 import type { Foundation, SessionObject } from './foundation.js';
 import { noticeRow, type Cleanup, type Notice, type SignOutStates } from './notices.js';
-import { revokeGrant, revokeGrants } from './revocation.js';
+import { revokeGrant, revokeOutdated } from './revocation.js';
 
 type State = SignOutStates[number]['state'];
 
@@ -60,7 +60,7 @@ export function grantsWorker(on: Foundation): Worker {
     async run(payload): Promise<Outcome> {
       const { grants = [], copies = [], notices = [] } = payload as Cleanup;
       for (const hashed of grants) await revokeGrant(on, hashed);
-      for (const grant of copies) await on.store.commit([await revokeGrants(on, [grant])]);
+      for (const grant of copies) await revokeOutdated(on, grant);
       for (const notice of notices) await on.store.commit([{ checks: [], writes: [noticeRow(on, notice)] }]);
       return { done: true };
     },

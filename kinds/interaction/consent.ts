@@ -105,7 +105,7 @@ async function remember(tx: Transaction, call: Call, { interaction, person: { ac
   await tx.create(Grant, {
     metadata: { name }, spec: { scopes },
     status: { account: account.metadata.name, client: summary, grantedTimestamp: toTimestamp(call.now), disclosures: [], ...decidedBy(call) },
-    internal: { ...decided, decision: 1 },
+    internal: { ...decided, decision: call.now },
   });
 }
 

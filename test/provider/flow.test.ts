@@ -99,10 +99,7 @@ describe('a sign-in', () => {
     expect(tokens.scope).toBe('openid email');
     expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).not.toHaveProperty('name');
     const name = grantName(account, 'picky');
-    await house.store.change(house.store.systemCall(), async (tx) => {
-      tx.add(await house.identity.ports().revokeGrants([name]));
-      await tx.delete(Grant, name);
-    });
+    await house.store.change(house.store.systemCall(), (tx) => tx.delete(Grant, name));
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
     const asked = await browser.go((await rp.begin()).url);
     expect(asked.url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
@@ -172,7 +169,7 @@ describe('a sign-in', () => {
     expect(grant.spec.scopes).toEqual(['openid', 'profile', 'email']);
     const next = await rp.signIn(browser, {});
     expect(next.scope).toBe('openid profile email');
-    expect((await house.store.reader(Grant).get(grantName(account, 'ours')))!.internal.decision).toBe(1);
+    expect((await house.store.reader(Grant).get(grantName(account, 'ours')))!.internal.decision).toBeGreaterThan(0);
   });
 
   test('as another account ends the session of the first', async () => {

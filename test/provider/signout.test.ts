@@ -172,12 +172,24 @@ test('withdrawing consent ends the tokens of every browser, more than fit one co
   const tokens: string[] = [];
   for (let i = 0; i < 45; i += 1) tokens.push((await rp.signIn(new Browser(house), { account }, { scope: 'openid offline_access', prompt: 'consent' })).refresh_token!);
   const name = grantName(account, 'widespread');
-  await house.store.change(house.store.systemCall(), async (tx) => {
-    tx.add(await house.identity.ports().revokeGrants([name]));
-    await tx.delete(Grant, name);
-  });
+  await house.store.change(house.store.systemCall(), (tx) => tx.delete(Grant, name));
   await until(async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0, 'the end of all copies');
   for (const token of tokens) expect((await outcome(oidc.refreshTokenGrant(rp.config, token))).error).toBe('invalid_grant');
+});
+
+test('narrowing what was agreed to ends a copy that was made while it was on its way', async () => {
+  await house.client('overtaken');
+  const rp = await RelyingParty.of(house, 'overtaken');
+  const account = (await house.account()).metadata.name;
+  const name = grantName(account, 'overtaken');
+  await rp.signIn(new Browser(house), { account });
+  const onItsWay = await house.identity.ports().revokeGrants([name]);
+  const tokens = await rp.signIn(new Browser(house), { account });
+  await house.store.commit([onItsWay, await house.store.stage(Grant, name, (old) => ({ ...old!, spec: { scopes: ['openid'] }, internal: { ...old!.internal, decision: old!.internal.decision + 1 } }))]);
+  await until(async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0, 'the end of all copies');
+  await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
+  const next = await rp.signIn(new Browser(house), { account });
+  expect(await oidc.fetchUserInfo(rp.config, next.access_token, account)).toMatchObject({ sub: account });
 });
 
 describe('a session', () => {
