@@ -13,7 +13,7 @@ import { release } from './release.js';
 const here = dirname(fileURLToPath(import.meta.url));
 const root = here.endsWith('/dist') ? resolve(here, '..') : here;
 
-const own = [['serve [settings]', 'runs the service'], ['keys new FILE', 'makes the keys that replicas share'], ['version', 'prints the release']] as const;
+const own = [['serve [settings]', 'runs the service'], ['keys new FILE', 'makes the keys that replicas share'], ['policy', 'prints the policy this release comes with'], ['version', 'prints the release']] as const;
 const usage = [...own, ...Object.values(words)].map(([how, about]) => `vestibule ${how.padEnd(36)}${about}\n`).join('');
 
 /** Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. */
@@ -21,10 +21,16 @@ export async function main(args: readonly string[]): Promise<void> {
   const [word, ...rest] = args;
   if (word === 'serve') return serve(rest);
   if (word === 'keys' && rest[0] === 'new' && rest[1]) return writeKeys(rest[1]);
+  if (word === 'policy') return printPolicy();
   if (word === 'version') return void process.stdout.write(`${release}\n`);
   if (word !== undefined && word in words) return (await import('./cli/command.js')).run(word, rest, process.env);
   process.stderr.write(usage);
   process.exitCode = 2;
+}
+
+async function printPolicy(): Promise<void> {
+  const [{ kinds, actions }, { vocabularyOf }, { defaultPolicy }] = await Promise.all([import('./kinds/index.js'), import('./kinds/policy/vocabulary.js'), import('./kinds/policy/default.js')]);
+  process.stdout.write(defaultPolicy(vocabularyOf(kinds, actions)));
 }
 
 async function serve(args: readonly string[]): Promise<void> {

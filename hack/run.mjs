@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,6 +38,15 @@ spec:
 /** What the second sample brings along, at the port it has here. */
 const board = 'deploy/examples/apps/board';
 for (const file of readdirSync(join(root, board, 'manifests'))) writeFileSync(join(manifests, `board-${file}`), readFileSync(join(root, board, 'manifests', file), 'utf8').replaceAll('localhost:8091', `localhost:${boardPort}`));
+
+/** The policy this release comes with and one rule more, which the consent screen of the second sample shows. */
+const policy = `${execFileSync('bin/vestibule', ['policy'], { cwd: root, encoding: 'utf8' })}${readFileSync(join(root, board, 'policy.cedar'), 'utf8')}`;
+writeFileSync(join(manifests, 'policy.yaml'), `apiVersion: id.vestibule.org/v1alpha1
+kind: Policy
+spec:
+  description: The policy the service comes with, and a rule about the board.
+  cedar: |
+${policy.replaceAll(/^(?=.)/gm, '    ')}`);
 
 const keys = join(data, 'keys.json');
 const children = [];

@@ -24,6 +24,9 @@ test('a third party in the browser: groups and the claims of another service, se
   const dues = page.getByRole('group', { name: 'Your dues' });
   expect(await dues.innerText()).toMatch(/Sensitive[^]*From The Clubhouse[^]*All paid[^]*(Yes|No)/);
   expect(await page.getByRole('group', { name: 'Your groups' }).innerText()).toMatch(/From Vestibule[^]*editors, operators/);
+  const address = page.getByRole('group', { name: 'Your email address' });
+  expect(await address.innerText()).toMatch(/Not possible[^]*The board is run by others: it does not get your address\./);
+  expect(await address.getByRole('checkbox').isDisabled()).toBe(true);
   expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1);
   expect(await person.faults()).toEqual([]);
   for (const name of ['Your groups', 'Your membership']) await page.getByRole('checkbox', { name }).check();

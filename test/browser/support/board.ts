@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,6 +16,8 @@ export async function startBoard(): Promise<Board> {
   const folder = join(temporary(), 'manifests');
   mkdirSync(folder);
   for (const file of readdirSync(join(sample, 'manifests'))) writeFileSync(join(folder, file), readFileSync(join(sample, 'manifests', file), 'utf8').replaceAll('localhost:8091', `localhost:${port}`));
+  const policy = execFileSync(join(sample, '../../../../bin/vestibule'), ['policy'], { encoding: 'utf8' }) + readFileSync(join(sample, 'policy.cedar'), 'utf8');
+  writeFileSync(join(folder, 'policy.yaml'), `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${policy.replaceAll(/^(?=.)/gm, '    ')}`);
   const service = await startTest({ flags: ['--limit-factor', '1000', '--manifests', folder] });
   const child = spawn(process.execPath, [join(sample, 'server.mjs')], { env: { PATH: process.env.PATH, ISSUER: service.baseURL, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'] });
   await new Promise<void>((resolve, reject) => { createInterface({ input: child.stdout! }).once('line', () => resolve()); child.once('exit', (code) => reject(new Error(`the sample stopped (${code})`))) });

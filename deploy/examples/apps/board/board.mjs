@@ -3,7 +3,7 @@ import * as oidc from 'openid-client';
 const meta = (name) => document.querySelector(`meta[name=${name}]`).content;
 const [issuer, client] = [new URL(meta('issuer')), meta('client')];
 const home = `${location.origin}/`;
-const scope = 'openid profile groups membership dues';
+const scope = 'openid profile email groups membership dues';
 
 /** What hangs on the board, and for which group. */
 const notices = [
@@ -48,8 +48,8 @@ function welcome(config, trouble) {
     element('p', 'Sign in to see what is meant for you.'), button('Sign in', () => signIn(config), { className: 'primary' }));
 }
 
-function board(config, tokens, { groups = [], ...claims }) {
-  const rows = Object.entries(claims).filter(([name]) => name !== 'sub').map(([name, value]) => element('tr', [element('th', name, { scope: 'row' }), element('td', text(value))]));
+function board(config, tokens, { sub, groups = [], ...claims }) {
+  const rows = Object.entries(claims).map(([name, value]) => element('tr', [element('th', name, { scope: 'row' }), element('td', text(value))]));
   document.getElementById('who').replaceChildren(button('Sign out', () => location.assign(oidc.buildEndSessionUrl(config, { id_token_hint: tokens.id_token, post_logout_redirect_uri: home }))));
   show(element('h2', `Hello ${claims.name ?? 'member'}`),
     element('ul', notices.filter(({ group }) => !group || groups.includes(group)).map((notice) => element('li', notice.text))),
