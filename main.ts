@@ -3,6 +3,7 @@ import module from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from './cli/failure.js';
+import { plain } from './cli/plain.js';
 import { words } from './cli/words.js';
 import { ConfigError, readConfig } from './config.js';
 import { writeKeys } from './keysfile.js';
@@ -57,6 +58,6 @@ function keepCompiled(directory: string): void {
 /** One line a problem on standard error (`operations.md` 2). */
 export function report(error: unknown): void {
   const lines = error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
-  for (const line of lines) process.stderr.write(`vestibule: ${line}\n`);
+  for (const line of lines) process.stderr.write(`vestibule: ${plain(line)}\n`);
   process.exit(error instanceof ConfigError ? 2 : error instanceof Failure ? error.code : 1);
 }

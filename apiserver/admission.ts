@@ -41,8 +41,8 @@ export class Admission {
   }
 
   /** Lets a request for anything else in: who asks makes no difference to it. */
-  admitOther(ask: OtherAsk): Admitted {
-    const decision = this.#authorize({ caller: nobody, action: ask.type, facts: { path: ask.path } });
+  admitOther(ask: OtherAsk, site?: string): Admitted {
+    const decision = this.#authorize({ caller: nobody, action: ask.type, facts: { path: ask.path, ...(site !== undefined && { site }) } });
     if (!decision.allowed) throw forbidden('policy refuses it');
     return { ask, caller: nobody, decision };
   }

@@ -152,7 +152,7 @@ export class Server {
   async #admitOther(req: Req, ask: OtherAsk): Promise<Admitted> {
     const { authorization, 'impersonate-user': other } = req.headers;
     if ((authorization ?? other) !== undefined && ask.type !== 'health' && ask.type !== 'provider') await this.#authentication.caller(req, undefined);
-    return this.#admission.admitOther(ask);
+    return this.#admission.admitOther(ask, siteOf(req));
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { changeContexts, contextsFile } from './contexts.js';
 import { create } from './create.js';
 import { Failure } from './failure.js';
+import { plain } from './plain.js';
 import { Service } from './service.js';
 import { revoke, signIn } from './tokens.js';
 
@@ -15,14 +16,14 @@ export async function run(word: string, args: readonly string[], environment: No
     case 'logout': return logout(values.context, environment);
     case 'whoami': {
       const { metadata, status } = await new Service(environment, values.context).ask('GET', 'accounts/~');
-      return void process.stdout.write(`${status.email.address} (${metadata.name})\n`);
+      return void process.stdout.write(plain(`${status.email.address} (${metadata.name})\n`));
     }
     default: {
       if (!values.filename) throw new Failure('create takes a file: vestibule create -f FILE', 2);
       const dry = values['dry-run'] ?? 'none';
       if (dry !== 'none' && dry !== 'server') throw new Failure('--dry-run is server or none', 2);
       if (values.output !== undefined && values.output !== 'json' && values.output !== 'yaml') throw new Failure('-o is json or yaml', 2);
-      return void process.stdout.write(await create(new Service(environment, values.context), { file: values.filename, dryRun: dry === 'server', output: values.output }));
+      return void process.stdout.write(plain(await create(new Service(environment, values.context), { file: values.filename, dryRun: dry === 'server', output: values.output })));
     }
   }
 }
@@ -33,8 +34,9 @@ function parsed(args: readonly string[]) {
 
 async function login(url: string | undefined, name: string | undefined, environment: NodeJS.ProcessEnv): Promise<void> {
   if (url === undefined || !URL.canParse(url)) throw new Failure('login takes the address of the service: vestibule login https://id.example.com', 2);
-  const server = new URL(url).origin;
-  const context = await signIn(server, (text) => process.stderr.write(text));
+  const { origin: server, protocol, hostname } = new URL(url);
+  if (protocol !== 'https:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) throw new Failure('only https is spoken to other machines', 2);
+  const context = await signIn(server, (text) => process.stderr.write(plain(text)));
   const called = name ?? new URL(server).host;
   await changeContexts(contextsFile(environment), async ({ contexts }) => ({ after: { current: called, contexts: { ...contexts, [called]: context } }, result: undefined }));
   process.stderr.write(`Signed in to ${server}.\n`);

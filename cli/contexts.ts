@@ -1,4 +1,5 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Failure } from './failure.js';
@@ -16,8 +17,8 @@ export interface Context {
 /** What is kept between commands: contexts by name, and the one in use. */
 export interface Contexts { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> }
 
-/** How long another command may hold the file, and how often it is looked at, in milliseconds. */
-const lock = { patience: 15_000, stale: 30_000, pause: 50 };
+/** How long is waited for another command, when one must have died (no request takes so long), and how often is looked, in milliseconds. */
+const lock = { patience: 30_000, stale: 300_000, pause: 50 };
 
 /** The file of contexts (`operations.md` 9); VESTIBULE_CONFIG names another. */
 export const contextsFile = (environment: NodeJS.ProcessEnv): string =>
@@ -49,17 +50,26 @@ export async function changeContexts<T>(file: string, change: (before: Contexts)
 }
 
 async function take(path: string): Promise<() => void> {
+  const own = randomUUID();
   for (const end = Date.now() + lock.patience; ;) {
     try {
-      closeSync(openSync(path, 'wx', 0o600));
-      return () => rmSync(path, { force: true });
+      writeFileSync(path, own, { flag: 'wx', mode: 0o600 });
+      return () => { if (holder(path) === own) rmSync(path, { force: true }) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new Failure(`${path} cannot be made: ${(error as Error).message}`);
     }
-    if (isStale(path)) rmSync(path, { force: true });
+    if (isStale(path)) setAside(path, own);
     else if (Date.now() > end) throw new Failure(`another command holds ${path}; remove it if none is running`);
     await new Promise((resolve) => { setTimeout(resolve, lock.pause) });
   }
+}
+
+const holder = (path: string): string | undefined => { try { return readFileSync(path, 'utf8') } catch { return undefined } };
+
+/** Of several that find it stale, one moves it out of the way. */
+function setAside(path: string, own: string): void {
+  try { renameSync(path, `${path}.${own}`) } catch { return }
+  rmSync(`${path}.${own}`, { force: true });
 }
 
 function isStale(path: string): boolean {

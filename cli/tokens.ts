@@ -7,13 +7,15 @@ const clientID = 'vestibule';
 const scope = 'openid offline_access api';
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-interface Provider { readonly device_authorization_endpoint: string; readonly token_endpoint: string; readonly revocation_endpoint: string }
+interface Provider { readonly issuer: string; readonly device_authorization_endpoint: string; readonly token_endpoint: string; readonly revocation_endpoint: string }
 interface Started { readonly device_code: string; readonly user_code: string; readonly verification_uri: string; readonly verification_uri_complete?: string; readonly expires_in: number; readonly interval?: number }
 interface Issued { readonly access_token: string; readonly refresh_token?: string; readonly expires_in: number }
 
 async function discover(server: string): Promise<Provider> {
   const { ok, body } = await send('GET', `${server}/.well-known/openid-configuration`, {});
   const found = body as Provider | undefined;
+  if (found && found.issuer !== server) throw new Failure(`${server} says that it is ${JSON.stringify(found.issuer)}: sign in there instead`);
+  if (found && [found.device_authorization_endpoint, found.token_endpoint, found.revocation_endpoint].some((url) => typeof url === 'string' && new URL(url).origin !== server)) throw new Failure(`${server} leads elsewhere to sign in`);
   if (!ok || !found?.device_authorization_endpoint) throw new Failure(`${server} is not an identity service that this command can sign in to`);
   return found;
 }
@@ -59,5 +61,7 @@ export async function refresh({ server, refreshToken }: Context): Promise<Contex
 
 /** Ends what was issued to this command (RFC 7009). */
 export async function revoke({ server, refreshToken }: Context): Promise<void> {
-  if (refreshToken) await post((await discover(server)).revocation_endpoint, { token: refreshToken, token_type_hint: 'refresh_token' });
+  if (!refreshToken) return;
+  const { ok } = await post((await discover(server)).revocation_endpoint, { token: refreshToken, token_type_hint: 'refresh_token' });
+  if (!ok) throw new Failure(`${server} did not end the sign-in; try again`);
 }

@@ -77,7 +77,8 @@ function certificateFaults(bundle: string | undefined): Cause[] {
   if (bundle === undefined) return [];
   const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const readable = blocks.every((block) => { try { return Boolean(new X509Certificate(block)) } catch { return false } });
-  return blocks.length > 0 && readable ? [] : [fault('spec.caBundle', 'must hold certificates in PEM form')];
+  const rest = blocks.reduce((left, block) => left.replace(block, ''), bundle);
+  return blocks.length > 0 && readable && rest.trim() === '' ? [] : [fault('spec.caBundle', 'must hold certificates in PEM form and nothing else')];
 }
 
 function scopeFaults({ scopes }: Spec): Cause[] {

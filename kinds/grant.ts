@@ -33,6 +33,8 @@ export const Grant = defineKind({
     /** Scopes asked for and left out: not asked again until the Client sends prompt=consent. */
     rejected: z.array(z.string()),
     clientUID: z.string(),
+    /** Agreed to by nobody: made for a first party, and worth nothing once the Client is none. */
+    firstParty: z.boolean().optional(),
     /** What of the scopes that other services supply was agreed to, by scope: nothing else is released. Absent for a first party, which is not held to it. */
     claims: z.record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) })).optional(),
     /** Milliseconds since the epoch of the decision: everybody is asked anew after 365 days. */

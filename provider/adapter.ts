@@ -6,7 +6,7 @@ import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { indexesOf } from './indexes.js';
 import { recordEnded } from './interactions.js';
-import { projectSession, sessionName } from './projection.js';
+import { loginMemo, projectSession, sessionName } from './projection.js';
 import { reach } from './reach.js';
 import { grantable, membersPrefix, recordKey, recordKeyOf, uidKey, userCodeKey } from './records.js';
 import { deleteMembers, revokeReused } from './revocation.js';
@@ -45,8 +45,10 @@ export class StoreAdapter implements Adapter {
     return this.#within(async (exchange) => {
       if (this.#model === 'Client') return findClient(this.#on, id);
       const payload = await this.#read(exchange, recordKey(this.#model, id));
-      const over = this.#model === 'Interaction' && payload && Date.now() >= payload.iat! * 1000 + interactionLife;
-      return over ? undefined : payload;
+      if (this.#model !== 'Interaction' || !payload) return payload;
+      const method = (payload.result?.login as { method?: string } | undefined)?.method;
+      if (method !== undefined) exchange.memo.set(loginMemo, method);
+      return Date.now() >= payload.iat! * 1000 + interactionLife ? undefined : payload;
     });
   }
 

@@ -57,7 +57,7 @@ async function resultOf(on: Foundation, provider: Provider, interaction: Interac
   if (phase === 'Authenticated' && login) {
     const said = held.result?.login;
     if (said?.accountId === login.account && said.ts === login.seconds) return undefined;
-    return { login: { accountId: login.account, acr: login.acr, amr: login.amr, ts: login.seconds, remember: true } };
+    return { login: { accountId: login.account, acr: login.acr, amr: login.amr, ts: login.seconds, method: login.method, remember: true } };
   }
   if (phase === 'Completed' && consent) return held.result?.consent ? undefined : consentResult(on, provider, interaction, held);
   return undefined;

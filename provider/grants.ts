@@ -29,7 +29,9 @@ export async function rememberedGrant(on: Foundation, account: string, client: s
   currentExchange()?.check({ key: objectKey(Grant, name), is: stored ? stored.revision : 'absent' });
   const grant = stored?.object as GrantObject | undefined;
   if (!grant || grant.metadata.deletionTimestamp || Date.now() - grant.internal.decided > year) return undefined;
-  return grant.internal.clientUID === uidOfClient(client, await clientObject(on, client)) ? grant : undefined;
+  const known = await clientObject(on, client);
+  if (grant.internal.firstParty && !known?.spec.firstParty) return undefined;
+  return grant.internal.clientUID === uidOfClient(client, known) ? grant : undefined;
 }
 
 /** Saves a new library Grant with all that is agreed and all that is rejected, stamped with its decision. */
@@ -108,7 +110,7 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
   currentExchange()!.defer(`grant ${name}`, () => on.store.stage(Grant, name, (before) => ({
     metadata: before?.metadata ?? { name, ...owned }, spec: { scopes },
     status: { ...before?.status, account: pair.account, client: { name: pair.client, displayName }, grantedTimestamp: toTimestamp(Date.now()), disclosures: before?.status.disclosures ?? [] },
-    internal: { decision, rejected, clientUID, decided: Date.now() },
+    internal: { decision, rejected, clientUID, firstParty: true, decided: Date.now() },
   })));
   return saveCopy(on, provider, { ...pair, scopes, rejected, decision });
 }

@@ -30,6 +30,9 @@ export type Reviewed = ReadonlyMap<string, Readonly<Record<string, unknown>> | u
 
 const deadline = 2_500;
 
+/** Refusals that say something of the service, not of the person asked about: others keep nobody else from being asked about. */
+const busy = new Set([408, 429]);
+
 /** Asks the services that supply claims (`api.md` 8): side by side under one deadline, each through its breaker, answers in memory for a minute. */
 export class Reviews {
   readonly #on: Omit<Foundation, 'reviews'>;
@@ -67,11 +70,11 @@ export class Reviews {
 
   async #through(provider: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
     const asked = await this.#call(provider, asking, end);
-    this.#breaker.leave(provider.metadata.name, versionOf(provider), asked.outcome === 'Answered');
+    this.#breaker.leave(provider.metadata.name, versionOf(provider), asked.outcome === 'Answered' || asked.isUp === true);
     return asked;
   }
 
-  async #call({ spec }: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
+  async #call({ spec }: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined; isUp?: boolean }> {
     const url = spec.url!;
     const over = AbortSignal.any([end, AbortSignal.timeout(spec.timeoutMilliseconds)]);
     const begun = performance.now();
@@ -81,7 +84,7 @@ export class Reviews {
         headers: { 'content-type': 'application/json', accept: 'application/json', authorization: `Bearer ${this.#token(url, asking.account)}` },
       });
       const supplied = status === 200 || status === 201 ? readAnswer(body, asking.account, asking.scopes) : undefined;
-      return { outcome: supplied ? 'Answered' : 'Failed', supplied };
+      return { outcome: supplied ? 'Answered' : 'Failed', supplied, isUp: status >= 400 && status < 500 && !busy.has(status) };
     } catch (error) {
       const late = over.aborted || performance.now() - begun >= Math.min(spec.timeoutMilliseconds, deadline) - 20;
       return { outcome: error instanceof Refused ? 'Refused' : late ? 'TimedOut' : 'Failed', supplied: undefined };

@@ -6,7 +6,7 @@ import { accountObject, callerFor, domainOf } from './accounts.js';
 import { claimsOf, phishingResistant } from '../kinds/assurance.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
-import { sessionName } from './projection.js';
+import { loginMemo, sessionName } from './projection.js';
 import { reach } from './reach.js';
 import { fromWhere } from './sharing.js';
 
@@ -20,7 +20,8 @@ interface SignedIn { readonly methods: readonly string[]; readonly assurance: st
 export async function signedInBy(on: Foundation, session: Session): Promise<SignedIn> {
   const projected = await reach(on.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)));
   const known = projected?.internal.loginSeconds === session.loginTs ? projected?.status.methods : undefined;
-  return { methods: known ?? [session.acr === phishingResistant ? 'Passkey' : 'EmailCode'], assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
+  const now = currentExchange()?.memo.get(loginMemo) as string | undefined;
+  return { methods: known ?? [now ?? (session.acr === phishingResistant ? 'Passkey' : 'EmailCode')], assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
 }
 
 async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict> {

@@ -38,7 +38,7 @@ declare module 'oidc-provider' {
   }
 
   export interface InteractionResults {
-    login?: { accountId: string; acr?: string; amr?: string[]; ts?: number; remember?: boolean };
+    login?: { accountId: string; acr?: string; amr?: string[]; ts?: number; remember?: boolean; /** Ours: how it was proven. */ method?: string };
     consent?: { grantId?: string };
     error?: string;
     error_description?: string;

@@ -63,6 +63,8 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}` }); continue }
+    const [shown, supplier] = [interaction.internal.shown?.[scope], call.ports.scopes().find(({ name }) => name === scope)?.provider.name];
+    if (shown && shown.provider !== supplier) { causes.push({ reason: 'FieldValueInvalid', field, message: 'Invalid value: another service supplies it now, read it again' }); continue }
     const question = { scope, client: interaction.spec.client, ...facts };
     const decision = await call.decide('share', { ...question, record: 'change' });
     if (!decision.allowed) await call.decide('share', question);
@@ -98,6 +100,7 @@ async function remember(tx: Transaction, call: Call, { interaction, person: { ac
     await tx.update(Grant, name, ({ spec, status, internal }) => {
       spec.scopes = scopes;
       Object.assign(status, { client: summary, grantedTimestamp: toTimestamp(call.now), ...decidedBy(call) });
+      delete internal.firstParty;
       Object.assign(internal, { ...decided, decision: internal.decision + 1 });
     });
     return;

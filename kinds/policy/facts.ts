@@ -57,6 +57,9 @@ export const facts: Readonly<Record<string, Fact>> = {
   },
 };
 
+/** The fact of that name, if there is one; never what every object inherits. */
+export const factNamed = (name: string): Fact | undefined => (Object.hasOwn(facts, name) ? facts[name] : undefined);
+
 function text(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('a fact that should be text is not');
   return value;

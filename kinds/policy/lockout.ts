@@ -38,6 +38,9 @@ function* publicQuestions(judge: Judge, policy: AnyKind | undefined): Generator<
   }
 }
 
+/** Whether what a rule looks at is the same whoever asks: the object asked for, the page it was asked from, how much of it. */
+const isOfTheResource = (slot: string): boolean => (/\bresource\b/.test(slot) && !/\bprincipal\b/.test(slot)) || /^(site|metadataOnly)\b/.test(slot) || slot === 'is';
+
 /** Rules may single out so many policies and paths: each is asked about. */
 const most = 20;
 
@@ -53,9 +56,16 @@ export async function lockout(judge: Judge, kinds: readonly AnyKind[], operators
     if (++questions % 10 === 0) await turn();
     const asked = new Asked(question);
     if (judge.part(asked).moves) return [{ message: `${what} must be open to anyone at all times: what is asked of it may not depend on the time` }];
+    const personal = question.kind === policy ? judge.slice(asked).forbids.find(({ looks }) => looks.some((name) => !isOfTheResource(name))) : undefined;
+    if (personal) return [{ message: `${what} must be open to anyone: rule ${JSON.stringify(personal.id)} looks at who asks, or how` }];
     if (!judge.decide(asked).allowed) return [{ message: `${what} must be open to anyone: ${ruling(judge, asked)}` }];
   }
-  if (!policy || await operatorWays(judge, kinds, policy, operators)) return [];
+  try {
+    if (!policy || await operatorWays(judge, kinds, policy, operators)) return [];
+  } catch (error) {
+    if (!(error instanceof TooLong)) throw error;
+    return [{ message: 'it takes too long to find out whether operators could still create policies: use fewer rules that look at the time' }];
+  }
   return [{ message: 'no operator could create policies any more: some member of Group "operators" must be able to sign in and to create policies' }];
 }
 
@@ -71,14 +81,41 @@ interface Way { readonly operator: Operator; readonly method: Method; readonly s
 async function operatorWays(judge: Judge, kinds: readonly AnyKind[], policy: AnyKind, operators: readonly Operator[]): Promise<boolean> {
   const methods = (Object.keys(challenges) as Method[]).filter((method) => method !== 'Passkey' || kinds.some(({ kind }) => kind === 'Passkey'));
   const ways = distinct(judge, operators).flatMap((operator) => methods.flatMap((method) => sites.slice(0, 2).map((site): Way => ({ operator, method, site }))));
-  const open = (time: number): boolean => ways.some((way) => steps(kinds, policy, way, time).every((question) => judge.decide(new Asked(question, time)).allowed));
+  const pace = new Pace();
+  const open = async (time: number): Promise<boolean> => {
+    for (const way of ways) {
+      await pace.turn();
+      if (steps(kinds, policy, way, time).every((question) => judge.decide(new Asked(question, time)).allowed)) return true;
+    }
+    return false;
+  };
   for (const hours of eras()) {
     let found = false;
-    for (const time of hours) { if ((found = open(time))) break; await turn() }
+    for (const time of hours) if ((found = await open(time))) break;
     if (!found) return false;
   }
   return true;
 }
+
+/** Milliseconds between two turns of others, and for all there is to ask. */
+const times = { turn: 4, whole: 15_000 };
+
+/** Gives others their turn, and ends what takes too long. */
+class Pace {
+  readonly #end = performance.now() + times.whole;
+  #since = performance.now();
+
+  async turn(): Promise<void> {
+    const now = performance.now();
+    if (now > this.#end) throw new TooLong();
+    if (now - this.#since < times.turn) return;
+    await turn();
+    this.#since = performance.now();
+  }
+}
+
+/** Whether operators still come in could not be found out in time. */
+class TooLong extends Error { override readonly name = 'TooLong' }
 
 /** Operators that the rules can tell apart: an account counts only where a rule names it. */
 function distinct(judge: Judge, operators: readonly Operator[]): readonly Operator[] {
@@ -103,8 +140,8 @@ function steps(kinds: readonly AnyKind[], policy: AnyKind, { operator: { domain,
   const facts = { client: 'vestibule-account', domain, groups, site, ...proof };
   const ofOwn = (action: string, more = {}): Question[] => kind ? [{ caller: browser, action, kind, name: interaction, facts: { site, ...more } }] : [];
   return [
-    { caller: browser, action: 'provider', facts: { path: '/oauth2/auth', site } },
-    ...ofOwn('get'), ...ofOwn(`${kind?.resource}/${challenges[method]}`), ...ofOwn(`${kind?.resource}/login`, { method }),
+    ...['/oauth2/auth', `/oauth2/auth/${'a'.repeat(43)}`].map((path): Question => ({ caller: browser, action: 'provider', facts: { path, site } })),
+    ...ofOwn('get'), ...ofOwn(`${kind?.resource}/${challenges[method]}`), ...ofOwn(`${kind?.resource}/login`), ...ofOwn(`${kind?.resource}/login`, { method }),
     ...(isNew ? [{ caller: browser, action: 'signUp', facts }] : []),
     { caller, action: 'signIn', facts },
     { caller, action: 'create', kind: policy, facts: { site } },

@@ -35,7 +35,7 @@ export class Part {
   /** What is asked, as far as these rules look at it; throws where a fact is not what it should be. */
   key(asked: Asked): number | string {
     const looks = this.#looks.key(asked);
-    return typeof looks === 'number' ? this.#number * 2 ** 31 + looks : `${this.#number} ${looks}`;
+    return typeof looks === 'number' && this.#number < 2 ** 22 ? this.#number * 2 ** 31 + looks : `${this.#number} ${looks}`;
   }
 
   /** The same as the context of an evaluation. */

@@ -56,6 +56,13 @@ function inOrder(parts: readonly string[]): string[] {
   return parts.map((_, i) => parts[names.indexOf(`policy${i}`)]!);
 }
 
+/** What decisions name where no rule decided. */
+const reserved = new Set(['default', 'error']);
+
+/** Control characters and those that turn the direction of text: people read messages in a row with other words. */
+const hidden = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const longestMessage = 500;
+
 /** One rule, or why it is none; Cedar must take it back in the form it is held in, since that is how slices are prepared. */
 function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const answer = cedar.policyToJson(text);
@@ -63,6 +70,8 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const { effect, principal, action, resource, conditions, annotations = {} } = answer.json;
   const { id = name, message } = annotations;
   if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id)) return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
+  if (reserved.has(id)) return `an @id must not be ${JSON.stringify(id)}, which decisions say of themselves`;
+  if (message !== undefined && (message.length > longestMessage || hidden.test(message))) return `a @message must have at most ${longestMessage} characters, and none that are hidden`;
   const clauses = conditions.map(({ kind, body }) => balanced(kind === 'when' ? body : { '!': { arg: body } }));
   if (clauses.length > deepest || clauses.some((clause) => depthOf(clause) > deepest)) return `its conditions may be at most ${deepest} deep`;
   const held = { effect, principal, action, resource, conditions: clauses.map((body) => ({ kind: 'when' as const, body })) };

@@ -1,6 +1,6 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
 import { ownerOf, type Asked } from './asked.js';
-import { facts, type CedarValue } from './facts.js';
+import { factNamed, facts, type CedarValue } from './facts.js';
 import type { Vocabulary } from './vocabulary.js';
 
 /** One thing that a slice mentions: read from a question, part of the memo's key, and an attribute of the context that Cedar is given. */
@@ -41,7 +41,7 @@ export class Slots {
 
   /** Whether a fact is there. */
   hasFact(name: string): Expr {
-    const { read, optional } = facts[name] ?? {};
+    const { read, optional } = factNamed(name) ?? {};
     return read && optional ? this.#flag(`has ${name}`, (asked) => read(asked) !== undefined) : { Value: read !== undefined };
   }
 

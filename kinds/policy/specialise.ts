@@ -1,5 +1,5 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
-import { facts } from './facts.js';
+import { factNamed, facts } from './facts.js';
 import { formOf, joined, mapWithin } from './expression.js';
 import type { Rule } from './ruleset.js';
 import { Slots, type Term } from './slots.js';
@@ -121,11 +121,11 @@ export class Specialiser {
     const [name] = [attr].flat() as [string];
     if ('Var' in left && left.Var === 'context') return this.slots.hasFact(name);
     const of = subjectOf(left);
-    return of ? value(name in this.#vocabulary.types.get(this.#shape[of])!.attributes) : mapWithin(expression, this.#rewrite);
+    return of ? value(Object.hasOwn(this.#vocabulary.types.get(this.#shape[of])!.attributes, name)) : mapWithin(expression, this.#rewrite);
   }
 
   #attribute(expression: Expr, { left, attr }: { left: Expr; attr: string }): Expr {
-    if ('Var' in left && left.Var === 'context') return facts[attr] ? this.slots.fact(attr) : expression;
+    if ('Var' in left && left.Var === 'context') return factNamed(attr) ? this.slots.fact(attr) : expression;
     const term = this.#termOf(expression);
     return term ? this.slots.entity(term) : subjectOf(left) ? expression : mapWithin(expression, this.#rewrite);
   }
@@ -140,12 +140,12 @@ export class Specialiser {
     const fact = factOf({ left, attr });
     if (fact !== undefined) return facts[fact]!.type === 'Client' ? { fact } : undefined;
     const owner = subjectOf(left);
-    return owner && this.#vocabulary.types.get(this.#shape[owner])?.attributes[attr] ? { of: owner, attribute: attr } : undefined;
+    return owner && Object.hasOwn(this.#vocabulary.types.get(this.#shape[owner])?.attributes ?? {}, attr) ? { of: owner, attribute: attr } : undefined;
   }
 }
 
 /** The fact that an attribute of the context is. */
-const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined => ('Var' in left && left.Var === 'context' && facts[attr] ? attr : undefined);
+const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined => ('Var' in left && left.Var === 'context' && factNamed(attr) ? attr : undefined);
 
 const isAction = (expression: Expr): boolean => 'Var' in expression && expression.Var === 'action';
 

@@ -30,7 +30,7 @@ const without: Readonly<Record<string, MessageID>> = { default: 'decisions.defau
 /** The rule that decided, with its words for people and the way to its place in the policy. */
 function Reason({ rule, message, policy }: { rule: string; message: string; policy: string }) {
   const place = <a href={`/policy#${policy}`}><Latin of={policy} /></a>;
-  if (without[rule]) return <p class="hint">{tell(without[rule], { policy: place })}</p>;
+  if (Object.hasOwn(without, rule)) return <p class="hint">{tell(without[rule]!, { policy: place })}</p>;
   const link = <a href={`/policy#${new URLSearchParams({ [policy]: '', rule })}`}><bdi>{idAsWords(rule)}</bdi></a>;
   return (
     <>

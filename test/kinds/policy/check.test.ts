@@ -188,3 +188,41 @@ describe('a text that costs too much is refused, and Cedar lives on', () => {
     expect(engine.counts).toMatchObject({ errors: 0, overruns: 0 });
   });
 });
+
+test.each([
+  ['principal in Group::"staff"', ''],
+  ['principal', 'principal == Account::"bcdfghjklmnpqrstvwx4"'],
+  ['principal', 'context.domain == "example.test"'],
+  ['principal', 'context.methods.contains("EmailCode")'],
+  ['principal', 'context.assurance != ""'],
+  ['principal is Account', ''],
+])('reading policies may depend on nobody: forbid (%s) when { %s }', async (principal, condition) => {
+  const [fault] = faultsOf(await within(`@id("hidden") forbid (${principal}, action in Action::"read", resource is Policy)${condition && ` when { ${condition} }`};`));
+  expect(fault?.message).toMatch(/^reading policies must be open to anyone/);
+});
+
+test.each([
+  ['a login that no request without a method gets to', 'forbid (principal, action == Action::"interactions/login", resource) unless { context has method && context.method == "EmailLink" };'],
+  ['the way back from a sign-in', 'forbid (principal, action == Action::"provider", resource) unless { resource == Path::"/oauth2/auth" };'],
+])('%s locks operators out', async (_, rule) => {
+  const [fault] = faultsOf(await within(rule));
+  expect(fault?.message).toMatch(/no operator could create policies|must be open/);
+});
+
+test.each([['error', /must not be "error"/], ['default', /must not be "default"/]])('an @id that says something else already: %s', async (id, message) => {
+  expect(faultsOf(await within(`@id("${id}") forbid (principal, action == Action::"signUp", resource);`))[0]?.message).toMatch(message);
+});
+
+test('a message shows what it says', async () => {
+  expect(faultsOf(await within('@message("a\\u{202e}b\\u{1b}[31m") forbid (principal, action == Action::"signUp", resource);'))[0]?.message).toMatch(/none that are hidden/);
+  expect(faultsOf(await within(`@message("${'x'.repeat(501)}") forbid (principal, action == Action::"signUp", resource);`))[0]?.message).toMatch(/at most 500/);
+});
+
+test('what every object inherits is no attribute of anything', async () => {
+  for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
+    const { text } = (await engine.check(`${engine.defaultText}\npermit (principal, action, resource) when { principal has ${name} || resource has ${name} || context has ${name} };`)) as { text: string };
+    await engine.use(name, text);
+    for (const caller of [{ type: 'Visitor' } as const, { type: 'Account', account: 'bcdfghjklmnpqrstvwx4', email: '', operator: false } as const])
+      expect(engine.decide({ caller, action: 'list', kind: kindOf('Session') }).allowed).toBe(false);
+  }
+});
