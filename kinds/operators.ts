@@ -10,7 +10,7 @@ export async function operatorsNow(store: Store, groups: Memberships): Promise<O
   const all = await Promise.all((await groups.members(operators)).map(async ({ address, groups: held }): Promise<Operator | undefined> => {
     const account = await accounts.byUnique('email', address);
     if (account?.status.disabledTimestamp || account?.metadata.deletionTimestamp) return undefined;
-    return { domain: address.slice(address.lastIndexOf('@') + 1), groups: held, ...(account ? { account: account.metadata.name } : { isNew: true }) };
+    return { domain: address.slice(address.lastIndexOf('@') + 1), groups: held, ...(account ? { account: account.metadata.name, hasPasskey: account.status.passkeys > 0 } : { isNew: true }) };
   }));
   return all.filter((one) => one !== undefined);
 }

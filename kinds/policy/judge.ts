@@ -5,7 +5,7 @@ import type { Cedar } from './cedar.js';
 import { Memo } from './memo.js';
 import type { Part } from './part.js';
 import type { Prepared } from './prepared.js';
-import { namedIn, type Rule } from './ruleset.js';
+import { namedIn, textsIn, type Rule } from './ruleset.js';
 import { Slice } from './slice.js';
 import type { Trouble } from './troubles.js';
 import type { Vocabulary } from './vocabulary.js';
@@ -56,6 +56,9 @@ export class Judge {
 
   /** The ids of a type that rules single out. */
   named(type: string): string[] { return namedIn(this.#rules, type) }
+
+  /** Every text that rules compare something with. */
+  get texts(): string[] { return textsIn(this.#rules) }
 
   get remembered(): number { return this.#memo.size }
 

@@ -24,6 +24,8 @@ export interface Operator {
   readonly account?: string;
   /** Has still to sign up. */
   readonly isNew?: boolean;
+  /** Has a passkey, and so another way in than by mail. */
+  readonly hasPasskey?: boolean;
 }
 
 /** Stands for all operators while none is known. */
@@ -33,13 +35,24 @@ const unknown: Operator = { domain: 'example.test', groups: ['operators'] };
 function* publicQuestions(judge: Judge, policy: AnyKind | undefined): Generator<[string, Question]> {
   for (const [action, paths] of Object.entries(documents)) for (const path of [...paths, ...judge.named('Path')]) for (const site of sites) yield [action, { caller: anyone[0]!, action, facts: { path, site } }];
   if (!policy) return;
-  for (const caller of anyone) for (const action of ['get', 'list', 'watch']) for (const site of sites) for (const metadataOnly of [false, true]) {
-    for (const name of [undefined, 'p-1', ...judge.named('Policy')]) yield ['reading policies', { caller, action, kind: policy, ...(name !== undefined && { name }), facts: { site, metadataOnly } }];
-  }
+  const reading = function* (caller: Caller, site: string, facts: object = {}): Generator<[string, Question]> {
+    for (const action of ['get', 'list', 'watch']) for (const metadataOnly of [false, true]) for (const name of [undefined, 'p-1', ...judge.named('Policy')])
+      yield ['reading policies', { caller, action, kind: policy, ...(name !== undefined && { name }), facts: { site, metadataOnly, ...facts } }];
+  };
+  for (const caller of anyone) for (const site of sites) yield* reading(caller, site);
+  for (const [caller, facts] of people(judge)) yield* reading(caller, 'same-origin', facts);
 }
 
-/** Whether what a rule looks at is the same whoever asks: the object asked for, the page it was asked from, how much of it. */
-const isOfTheResource = (slot: string): boolean => (/\bresource\b/.test(slot) && !/\bprincipal\b/.test(slot)) || /^(site|metadataOnly)\b/.test(slot) || slot === 'is';
+/** People that the rules could tell apart, one look at a time: accounts, groups, domains, and how they signed in. */
+function* people(judge: Judge): Generator<[Caller, object]> {
+  const groups = judge.named('Group');
+  const as = (more: object, facts: object = {}): [Caller, object] => [{ ...person, ...more } as Caller, facts];
+  for (const account of judge.named('Account')) yield as({ account });
+  for (const group of groups) yield as({ groups: [group] });
+  if (groups.length > 1) yield as({ groups });
+  for (const text of judge.texts) yield as({ email: `somebody@${text}` }, { domain: text });
+  for (const method of Object.keys(challenges) as Method[]) yield as({ methods: [method], assurance: claimsOf[method].acr, authenticated: Math.floor(Date.now() / 1000) });
+}
 
 /** Rules may single out so many policies and paths: each is asked about. */
 const most = 20;
@@ -56,8 +69,6 @@ export async function lockout(judge: Judge, kinds: readonly AnyKind[], operators
     if (++questions % 10 === 0) await turn();
     const asked = new Asked(question);
     if (judge.part(asked).moves) return [{ message: `${what} must be open to anyone at all times: what is asked of it may not depend on the time` }];
-    const personal = question.kind === policy ? judge.slice(asked).forbids.find(({ looks }) => looks.some((name) => !isOfTheResource(name))) : undefined;
-    if (personal) return [{ message: `${what} must be open to anyone: rule ${JSON.stringify(personal.id)} looks at who asks, or how` }];
     if (!judge.decide(asked).allowed) return [{ message: `${what} must be open to anyone: ${ruling(judge, asked)}` }];
   }
   try {
@@ -80,7 +91,7 @@ interface Way { readonly operator: Operator; readonly method: Method; readonly s
 /** Whether some operator has some way to sign in and create a policy; where rules look at the time, at some hour of a week from now and of one in ten years. */
 async function operatorWays(judge: Judge, kinds: readonly AnyKind[], policy: AnyKind, operators: readonly Operator[]): Promise<boolean> {
   const methods = (Object.keys(challenges) as Method[]).filter((method) => method !== 'Passkey' || kinds.some(({ kind }) => kind === 'Passkey'));
-  const ways = distinct(judge, operators).flatMap((operator) => methods.flatMap((method) => sites.slice(0, 2).map((site): Way => ({ operator, method, site }))));
+  const ways = distinct(judge, operators).flatMap((operator) => methods.filter((method) => method !== 'Passkey' || operator.hasPasskey).flatMap((method) => sites.slice(0, 2).map((site): Way => ({ operator, method, site }))));
   const pace = new Pace();
   const open = async (time: number): Promise<boolean> => {
     for (const way of ways) {
@@ -121,7 +132,7 @@ class TooLong extends Error { override readonly name = 'TooLong' }
 function distinct(judge: Judge, operators: readonly Operator[]): readonly Operator[] {
   if (operators.length === 0) return [unknown];
   const named = new Set(judge.named('Account'));
-  const byLooks = new Map(operators.map((one): [string, Operator] => [JSON.stringify([one.domain, one.groups, one.isNew ?? false, one.account !== undefined && named.has(one.account) ? one.account : '']), one]));
+  const byLooks = new Map(operators.map((one): [string, Operator] => [JSON.stringify([one.domain, one.groups, one.isNew ?? false, one.hasPasskey ?? false, one.account !== undefined && named.has(one.account) ? one.account : '']), one]));
   return [...byLooks.values()].slice(0, 200);
 }
 

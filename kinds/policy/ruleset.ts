@@ -79,6 +79,17 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   return { id, effect, ...(message !== undefined && { message }), principal, action, resource, conditions: clauses };
 }
 
+/** Every text that rules compare something with. */
+export function textsIn(rules: readonly Rule[]): string[] {
+  const texts = new Set<string>();
+  JSON.stringify(rules.map(({ conditions }) => conditions), (_, value: unknown) => {
+    const text = (value as { Value?: unknown } | null)?.Value;
+    if (typeof text === 'string') texts.add(text);
+    return value;
+  });
+  return [...texts];
+}
+
 /** The ids of a type that rules single out. */
 export function namedIn(rules: readonly Rule[], type: string): string[] {
   const ids = new Set<string>();

@@ -34,11 +34,6 @@ export class Slice {
     this.#number = number;
   }
 
-  /** What each forbid looks at, by the names of slots: also those that sort it out beforehand. */
-  get forbids(): { readonly id: string; readonly looks: readonly string[] }[] {
-    return this.#rules.filter(({ rule }) => rule.effect === 'forbid').map(({ id, guards, mentions }) => ({ id, looks: [...guards.map(({ name }) => name), ...mentions] }));
-  }
-
   /** The part a question falls into, made when first met. */
   part(asked: Asked): Part {
     const pattern = this.#looks.key(asked);

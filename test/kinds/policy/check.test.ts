@@ -5,7 +5,7 @@ import type { Operator } from '../../../kinds/policy/lockout.js';
 import { bounds } from '../../../kinds/policy/scan.js';
 import { actions, kindOf, kinds } from './kinds.js';
 
-const root: Operator = { domain: 'example.test', groups: ['operators', 'staff'], account: 'bcdfghjklmnpqrstvwx4' };
+const root: Operator = { domain: 'example.test', groups: ['operators', 'staff'], account: 'bcdfghjklmnpqrstvwx4', hasPasskey: true };
 let present: readonly Operator[] = [root];
 let engine: Engine;
 beforeAll(async () => { engine = await openEngine(kinds, actions, { operators: async () => present }) });
@@ -172,7 +172,7 @@ describe('a text that costs too much is refused, and Cedar lives on', () => {
   });
 
   test.each<[string, () => string]>([
-    ['400 rules', () => many(400, (i) => `@id("r${i}") forbid (principal, action, resource) when { context.domain == "x${i}.test" };`, '\n')],
+    ['400 rules', () => many(400, (i) => `@id("r${i}") forbid (principal, action, resource is Group) when { context.domain == "x${i}.test" };`, '\n')],
     ['the longest && chain', () => rule(many(80, (i) => `context.domain != "x${i}"`, ' && '))],
     ['the largest set', () => rule(`[${many(900, (i) => `"x${i}"`, ',')}].contains(context.domain)`)],
     ['the deepest brackets', () => nested(14, '!(context.metadataOnly || ', 'context.domain == "a"', ')')],
