@@ -2,6 +2,7 @@ import mergePatch from 'json-merge-patch';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { nameGrammar } from './apiserver/write.js';
 import { ClaimsProvider } from './kinds/claimsprovider.js';
 import { Client } from './kinds/client.js';
 import { Group } from './kinds/group.js';
@@ -14,9 +15,6 @@ import type { Store } from './registry/store.js';
 
 const applied = 'id.vestibule.org/last-applied';
 const loadable: readonly AnyKind[] = [Client, ClaimsProvider, Group, Policy];
-
-/** A DNS-1123 subdomain, as names are everywhere. */
-const nameForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 interface Manifest { kind: AnyKind; file: string; metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> }; spec: Record<string, unknown> }
 
@@ -41,7 +39,7 @@ function readManifests(file: string): Manifest[] {
     const kind = loadable.find((one) => one.kind === value.kind);
     if (!kind || value.apiVersion !== apiVersion) throw new Error(`--manifests: ${file}: only ${loadable.map((one) => one.kind).join(', ')} of ${apiVersion} can be loaded, got ${value.kind}`);
     if (kind === Policy && value.metadata?.name) throw new Error(`--manifests: ${file}: a Policy has no name: the service numbers it`);
-    if (kind !== Policy && (typeof value.metadata?.name !== 'string' || !nameForm.test(value.metadata.name) || value.metadata.name.length > 200)) throw new Error(`--manifests: ${file}: metadata.name must be a lower-case name of letters, digits, dots and hyphens`);
+    if (kind !== Policy && (typeof value.metadata?.name !== 'string' || !nameGrammar.test(value.metadata.name) || value.metadata.name.length > 200)) throw new Error(`--manifests: ${file}: metadata.name must be a lower-case name of letters, digits, dots and hyphens`);
     return [{ kind, file, metadata: value.metadata ?? { name: '' }, spec: value.spec ?? {} }];
   });
 }

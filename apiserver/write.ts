@@ -5,7 +5,8 @@ import { hiddenCharacters, isRecord, metadataFaults, refuseOtherKind, unknownMem
 import { wireObject } from './encode.js';
 import { applyMergePatch } from './patch.js';
 
-const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** A lower case RFC 1123 subdomain, as objects are named. */
+export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The draft a create's body stands for; 400 and 422 as `kubernetes.md` 6.2. */
 export function created(kind: AnyKind, body: Record<string, unknown>): { metadata: Record<string, unknown>; spec: unknown } {

@@ -39,7 +39,7 @@ export const Session = defineKind({
   }),
   internal: z.object({
     /** Storage key of the library's session, so that a sign-out deletes it without its cookie's value. */
-    libraryKey: z.string(),
+    recordKey: z.string(),
     /** SHA-256 (base64url) of the library's uid: what codes and tokens of this session point to. */
     uidDigest: z.string(),
     loginSeconds: z.number().int(),

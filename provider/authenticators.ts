@@ -46,7 +46,7 @@ export function sessionAuthenticator(on: Foundation): Authenticator {
     const session = name === undefined ? undefined : sessions.held(name);
     const account = session && accounts.held(session.status.account);
     const groups = account && on.groups.held(account.status.email.address);
-    return groups && session!.internal.libraryKey === key ? callerOf(on, session!, account, groups) : later(key);
+    return groups && session!.internal.recordKey === key ? callerOf(on, session!, account, groups) : later(key);
   };
 }
 
@@ -69,7 +69,7 @@ async function sessionBehind(on: Foundation, names: Map<string, string>, key: st
   const known = names.get(key) ?? await nameBehind(on, key);
   if (!known) return undefined;
   const session = await on.store.reader(Session).cached(known);
-  if (session?.internal.libraryKey !== key) {
+  if (session?.internal.recordKey !== key) {
     names.delete(key);
     return undefined;
   }

@@ -20,7 +20,7 @@ export const loginMemo = 'login';
 const coarse = 300_000;
 
 /** Writes what people may know of a library session, in the commit that writes the session itself. */
-export async function projectSession(on: Foundation, exchange: Exchange, name: string, libraryKey: string, payload: AdapterPayload): Promise<Part> {
+export async function projectSession(on: Foundation, exchange: Exchange, name: string, recordKey: string, payload: AdapterPayload): Promise<Part> {
   const clients = await clientsOf(on, payload);
   const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
   const method = exchange.memo.get(loginMemo) as Method | undefined;
@@ -28,12 +28,12 @@ export async function projectSession(on: Foundation, exchange: Exchange, name: s
   return on.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
     if (!old) exchange.afterCommit('new session', () => on.afterwards(() => followNewSession(on, payload.accountId!, name)));
-    return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, libraryKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
+    return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, recordKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
   });
 }
 
-function projected(on: Foundation, payload: AdapterPayload, libraryKey: string, old: SessionObject | undefined): Pick<SessionObject, 'internal'> {
-  return { internal: { ...old?.internal, libraryKey, uidDigest: digest(payload.uid!), loginSeconds: payload.loginTs!, epoch: on.epoch, expires: payload.exp! * 1000 } };
+function projected(on: Foundation, payload: AdapterPayload, recordKey: string, old: SessionObject | undefined): Pick<SessionObject, 'internal'> {
+  return { internal: { ...old?.internal, recordKey, uidDigest: digest(payload.uid!), loginSeconds: payload.loginTs!, epoch: on.epoch, expires: payload.exp! * 1000 } };
 }
 
 function statusOf(payload: AdapterPayload, clients: SessionObject['status']['clients'], seen: { userAgent: string; method: Method | undefined; old: SessionObject | undefined }): SessionObject['status'] {

@@ -49,7 +49,7 @@ export async function endSessions(on: Foundation, sessions: readonly KindObject[
 
 /** What ends one session for certain, and what may as well follow from the outbox at once. */
 async function endOne(on: Foundation, session: SessionObject): Promise<{ must: Part; may: { writes: Write[]; grants: string[]; notices: Notice[] } }> {
-  const key = session.internal.libraryKey;
+  const key = session.internal.recordKey;
   const { entry } = await reach(on.storage.get(key));
   const payload = entry && on.records.open(key, 'Session', entry.value);
   const { notices, states } = await noticesOf(on, session.metadata.name, payload ?? {});

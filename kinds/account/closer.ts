@@ -25,8 +25,8 @@ export function closingWorker(store: Store): Worker {
       const call = store.systemCall();
       const account = await call.store(Account).get(row.account);
       const { deletionTimestamp } = account?.metadata ?? {};
-      if (row.why === 'Disabled' && (!account?.status.disabledTimestamp || deletionTimestamp)) return { done: true };
-      await endSessions(call, row.account);
+      if (row.why === 'Disabled' && (!account || deletionTimestamp)) return { done: true };
+      await endSessions(call, row);
       for (const { metadata } of await call.store(Grant).list(row.account)) await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
       if (row.why === 'Disabled') return { done: true };
       await removeOwned(store, call, row.account);
@@ -38,10 +38,10 @@ export function closingWorker(store: Store): Worker {
   };
 }
 
-/** Ends its sessions, a few at a time. */
-async function endSessions(call: Call, account: string): Promise<void> {
+/** Ends, a few at a time, the sessions that began before it was asked for: an account may be enabled again by now. */
+async function endSessions(call: Call, { account, asked }: ClosingRow): Promise<void> {
   for (;;) {
-    const some = (await call.store(Session).list(account)).filter(({ metadata }) => !metadata.deletionTimestamp).slice(0, together.ended);
+    const some = (await call.store(Session).list(account)).filter(({ metadata, internal }) => !metadata.deletionTimestamp && internal.loginSeconds * 1000 <= asked).slice(0, together.ended);
     if (some.length === 0) return;
     await call.change(async (tx) => tx.add(await call.ports.endSessions(some)));
   }
@@ -67,9 +67,12 @@ async function removeInteractions(store: Store, call: Call, account: string): Pr
 const erase = (call: Call, kind: AnyKind, names: readonly string[]): Promise<void> =>
   call.change(async (tx) => { for (const name of names) await tx.erase(kind, name) });
 
+/** Somebody signs in with the address anew: that mail is not of this account. */
+const isLater = (order: MailOrder, asked: number): boolean => 'signIn' in order && order.signIn.now > asked;
+
 /** The account itself, with the mail that says so; mails to it that have not left are not sent any more. */
 async function removeAccount(store: Store, call: Call, { account, asked, browser, byOwner }: ClosingRow, address: string): Promise<void> {
-  await dropRows(store, call.keys, 'mail', (order) => canonical((order as MailOrder).to) === canonical(address));
+  await dropRows(store, call.keys, 'mail', (order) => canonical((order as MailOrder).to) === canonical(address) && !isLater(order as MailOrder, asked));
   const order: MailOrder = { to: address, accountDeleted: { host: new URL(call.settings.baseURL).host, asked, browser, byOwner } };
   await call.change(async (tx) => {
     if (!(await tx.get(Account, account))) return;

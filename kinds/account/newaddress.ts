@@ -14,7 +14,6 @@ import { timestamp } from '../text.js';
 import { describeBrowser } from '../useragent.js';
 import { Account } from './account.js';
 
-
 /** A code on its way to a new address, kept with the session that asked (`provider.md` 15). Times in milliseconds since the epoch. */
 interface Challenge { readonly id: string; readonly address: string; readonly code: string; readonly sent: number; readonly expires: number; triesLeft: number }
 

@@ -27,7 +27,7 @@ describe('documents and assets', () => {
     expect(two.bytes.equals(one.bytes)).toBe(true);
     expect(one.bytes.toString()).not.toMatch(/evil\.test|localhost/);
     expect(one.body.openapi).toBe('3.1.0');
-    expect(one.bytes.toString()).not.toMatch(/"internal":|libraryKey|credentialID|publicKey"/);
+    expect(one.bytes.toString()).not.toMatch(/"internal":|recordKey|credentialID|publicKey"/);
     const { Account, AccountList } = one.body.components.schemas;
     expect(JSON.stringify([Account, AccountList])).not.toContain('userHandle');
   });

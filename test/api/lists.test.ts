@@ -44,7 +44,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     const own = (await tab.get('sessions/~').is(200)).body;
     const account = own.status.account;
     const neighbours = [`${account}b`, account.slice(0, -1), `${account}-b`.slice(0, -2)].filter((name) => name !== account);
-    const make = (owner: string) => service.store.change(service.store.systemCall(), (tx) => tx.create(Session, { metadata: { name: `${owner}-x` }, spec: {}, status: { ...own.status, account: owner }, internal: { libraryKey: `oidc/Session/${owner}`, uidDigest: 'x', loginSeconds: 1, epoch: 0, expires: Date.now() + 3_600_000 } }));
+    const make = (owner: string) => service.store.change(service.store.systemCall(), (tx) => tx.create(Session, { metadata: { name: `${owner}-x` }, spec: {}, status: { ...own.status, account: owner }, internal: { recordKey: `oidc/Session/${owner}`, uidDigest: 'x', loginSeconds: 1, epoch: 0, expires: Date.now() + 3_600_000 } }));
     const stream = await new Stream(tab, 'sessions?watch=true').until(({ events }) => events.length === 1);
     for (const owner of neighbours) await make(owner);
     await service.store.change(service.store.systemCall(), (tx) => tx.update(Session, own.metadata.name, ({ metadata }) => { metadata.labels = { seen: 'yes' } }));

@@ -61,7 +61,7 @@ function sessions(directory: string, entries: ReadonlyMap<string, Entry>): strin
   }
   for (const { metadata, internal } of objectsOf(entries, 'sessions')) {
     if (!known.has(metadata.name)) faults.push(`Session ${metadata.name} has no library session`);
-    if (!entries.has((internal as { libraryKey: string }).libraryKey)) faults.push(`Session ${metadata.name} names a library session that is gone`);
+    if (!entries.has((internal as { recordKey: string }).recordKey)) faults.push(`Session ${metadata.name} names a library session that is gone`);
   }
   return faults;
 }

@@ -70,7 +70,7 @@ conforms(Policy, {
 });
 conforms(Session, {
   valid: ({ name }) => ({
-    name: `${name}-sample`, spec: {}, internal: { libraryKey: 'oidc/Session/x', uidDigest: 'x', loginSeconds: 1, epoch: 0, expires: Date.now() + 60_000 },
+    name: `${name}-sample`, spec: {}, internal: { recordKey: 'oidc/Session/x', uidDigest: 'x', loginSeconds: 1, epoch: 0, expires: Date.now() + 60_000 },
     status: { account: name, current: false, authenticationTimestamp: now, methods: ['EmailCode'], assurance: 'x', client: { browser: 'Firefox', os: 'Linux', device: 'Desktop' }, lastUsedTimestamp: now, expirationTimestamp: now, clients: [] },
   }),
 });

@@ -34,7 +34,7 @@ async function open(...workers: Worker[]): Promise<Room> {
 /** A worker that notes what it did and answers as told. */
 function worker(delivery: Worker['delivery'], answer: (payload: any, attempt: number) => Outcome | Promise<Outcome> = () => ({ done: true }), parallel = 4): Worker & { ran: { id: string; payload: any; attempt: number }[] } {
   const ran: { id: string; payload: any; attempt: number }[] = [];
-  return { name: 'work', delivery, parallel, ran, async run(payload, { id, attempt }) { ran.push({ id, payload, attempt }); return answer(payload, attempt) } };
+  return { name: 'errand', delivery, parallel, ran, async run(payload, { id, attempt }) { ran.push({ id, payload, attempt }); return answer(payload, attempt) } };
 }
 
 const rows = async () => (await storage.list(under('outbox/'))).entries;
@@ -42,7 +42,7 @@ const empty = () => until(async () => (await rows()).length === 0, 'an empty out
 
 /** Leaves a row as a process leaves it that died while carrying it out, `ago` milliseconds ago. */
 async function abandon(id: string, ago: number): Promise<void> {
-  const key = `outbox/work/${id}`;
+  const key = `outbox/errand/${id}`;
   const { entry } = await storage.get(key);
   const { head, sealed } = decodeRow(entry!.value);
   await storage.commit([], [{ put: key, value: encodeRow({ ...head, attempt: 1, claimed: Date.now() - ago }, sealed), ...(entry!.expires && { expires: entry!.expires }) }]);
@@ -53,10 +53,10 @@ describe('the outbox', () => {
     const part = { checks: [], writes: [{ put: 'meta/noted', value: Buffer.from('yes') }] };
     const one = worker('AtMostOnce', () => ({ done: true, part }));
     const room = await open(one);
-    await room.later('work', { say: 'hello' }, { id: 'a' });
+    await room.later('errand', { say: 'hello' }, { id: 'a' });
     await empty();
     expect(one.ran).toEqual([{ id: 'a', payload: { say: 'hello' }, attempt: 1 }]);
-    const [noted, row] = [await storage.get('meta/noted'), await storage.get('outbox/work/a')];
+    const [noted, row] = [await storage.get('meta/noted'), await storage.get('outbox/errand/a')];
     expect(noted.entry!.value.toString()).toBe('yes');
     expect(row.entry).toBeUndefined();
   });
@@ -66,7 +66,7 @@ describe('the outbox', () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
     let refused = 0;
-    await room.later('work', {}, { id: 'a', notBefore: Date.now() + 200 } as never);
+    await room.later('errand', {}, { id: 'a', notBefore: Date.now() + 200 } as never);
     storage.commit = () => { refused += 1; return Promise.reject(new Unavailable('the disk is full')) };
     await until(async () => refused > 0, 'a try');
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => { setImmediate(resolve) });
@@ -78,24 +78,24 @@ describe('the outbox', () => {
 
   test('holds nothing of a payload in the clear', async () => {
     const room = await open();
-    await room.later('work', { say: 'a secret code' }, { id: 'a' });
+    await room.later('errand', { say: 'a secret code' }, { id: 'a' });
     const [entry] = await rows();
     expect(entry!.value.toString('latin1')).not.toContain('secret');
-    expect(() => room.keys.open('outbox/work/b', decodeRow(entry!.value).sealed)).toThrow();
+    expect(() => room.keys.open('outbox/errand/b', decodeRow(entry!.value).sealed)).toThrow();
   });
 
   test('a transaction that does not commit leaves no row', async () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
-    await expect(room.store.change(room.store.systemCall(), async (tx) => { await tx.later('work', {}, Date.now() + 1000, { id: 'a' }); throw new Error('changed its mind') })).rejects.toThrow('changed its mind');
-    await room.later('work', {}, { id: 'b' });
+    await expect(room.store.change(room.store.systemCall(), async (tx) => { await tx.later('errand', {}, Date.now() + 1000, { id: 'a' }); throw new Error('changed its mind') })).rejects.toThrow('changed its mind');
+    await room.later('errand', {}, { id: 'b' });
     await empty();
     expect(one.ran.map(({ id }) => id)).toEqual(['b']);
   });
 
   test('AtMostOnce: what somebody began and did not finish is dropped', async () => {
     const quiet = await open();
-    await quiet.later('work', {}, { id: 'a' });
+    await quiet.later('errand', {}, { id: 'a' });
     await abandon('a', 31_000);
     const one = worker('AtMostOnce');
     await open(one);
@@ -105,7 +105,7 @@ describe('the outbox', () => {
 
   test('AtLeastOnce: what somebody began and did not finish is taken over when its time has passed, not before', async () => {
     const quiet = await open();
-    for (const id of ['fresh', 'old']) await quiet.later('work', {}, { id });
+    for (const id of ['fresh', 'old']) await quiet.later('errand', {}, { id });
     await abandon('old', 31_000);
     await abandon('fresh', 28_500);
     const one = worker('AtLeastOnce');
@@ -120,12 +120,12 @@ describe('the outbox', () => {
     clock.own();
     const refusing = worker('AtLeastOnce', () => ({ done: false, notBefore: Date.now() + 3_600_000 }));
     const first = await open(refusing);
-    await first.later('work', {}, { id: 'a', until: Date.now() + 7_200_000 });
+    await first.later('errand', {}, { id: 'a', until: Date.now() + 7_200_000 });
     await until(async () => { const [entry] = await rows(); return entry && decodeRow(entry.value).head.attempt === 1 && decodeRow(entry.value).head.claimed === undefined }, 'the refusal');
     await rooms.pop()!.close();
     const second = worker('AtLeastOnce');
     const room = await open(second);
-    await room.later('work', { later: true }, { id: 'b' });
+    await room.later('errand', { later: true }, { id: 'b' });
     await until(async () => second.ran.length === 1, 'the new row');
     expect(second.ran.map(({ id }) => id)).toEqual(['b']);
     await rooms.pop()!.close();
@@ -140,13 +140,13 @@ describe('the outbox', () => {
     clock.own();
     const one = worker('AtLeastOnce', (_payload, attempt) => { if (attempt === 1) throw new Error('no'); return { done: true } });
     const room = await open(one);
-    await room.later('work', {}, { id: 'over', until: Date.now() - 1 });
+    await room.later('errand', {}, { id: 'over', until: Date.now() - 1 });
     await until(async () => (await rows()).length === 0, 'the end of what was over');
     expect(one.ran).toEqual([]);
-    await room.later('work', {}, { id: 'a' });
+    await room.later('errand', {}, { id: 'a' });
     await until(async () => { const [entry] = await rows(); return entry && decodeRow(entry.value).head.notBefore > Date.now() + 5_000 }, 'the refusal');
     clock.advance(11_000);
-    await room.later('work', {}, { id: 'wake' });
+    await room.later('errand', {}, { id: 'wake' });
     await empty();
     expect(one.ran.filter(({ id }) => id === 'a').map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
@@ -154,7 +154,7 @@ describe('the outbox', () => {
   test('two replicas carry each row out once', async () => {
     const workers = [worker('AtMostOnce'), worker('AtMostOnce'), worker('AtMostOnce')];
     const [room] = [await open(workers[0]!), await open(workers[1]!), await open(workers[2]!)];
-    await Promise.all(Array.from({ length: 60 }, (_, i) => room.later('work', { i }, { id: `row-${i}` })));
+    await Promise.all(Array.from({ length: 60 }, (_, i) => room.later('errand', { i }, { id: `row-${i}` })));
     await empty();
     const ran = workers.flatMap((one) => one.ran);
     expect(ran.map(({ id }) => id).sort()).toEqual(Array.from({ length: 60 }, (_, i) => `row-${i}`).sort());
@@ -168,7 +168,7 @@ describe('the outbox', () => {
     const opened = new Promise<void>((resolve) => { gate.open = resolve });
     const one = worker('AtMostOnce', async () => { most = Math.max(most, now += 1); await opened; now -= 1; return { done: true } }, 3);
     const room = await open(one);
-    for (let i = 0; i < 10; i += 1) await room.later('work', {}, { id: `row-${i}` });
+    for (let i = 0; i < 10; i += 1) await room.later('errand', {}, { id: `row-${i}` });
     await until(async () => now === 3, 'three at once');
     const stopping = rooms.pop()!.close();
     gate.open!();
