@@ -1,7 +1,9 @@
 import { token } from '../signin/token.js';
 import { render } from 'preact';
 import '../style/style.css';
+import '../style/decisions.css';
 import '../style/policy.css';
+import '../style/account.css';
 import { languages, teach } from '../base/language.js';
 import { place } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
