@@ -58,7 +58,7 @@ function RenameForm({ passkey, isNew, all, done }: Props & { done: () => void })
       {isNew && <p>{say('passkeys.new')}</p>}
       <Field id={`name-${name}`} name="passkey-name" label={say('passkeys.name')} autoComplete="off" dir="auto" value={text} error={wrong} onText={(typed) => { setText(typed); setEmpty(false); }} />
       <Fault failure={wrong ? undefined : failure} />
-      <div class="pair"><Button look="main" submit busy={busy} progress="saving">{say('save')}</Button><Button press={done}>{say('dismiss')}</Button></div>
+      <div class="pair"><Button look="main" submit busy={busy} progress="saving">{say('save.name')}</Button><Button press={done}>{say('dismiss')}</Button></div>
     </form>
   );
 }

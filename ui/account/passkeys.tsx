@@ -40,7 +40,7 @@ export function Passkeys() {
   const add = (): void => {
     setBrowserSays(undefined);
     void run(async () => {
-      const { words, Unusable } = await here();
+      const { Unusable } = await here();
       try {
         const passkey = await register();
         if (!passkey) return;
@@ -50,8 +50,8 @@ export function Passkeys() {
         void signal();
       } catch (thrown) {
         if (!(thrown instanceof Unusable)) throw thrown;
-        setBrowserSays(words(thrown));
-        announce(words(thrown));
+        setBrowserSays(say(thrown.id));
+        announce(say(thrown.id));
       }
     }, step).then(clearStep);
   };

@@ -80,7 +80,7 @@ export function Profile() {
           <div class="fields">{more.map(one)}</div>
         </details>
         <Fault failure={wrong.length ? undefined : failure} />
-        <Button submit busy={busy} progress="saving">{say('save')}</Button>
+        <Button submit busy={busy} progress="saving">{say('save.profile')}</Button>
       </form>
     </Part>
   );

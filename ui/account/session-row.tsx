@@ -14,9 +14,9 @@ import { useMe } from './me.js';
 import { toPart } from './part.js';
 
 /** What the browser is called, as far as it said. */
-function deviceOf({ status: { client: { browser, os } } }: Session): string {
-  if (!browser && !os) return say('sessions.unknown');
-  return browser && os ? say('sessions.device', { browser, os }) : browser || os;
+function deviceOf({ status: { client } }: Session): string {
+  const [browser, os] = [client.browser, client.os].map((word) => (word === 'Other' ? '' : word));
+  return browser && os ? say('sessions.device', { browser, os }) : browser || os || say('sessions.unknown');
 }
 
 function Facts({ session: { status } }: { session: Session }) {

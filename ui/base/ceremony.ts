@@ -1,10 +1,12 @@
-import { startAuthentication, startRegistration, WebAuthnAbortService, WebAuthnError, type AuthenticationResponseJSON, type PublicKeyCredentialCreationOptionsJSON, type PublicKeyCredentialRequestOptionsJSON, type RegistrationResponseJSON } from '@simplewebauthn/browser';
+import { startAuthentication, startRegistration, WebAuthnAbortService, WebAuthnError, type AuthenticationResponseJSON, type PublicKeyCredentialCreationOptionsJSON as CreationOptions, type PublicKeyCredentialRequestOptionsJSON as RequestOptions, type RegistrationResponseJSON } from '@simplewebauthn/browser';
 import type { MessageID } from '../messages/catalog.js';
-import { teach } from './language.js';
-import { say } from './message.js';
-import messages from '../messages/passkey.json';
 
-teach(messages);
+export type { CreationOptions, RequestOptions };
+
+/*
+ * Nothing of ours is imported here but types: a part that a page fetches later, and that shares code with its first view,
+ * would have that code split off, and the first view wait for one file more.
+ */
 
 /** The browser or the authenticator cannot do what is needed; not a change of mind. */
 export class Unusable extends Error {
@@ -32,14 +34,11 @@ function fate(thrown: unknown): undefined {
 }
 
 /** Has the browser make a passkey; undefined where the person changed their mind. Throws Unusable. */
-export const create = (optionsJSON: PublicKeyCredentialCreationOptionsJSON): Promise<RegistrationResponseJSON | undefined> => startRegistration({ optionsJSON }).catch(fate);
+export const create = (optionsJSON: CreationOptions): Promise<RegistrationResponseJSON | undefined> => startRegistration({ optionsJSON }).catch(fate);
 
 /** Has the browser ask for a passkey, in a window of its own or, with `autofill`, among what it fills in; undefined where nothing came of it. Ends any other such request. Throws Unusable. */
-export const ask = (optionsJSON: PublicKeyCredentialRequestOptionsJSON, autofill = false): Promise<AuthenticationResponseJSON | undefined> =>
+export const ask = (optionsJSON: RequestOptions, autofill = false): Promise<AuthenticationResponseJSON | undefined> =>
   startAuthentication({ optionsJSON, useBrowserAutofill: autofill, verifyBrowserAutofillInput: false }).catch(fate);
 
 /** Ends the request that is under way. */
 export const stop = (): void => WebAuthnAbortService.cancelCeremony();
-
-/** What to tell the person of a fault. */
-export const words = ({ id }: Unusable): string => say(id);
