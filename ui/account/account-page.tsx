@@ -76,7 +76,7 @@ export function AccountPage() {
       else setFailure(thrown);
     }
   };
-  useEffect(() => { void speak().then(read); }, []);
+  useEffect(() => { void speak().then(() => { render(1); return read(); }); }, []);
   const visitor = failure?.code === 401;
   return (
     <Page wide={wide && Boolean(account)} alert={alert} quiet changed={() => render((count) => count + 1)}>

@@ -25,7 +25,7 @@ export const toPart = (id: string): void => { requestAnimationFrame(() => docume
 /** A part could not be read: the others stand. */
 export function Unread({ failure, again }: { failure: Failure; again: () => void }) {
   useEffect(() => { if (failure.code === 401) signIn(); }, [failure]);
-  return <><Fault failure={failure} /><Button press={again}>{say('retry')}</Button></>;
+  return <><Fault failure={failure} /><p><Button press={again}>{say('retry')}</Button></p></>;
 }
 
 interface Props<T> { of: Kept<T>; list: MessageID; none?: MessageID; look: string; row: (item: T) => ComponentChildren; order: (items: readonly T[]) => readonly T[] }

@@ -53,6 +53,7 @@ export function Profile() {
   const { account, take } = useMe();
   const [typed, setTyped] = useState<Typed>({});
   const [conflict, setConflict] = useState(false);
+  const [unfolded, unfold] = useState(false);
   const { busy, failure, run, clear } = useAct(({ code }) => (code === 422 ? say('profile.invalid') : undefined));
   const all: readonly Claim[] = ['displayName', ...more];
   const wrong = failure?.code === 422 ? all.filter((claim) => failure.names(`spec.${claim}`)) : [];
@@ -75,7 +76,7 @@ export function Profile() {
         {conflict && <p class="notice warn">{say('profile.conflict')}</p>}
         {wrong.length > 1 && <p class="notice bad">{say('profile.faults', { count: wrong.length })}</p>}
         {one('displayName')}
-        <details open={wrong.some((claim) => claim !== 'displayName') || undefined}>
+        <details open={unfolded || wrong.some((claim) => claim !== 'displayName')} onToggle={(event) => unfold(event.currentTarget.open)}>
           <summary>{say('profile.more')}</summary>
           <div class="fields">{more.map(one)}</div>
         </details>

@@ -22,9 +22,9 @@ export function arrival(): Arrival {
   const refused = query.has('error');
   const named = query.get('state') ?? location.hash.slice(1);
   const step = !refused && wellFormed.test(named) ? named : undefined;
-  if (location.search) history.replaceState(null, '', `/account${step ? `#${step}` : ''}`);
+  if (['iss', 'state', 'error'].some((one) => query.has(one))) history.replaceState(null, '', location.pathname + (step ? `#${step}` : ''));
   return { step, signedIn: query.has('iss') && !refused, refused };
 }
 
 /** Leaves no step behind in the address once it was taken or given up. */
-export function clearStep(): void { if (location.hash) history.replaceState(null, '', '/account'); }
+export function clearStep(): void { if (location.hash) history.replaceState(null, '', location.pathname); }
