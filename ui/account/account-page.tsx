@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Account } from '../api.js';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
@@ -52,8 +52,10 @@ function Here({ first, arrived, hear, widen }: Shown) {
   const names = useNames(first.metadata.name);
   const leave = (how: Ending): void => { hear(undefined); widen(false); setEnding(how); };
   useEffect(() => { if (arrived.signedIn) void signal(); }, []);
+  const fresh = useRef(live);
   useEffect(() => {
-    if (live) call<Account>('GET', 'accounts/~').then(take, (thrown: unknown) => { if (thrown instanceof Failure && thrown.code === 401) signIn(); });
+    if (live && !fresh.current) call<Account>('GET', 'accounts/~').then(take, (thrown: unknown) => { if (thrown instanceof Failure && thrown.code === 401) signIn(); });
+    if (live) fresh.current = false;
   }, [live]);
   const me = useMemo(() => ({ account, take, names, live, hear, leave, step: arrived.step }), [account, names, live]);
   return <Person.Provider value={me}>{ending ? <Ended ending={ending} account={account} /> : <AccountView />}</Person.Provider>;

@@ -64,7 +64,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-profile': () => page({}, open),
   'account-profile-saved': () => page({ 'PATCH accounts/~': person({ ...ada, displayName: 'Ada King' }) }, inTurn(type('profile-displayName', 'Ada King'), press('save.profile'))),
   'account-profile-invalid': () => page({ 'PATCH accounts/~': invalid('spec.website', 'spec.birthdate') }, inTurn(open, type('profile-website', 'x'), press('save.profile'))),
-  'account-profile-conflict': () => page({ 'PATCH accounts/~': new Refusal(409), 'GET accounts/~': [person(ada), person(ada), person({ ...ada, nickname: 'Countess' })] }, inTurn(type('profile-displayName', 'Ada King'), press('save.profile'))),
+  'account-profile-conflict': () => page({ 'PATCH accounts/~': new Refusal(409), 'GET accounts/~': [person(ada), person({ ...ada, nickname: 'Countess' })] }, inTurn(type('profile-displayName', 'Ada King'), press('save.profile'))),
   'account-profile-down': () => page({ 'PATCH accounts/~': down }, inTurn(type('profile-displayName', 'Ada King'), press('save.profile'))),
   'account-email': () => page({}, press('address.change')),
   'account-email-empty': () => page({}, press('address.change', 'address.send')),

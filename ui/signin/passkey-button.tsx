@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { canUsePasskeys } from '../base/passkeys.js';
 import { say } from '../base/message.js';
@@ -11,10 +11,12 @@ export const offersPasskey = (flow: Flow): boolean => canUsePasskeys() && Boolea
 /** Signs in with a passkey, asked for by this button or, with `autofill`, picked among what the browser fills in. */
 export function PasskeyButton({ flow, main, autofill }: { flow: Flow; main?: boolean; autofill?: boolean }) {
   const [busy, setBusy] = useState(false);
-  const offer = (): void => { if (autofill) void passkeys.get().then(({ arm }) => arm(flow), () => undefined); };
+  const shown = useRef(true);
+  const offer = (): void => { if (autofill) void passkeys.get().then(({ arm }) => { if (shown.current) void arm(flow); }, () => undefined); };
   useEffect(() => {
-    offer();
-    return () => passkeys.here?.disarm();
+    shown.current = true;
+    (globalThis.requestIdleCallback ?? setTimeout)(() => { if (shown.current) offer(); });   // what this fetches is not to compete with the first view
+    return () => { shown.current = false; passkeys.here?.disarm(); };
   }, []);
   const press = async (): Promise<void> => {
     setBusy(true);

@@ -12,8 +12,12 @@ const tooSoon = 1_000;
 /** What is offered to autofill, if anything is. */
 let armed: AbortController | undefined;
 
+/** How often it was taken back. */
+let withdrawn = 0;
+
 /** Takes the offer back, so that another call of the browser can be made. */
 export function disarm(): void {
+  withdrawn += 1;
   armed?.abort();
   armed = undefined;
   stop();
@@ -27,9 +31,9 @@ async function prove(flow: Flow, credential: Proof): Promise<void> {
 }
 
 /** Offers a fresh challenge once; true when it may be done again at once. */
-async function offer(flow: Flow): Promise<boolean> {
+async function offer(flow: Flow, { signal }: AbortController): Promise<boolean> {
   const options = await flow.challenge<RequestOptions>('Authenticate', true);
-  if (!options) return false;
+  if (!options || signal.aborted) return false;
   const since = performance.now();
   const timer = setTimeout(stop, rearm);
   const credential = await ask(options, true).catch(() => undefined).finally(() => clearTimeout(timer));
@@ -39,11 +43,11 @@ async function offer(flow: Flow): Promise<boolean> {
 
 /** Offers passkeys among what the browser fills in, until `disarm`: anew every four minutes, after each failure, and when the person comes back. */
 export async function arm(flow: Flow): Promise<void> {
-  if (armed || !await PublicKeyCredential.isConditionalMediationAvailable?.()) return;
+  const before = withdrawn;
+  if (!await PublicKeyCredential.isConditionalMediationAvailable?.() || armed || withdrawn !== before) return;
   const own = armed = new AbortController();
   while (!own.signal.aborted) {
-    const { signal } = own;
-    if (!await offer(flow) && !signal.aborted) await flow.returning(signal);
+    if (!await offer(flow, own) && !own.signal.aborted) await flow.returning(own.signal);
     if (flow.ending || flow.impasse || flow.interaction?.status.phase !== 'LoginRequired') return;
   }
 }
