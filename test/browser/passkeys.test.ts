@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { comeByEmail, confirm, says } from './support/own-page.js';
+import { axeFindings } from './support/inspection.js';
 import { closeBrowser, Person } from './support/person.js';
 import { VirtualAuthenticator, type AuthenticatorOptions } from './support/virtual-authenticator.js';
 
@@ -49,7 +50,7 @@ test('registered in setup, signed out, signed in by the button: no address, no c
   await signOut(person);
   await press(person, 'Sign in');
   await person.at('LoginRequired');
-  expect(await person.faults()).toEqual([]);
+  expect(await axeFindings(person.page)).toEqual([]);
   await authenticator.present(true);
   await press(person, 'Sign in with a passkey');
   await person.at('account');
@@ -78,7 +79,7 @@ test('a second passkey, a name for it, and one deleted: each is there at once, a
   await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
   await press(person, 'Add a passkey');
   await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Key on my ring');
-  expect(await person.faults()).toEqual([]);
+  expect(await axeFindings(person.page)).toEqual([]);
   await press(person, 'Save name');
   await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
   await press(person, 'Rename Passkey');
@@ -94,7 +95,7 @@ test('a second passkey, a name for it, and one deleted: each is there at once, a
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('passkeys');
   await press(person, 'Delete Laptop');
   await says(person, 'It is your only passkey.');
-  expect(await person.faults()).toEqual([]);
+  expect(await axeFindings(person.page)).toEqual([]);
   await press(person, 'Keep it');
   expect(await list.getByRole('listitem').count()).toBe(1);
   expect(await authenticator.count()).toBe(1);
@@ -117,7 +118,7 @@ test('a passkey deleted here and still kept by the authenticator is refused, wit
   await press(person, 'Sign in with a passkey');
   await page.getByRole('alert').getByText('This passkey was not accepted. It may have been removed here').waitFor();
   await authenticator.present(false);
-  expect(await person.faults()).toEqual([]);
+  expect(await axeFindings(person.page)).toEqual([]);
   await page.getByRole('textbox', { name: 'Email' }).fill('ghost@example.test');
   await press(person, 'Continue with email');
   await page.getByRole('textbox', { name: 'Code' }).waitFor();

@@ -34,11 +34,12 @@ export class Person {
     await page.waitForFunction((wanted) => (globalThis as any).document.querySelector('main')?.dataset.phase === wanted, phase);
   }
 
-  /** What axe finds wrong on the page as it stands. The session stays: to end it would unplug the page's virtual authenticators. */
+  /** What axe finds wrong on the page as it stands. */
   async faults(page: Page = this.page): Promise<string[]> {
     const session = await this.context.newCDPSession(page);
     await session.send('Runtime.evaluate', { expression: axe.source });
     const { result } = await session.send('Runtime.evaluate', { expression: `axe.run().then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))))`, awaitPromise: true, returnByValue: true });
+    await session.detach();
     return JSON.parse(String(result.value)) as string[];
   }
 
