@@ -94,8 +94,8 @@ test('the profile is saved; what was changed elsewhere meanwhile is not overwrit
   expect(await name.inputValue()).toBe('Countess');
   expect(await page.getByRole('textbox', { name: 'Website' }).inputValue()).toBe('https://ada.example');
   await press(person, 'Save profile');
-  await says(person, /You sign in with/);
-  await page.getByText('Your profile was changed elsewhere').waitFor({ state: 'detached' });
+  await page.getByRole('status').getByText('Your profile is saved.').waitFor({ state: 'attached' });
+  expect(await page.getByText('Your profile was changed elsewhere').count()).toBe(0);
   await page.getByRole('textbox', { name: 'Nickname' }).fill('');
   await press(person, 'Save profile');
   await expect(settle(async () => (await tab.get('accounts/~').is(200)).body.spec, ({ nickname }) => nickname === undefined)).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
