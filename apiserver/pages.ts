@@ -34,9 +34,13 @@ export class Pages {
   readonly #shells = new Map<string, Coded>();
   readonly #assets = new Map<string, Coded & { type: string }>();
   readonly #common: readonly string[];
+  /** Where password managers send people (W3C, a well-known URL for passkey endpoints). */
+  readonly #passkeys: Coded;
 
   /** `mailbox`: whether the mock mailbox is served. */
   constructor(folder: string, options: { mailbox: boolean; baseURL: string }) {
+    const account = `${options.baseURL}/account`;
+    this.#passkeys = { plain: Buffer.from(JSON.stringify({ enroll: account, manage: account })), br: undefined, gzip: undefined };
     this.#common = [...pageHeaders, ...hsts(options.baseURL)];
     const files = readdirSync(folder);
     for (const [path, file] of Object.entries(shells)) if (files.includes(file) && (path !== 'mailbox' || options.mailbox)) this.#shells.set(path, read(join(folder, file)));
@@ -50,6 +54,7 @@ export class Pages {
   /** The shell for a path: the same bytes for every interaction, since it learns everything by fetch. */
   page(req: Req, res: Res, path: string): void {
     if (path === '/') return void res.writeHead(303, ['Location', '/account', 'Content-Length', '0', 'Cache-Control', 'no-store', ...this.#headers(req)]).end();
+    if (path === '/.well-known/passkey-endpoints') return this.#write(req, res, this.#passkeys, ['Content-Type', 'application/json', 'Cache-Control', 'public, max-age=3600', ...this.#headers(req)]);
     const shell = this.#shells.get(path.split('/')[1]!);
     if (!shell) throw noSuchPath();
     this.#write(req, res, shell, ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store', ...preload(path), ...this.#headers(req)]);

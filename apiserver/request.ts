@@ -29,7 +29,7 @@ export type Ask = ResourceAsk | OtherAsk;
 const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const discoveryPaths = new Set(['/api', '/api/v1alpha1', '/api/openapi/v3', '/version']);
 const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
-const pagePath = /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery)?$/;
+const pagePath = /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery|\.well-known\/passkey-endpoints)?$/;
 
 const roots = [`/api/${version}/`, `/apis/${group}/${version}/`];
 

@@ -23,7 +23,7 @@ const may: Record<Room, readonly string[]> = {
 const fenced: Record<string, readonly string[]> = {
   etcd3: ['storage/etcd'], '@grpc/grpc-js': ['storage/etcd'], cockatiel: ['storage/etcd'], lmdb: ['storage/embedded'],
   ajv: ['registry/schema'], 'ajv-formats': ['registry/schema'], 'zod-to-json-schema': ['registry/schema'], express: ['apiserver'], 'cookie-parser': ['apiserver'],
-  'oidc-provider': ['provider'], nodemailer: ['mail'], 'json-merge-patch': ['apiserver/patch', 'manifests'], preact: ['ui'], pino: ['registry/observe'], '@cedar-policy/cedar-wasm': ['kinds/policy'], '@simplewebauthn/server': ['kinds/passkey'],
+  'oidc-provider': ['provider'], nodemailer: ['mail'], 'json-merge-patch': ['apiserver/patch', 'manifests'], preact: ['ui'], pino: ['registry/observe'], '@cedar-policy/cedar-wasm': ['kinds/policy'], '@simplewebauthn/server': ['kinds/passkey'], '@simplewebauthn/browser': ['ui/base/ceremony'],
 };
 
 const files = (folder: string): string[] => readdirSync(folder).flatMap((name) => {

@@ -10,7 +10,7 @@ import { build } from 'vite';
 
 const here = import.meta.dirname;
 const gallery = process.argv.includes('gallery');
-const entries = gallery ? ['gallery'] : ['signin', 'mailbox', 'policy'];
+const entries = gallery ? ['gallery'] : ['signin', 'account', 'mailbox', 'policy'];
 const out = join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {

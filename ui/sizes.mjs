@@ -11,7 +11,7 @@ const built = join(here, '..', 'dist', 'ui');
 const list = join(here, 'sizes.json');
 
 /** What may never be passed: a page with its script and style sheet, and all its later chunks together. */
-const most = { signin: 20_000, 'signin (later)': 10_000, mailbox: 20_000, policy: 24_000 };
+const most = { account: 29_000, 'account (later)': 6_000, signin: 20_000, 'signin (later)': 10_000, mailbox: 20_000, policy: 24_000 };
 
 const weight = async (file) => gzipSync(await readFile(join(built, file)), { level: 9 }).length;
 const sum = async (files) => (await Promise.all(files.map(weight))).reduce((all, one) => all + one, 0);

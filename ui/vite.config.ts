@@ -14,7 +14,7 @@ const plainImports: Plugin = {
 const runAtOnce = '//# allFunctionsCalledOnLoad';
 
 /** Pages with rules of their own beside those that all share: their style sheet has their name. */
-const dressed = new Set(['policy']);
+const dressed = new Set(['account', 'policy']);
 
 /**
  * Builds one entry, named by the mode, into a bundle of its own: a page then loads one script and one style sheet.

@@ -56,7 +56,7 @@ describe('headers, logs and dumps (M)', () => {
   });
 
   test('a person who goes where nothing is sees a page, a program a Status', async () => {
-    for (const path of ['/nowhere', '/account', '/policies', '/interaction/x', '/assets/none.js']) {
+    for (const path of ['/nowhere', '/accounts', '/policies', '/interaction/x', '/assets/none.js']) {
       const { bytes, headers } = await service.tab().navigate(path).is(404);
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
       expect(headers['content-security-policy']).toContain("default-src 'none'");

@@ -78,7 +78,7 @@ describe('the interaction over time', () => {
 
   test.each([
     ['done', 'You are signed in', 'Authenticated'], ['completed', 'You are signed in', 'Completed'], ['cancelled', 'This sign-in was cancelled', 'Aborted'],
-    ['foreign-return', 'You are signed in', 'Completed'], ['setup-nothing', 'You are signed in', 'Authenticated'],
+    ['foreign-return', 'You are signed in', 'Completed'],
     ['lost', 'There is no such sign-in in this browser', 'error'], ['over', 'This sign-in took too long and is over', 'error'], ['fault', 'Something went wrong on our side', 'error'],
     ['not-allowed', 'This page is not yours to see', 'error'], ['busy', 'There were too many attempts', 'error'],
   ])('%s: %s', async (scene, words, then) => {

@@ -17,8 +17,8 @@ function useSlow(busy: boolean): boolean {
 }
 
 interface Props {
-  /** `main` for the one thing to do, `plain` for a way out, nothing for the rest. */
-  look?: 'main' | 'plain';
+  /** `main` for the one thing to do, `danger` for what takes something away, `small` in a row, `plain` for a way out, nothing for the rest. */
+  look?: 'main' | 'plain' | 'danger' | 'small';
   submit?: boolean;
   busy?: boolean;
   progress?: MessageID;

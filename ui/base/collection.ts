@@ -15,7 +15,7 @@ export interface Collection<T> { readonly items?: readonly T[]; readonly failure
 const parameters = (query: Record<string, string>): string => new URLSearchParams(query).toString();
 
 /** Reads page after page into a map by name; gives the version that they all have in common. */
-async function readAll<T extends Thing>(path: string, query: Record<string, string>): Promise<{ held: Map<string, T>; version: string }> {
+export async function readAll<T extends Thing>(path: string, query: Record<string, string> = {}): Promise<{ held: Map<string, T>; version: string }> {
   const held = new Map<string, T>();
   for (let more: Record<string, string> = {}; ;) {
     const { metadata, items } = await call<List<T>>('GET', `${path}?${parameters({ ...query, limit: String(page), ...more })}`);
@@ -67,15 +67,34 @@ async function keep<T extends Thing>(path: string, query: Record<string, string>
   }
 }
 
-/** A collection of the API, live; nothing is asked for while `path` is undefined. `again` reads anew. */
-export function useCollection<T extends Thing>(path: string | undefined, query: Record<string, string> = {}): Collection<T> & { again: () => void } {
+/** A collection that a page shows, with what it may do to it. */
+export interface Kept<T> extends Collection<T> {
+  /** Reads it anew. */
+  again: () => void;
+  /** Puts in what the API just answered, ahead of the watch. */
+  put: (item: T) => void;
+  /** Takes out what was just deleted, ahead of the watch. */
+  drop: (name: string) => void;
+}
+
+/**
+ * A collection of the API, kept up to date by a watch; nothing is asked for while `path` is undefined. While `live` is
+ * false what is known stands as it is, and it is read anew afterwards.
+ */
+export function useCollection<T extends Thing>(path: string | undefined, query: Record<string, string> = {}, live = true): Kept<T> {
   const [now, set] = useState<Collection<T>>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {
-    if (path === undefined) return undefined;
+    if (path === undefined || !live) return undefined;
     const stop = new AbortController();
     void keep<T>(path, query, set, stop.signal);
     return () => stop.abort();
-  }, [path, parameters(query), turn]);
-  return { ...now, again: () => setTurn((count) => count + 1) };
+  }, [path, parameters(query), turn, live]);
+  const change = (work: (items: readonly T[]) => readonly T[]): void => set((known) => ({ ...known, ...(known.items && { items: work(known.items) }) }));
+  return {
+    ...now, again: () => setTurn((count) => count + 1),
+    put: (item) => change((items) => (items.some(({ metadata }) => metadata.name === item.metadata.name)
+      ? items.map((one) => (one.metadata.name === item.metadata.name ? item : one)) : [...items, item])),
+    drop: (name) => change((items) => items.filter(({ metadata }) => metadata.name !== name)),
+  };
 }

@@ -17,7 +17,8 @@ function allowProfile(page: Document): void {
 export const laterScenes: Record<string, () => Scene> = {
   'setup-name': () => ({ script: { GET: signedIn(['displayName']), 'PATCH account': {} } }),
   'setup-both': () => ({ script: { GET: signedIn(['displayName', 'passkey']), 'PATCH account': new Refusal(422, { causes: [{ reason: 'FieldValueInvalid', message: 'x', field: 'spec.displayName' }] }) } }),
-  'setup-nothing': () => ({ script: { GET: interaction({ phase: 'Authenticated', account: account(['passkey']) }) } }),
+  'setup-passkey': () => ({ script: { GET: signedIn(['passkey']), 'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }) } }),
+  'setup-passkey-refused': () => ({ script: { GET: signedIn(['passkey']), 'POST passkeychallenge': new Refusal(409) }, act: (page) => page.querySelector<HTMLElement>('.pair .main')?.click() }),
   'consent': () => asking(),
   'consent-one': () => asking([openid]),
   'consent-many': () => asking(many()),

@@ -1,12 +1,16 @@
 import { token } from '../signin/token.js';
 import { render } from 'preact';
 import '../style/style.css';
+import '../style/decisions.css';
 import '../style/policy.css';
+import '../style/account.css';
 import { languages, teach } from '../base/language.js';
 import { place } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { PolicyPage } from '../policy/policy-page.js';
+import { AccountPage } from '../account/account-page.js';
 import { open } from '../signin/opening.js';
+import { accountScenes, hostileAccountScenes } from './account-scenes.js';
 import { FakeAPI } from './fake-api.js';
 import { hostileScenes, laterScenes, mailboxScenes } from './later-scenes.js';
 import { hostilePolicyScenes, policyScenes } from './policy-scenes.js';
@@ -15,7 +19,7 @@ import { signinScenes } from './signin-scenes.js';
 
 declare global { var stage: { api: FakeAPI } | undefined }
 
-const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes, ...policyScenes, ...hostilePolicyScenes };
+const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes, ...policyScenes, ...hostilePolicyScenes, ...accountScenes, ...hostileAccountScenes };
 const query = new URLSearchParams(location.search);
 
 /** Waits until the view is ready for input. */
@@ -36,12 +40,14 @@ async function show(name: string): Promise<void> {
   globalThis.stage = { api };
   const ready = phase();
   if (scene.fragment && !location.hash) history.replaceState(null, '', `#${scene.fragment}`);
-  if (scene.page === 'policy') render(<PolicyPage />, place());
+  if (scene.search) history.replaceState(null, '', `?${scene.search}${location.hash}`);
+  if (scene.page === 'account') render(<AccountPage />, place());
+  else if (scene.page === 'policy') render(<PolicyPage />, place());
   else if (scene.page === 'mailbox') render(<Mailbox />, place());
   else await open(query.get('tabs') ?? name, token ?? scene.token);
-  if (![scene.script.GET, scene.script['GET policies']].includes('never')) await ready;
+  if (![scene.script.GET, scene.script['GET policies'], scene.script['GET accounts/~']].includes('never')) await ready;
   await api.settled();
-  if (!query.has('still')) scene.act?.(document);
+  if (!query.has('still')) await scene.act?.(document);
   await api.settled();
   document.documentElement.dataset.scene = name;
 }

@@ -1,14 +1,16 @@
 import type { Catalog } from '../messages/catalog.js';
+import account from '../messages/account.json';
 import base from '../messages/base.json';
 import decisions from '../messages/decisions.json';
 import mailbox from '../messages/mailbox.json';
+import passkey from '../messages/passkey.json';
 import policy from '../messages/policy.json';
 import proof from '../messages/proof.json';
 import setup from '../messages/setup.json';
 import signin from '../messages/signin.json';
 
 /** English in full; a key that a catalog lacks does not compile. */
-export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...mailbox, ...policy, ...decisions };
+export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...mailbox, ...policy, ...account, ...passkey, ...decisions };
 
 /** Changes the words of a message, but neither its arguments nor the names of plural forms. */
 const words = (text: string, change: (word: string) => string): string =>

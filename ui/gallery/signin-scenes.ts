@@ -6,6 +6,8 @@ const token = 'A'.repeat(43);
 const sent = () => interaction({ emailChallenge: challenge() });
 const resendable = () => interaction({ emailChallenge: challenge({ sentTimestamp: inSeconds(-61), resendAfterTimestamp: inSeconds(-1) }) });
 
+const all = ['EmailCode', 'EmailLink', 'Passkey'] as const;
+
 /** The press of a button that submits the first form. */
 const submit = (page: Document): void => page.querySelector('form')?.requestSubmit();
 
@@ -24,7 +26,11 @@ export const signinScenes: Record<string, () => Scene> = {
   'email-busy': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': 'never' }, act: submit }),
   'email-offline': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': ['offline', sent()] }, act: submit }),
   'email-waiting': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': new Refusal(429, { retryAfterSeconds: 540 }) }, act: submit }),
-  'email-not-offered': () => ({ script: { GET: interaction({ methods: ['Passkey'] }) } }),
+  'email-not-offered': () => ({ script: { GET: interaction({ methods: [] }) } }),
+  'passkey-offered': () => ({ script: { GET: interaction({ methods: [...all] }), 'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }), 'POST emailchallenge': sent() } }),
+  'passkey-only': () => ({ script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }) } }),
+  'passkey-busy': () => ({ script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': 'never' }, act: press }),
+  'passkey-down': () => ({ script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }) }, act: press }),
   'ends-soon': () => ({ script: { GET: interaction({ expirationTimestamp: inSeconds(272) }) } }),
   'code-sent': () => ({ script: { GET: sent(), 'POST login': signedIn(), 'POST emailchallenge': sent(), discovery: { resources: [{ name: 'mockmessages' }] } } }),
   'code-only': () => ({ script: { GET: interaction({ methods: ['EmailCode'], emailChallenge: challenge() }), 'POST login': signedIn() } }),

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import '../style/style.css';
+import '../style/decisions.css';
 import '../style/policy.css';
 import { teach } from '../base/language.js';
 import { place } from '../base/page.js';

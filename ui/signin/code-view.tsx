@@ -5,7 +5,7 @@ import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { clockTime, Latin, say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
-import { isCode, tidyCode } from './code.js';
+import { isCode, tidyCode } from '../base/code.js';
 import type { Flow } from './flow.js';
 import { MailboxLink } from './mailbox-link.js';
 import { Resend } from './resend.js';

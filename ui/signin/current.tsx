@@ -1,11 +1,12 @@
 import type { ComponentType } from 'preact';
 import { Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
+import type { Late } from '../base/late.js';
 import { say, tell } from '../base/message.js';
 import { OutOfOrder } from '../base/trouble.js';
 import { EmailView } from './email-view.js';
 import type { Flow } from './flow.js';
-import { agreeing, proving, usePart, type Part } from './part.js';
+import { agreeing, proving, usePart } from './part.js';
 
 /** What the page shows, by what is known of the sign-in. */
 export type ViewName = 'loading' | 'unread' | 'impasse' | 'leaving' | 'end' | 'link' | 'code' | 'email' | 'setup' | 'refused' | 'consent';
@@ -37,7 +38,7 @@ const bundled: Partial<Record<ViewName, OneView>> = { email: EmailView, leaving:
 
 /** Shows the view of that name, once it is here. */
 export function Current({ flow, name }: { flow: Flow; name: ViewName }) {
-  const part: Part<Partial<Record<ViewName, OneView>>> | undefined =
+  const part: Late<Partial<Record<ViewName, OneView>>> | undefined =
     bundled[name] || name === 'loading' ? undefined : name === 'setup' || name === 'consent' ? agreeing : proving;
   const { here, missing } = usePart(part);
   if (missing) return <OutOfOrder failure={new Failure(0)}><Button look="main" press={() => location.reload()}>{say('retry')}</Button></OutOfOrder>;

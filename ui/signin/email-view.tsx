@@ -5,6 +5,7 @@ import { say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
 import type { Flow } from './flow.js';
 import { Head } from './head.js';
+import { offersPasskey, PasskeyButton } from './passkey-button.js';
 
 function EmailForm({ flow }: { flow: Flow }) {
   const { spec, status } = flow.interaction!;
@@ -30,9 +31,11 @@ function EmailForm({ flow }: { flow: Flow }) {
 export function EmailView({ flow }: { flow: Flow }) {
   const { phase, client, methods } = flow.interaction!.status;
   const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');
+  const passkey = offersPasskey(flow);
   return (
     <View title="email.title" values={{ client: client.displayName }} phase={phase} error={Boolean(flow.problem)} above={<Head client={client} />}>
-      {byEmail ? <EmailForm flow={flow} /> : <p class="lead">{tell('email.none')}</p>}
+      {byEmail ? <EmailForm flow={flow} /> : !passkey && <p class="lead">{tell('email.none')}</p>}
+      {passkey && <div class={byEmail ? 'or' : ''}><PasskeyButton flow={flow} main={!byEmail} autofill={byEmail} /></div>}
     </View>
   );
 }

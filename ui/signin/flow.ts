@@ -1,8 +1,10 @@
-import type { Account, Interaction } from '../api.js';
+import type { Account, Interaction, PasskeyChallenge } from '../api.js';
 import { call, Failure } from '../base/api.js';
 import { until } from '../base/clock.js';
 import { speak } from '../base/language.js';
-import { watch } from '../base/watch.js';
+import { say } from '../base/message.js';
+import { returning, watch } from '../base/watch.js';
+import type { MessageID } from '../messages/catalog.js';
 import { Claim } from './claim.js';
 import { impasseOfAct, impasseOfLink, impasseOfRead, type Impasse } from './impasse.js';
 import { problemOf, type Action, type Problem } from './problem.js';
@@ -37,8 +39,12 @@ export class Flow {
   elsewhere = false;
   /** This tab asks for what is missing on the account before it leaves. */
   setup = false;
+  /** Signed in with a passkey that another device holds. */
+  crossDevice = false;
   /** Less than five minutes are left. */
   endsSoon = false;
+  /** Settles when the person comes back to the page. */
+  readonly returning = returning;
   /** Called whenever something here did. */
   changed: () => void = () => undefined;
 
@@ -96,6 +102,35 @@ export class Flow {
     this.changed();
   }
 
+  /** What the browser needs for a passkey; undefined, and the problem told unless `quietly`, where it is refused. */
+  async challenge<Options>(purpose: 'Authenticate' | 'Register', quietly = false): Promise<Options | undefined> {
+    try {
+      return (await call<PasskeyChallenge<Options>>('POST', `${this.#path}/passkeychallenge`, { spec: { purpose } })).status.options;
+    } catch (thrown) {
+      if (!quietly) await this.#fail('passkey', failureOf(thrown));
+      this.changed();
+      return undefined;
+    }
+  }
+
+  /** Adds a passkey while the account is set up; true once it is there. */
+  async addPasskey(credential: object): Promise<boolean> {
+    try {
+      await call('POST', `${this.#path}/passkeys`, { spec: { credential } });
+      return true;
+    } catch (thrown) {
+      await this.#fail('passkey', failureOf(thrown));
+      this.changed();
+      return false;
+    }
+  }
+
+  /** Tells of what the browser could not do. */
+  tell(id: MessageID): void {
+    this.problem = { action: 'passkey', failure: new Failure(0), words: say(id), quiet: false };
+    this.changed();
+  }
+
   /** Follows `returnTo`, in place of this page; without one the sign-in is over here. */
   leave(): void {
     const { phase, returnTo } = this.interaction!.status;
@@ -125,7 +160,7 @@ export class Flow {
     const { phase, account } = next.status;
     const over = phase === 'Authenticated' || phase === 'Completed' || phase === 'Aborted';
     if (!over) this.#rewatch();
-    else if (!this.ending) await this.#finish(acted, phase === 'Authenticated' && setupDue(account));
+    else if (!this.ending) await this.#finish(acted, phase === 'Authenticated' && setupDue(account, this.crossDevice));
   }
 
   /** What follows the end of a phase: in one tab only, setup and then `returnTo`. */

@@ -1,30 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-
-/** A piece of this page that is fetched when it is likely to be needed. */
-export class Part<T> {
-  readonly #fetch: () => Promise<T>;
-  #coming: Promise<T> | undefined;
-  here: T | undefined;
-
-  constructor(fetch: () => Promise<T>) { this.#fetch = fetch; }
-
-  /** Fetches it once; rejects where that fails, and tries again when asked again. */
-  get(): Promise<T> {
-    return (this.#coming ??= this.#fetch().then((part) => (this.here = part), (thrown: unknown) => {
-      this.#coming = undefined;
-      throw thrown;
-    }));
-  }
-}
+import { Late } from '../base/late.js';
 
 /** Code, link, errors and ends: fetched while the address is typed. */
-export const proving = new Part(() => import('./proving.js'));
+export const proving = new Late(() => import('./proving.js'));
 
 /** Setup and consent: fetched after that. */
-export const agreeing = new Part(() => import('./agreeing.js'));
+export const agreeing = new Late(() => import('./agreeing.js'));
 
 /** A part where it is wanted, once it is here; `missing` when it could not be fetched. */
-export function usePart<T>(part: Part<T> | undefined): { here: T | undefined; missing: boolean } {
+export function usePart<T>(part: Late<T> | undefined): { here: T | undefined; missing: boolean } {
   const [missing, setMissing] = useState(false);
   const [, render] = useState(part?.here);
   useEffect(() => { part?.get().then(render, () => setMissing(true)); }, [part]);

@@ -5,7 +5,7 @@ import { say } from '../base/message.js';
 import { excuse } from '../base/trouble.js';
 
 /** What a page can ask of an interaction. */
-export type Action = 'emailchallenge' | 'login' | 'account' | 'consent' | 'cancel';
+export type Action = 'emailchallenge' | 'login' | 'account' | 'passkey' | 'consent' | 'cancel';
 
 /** An action that failed without ending the view it was asked in. */
 export interface Problem {
@@ -30,7 +30,8 @@ function wrongCode({ details: { triesLeft } }: Failure): string {
 
 const inField: Partial<Record<Action, (failure: Failure) => string>> = {
   emailchallenge: () => say('email.invalid'),
-  login: wrongCode,
+  login: (failure) => (failure.names('spec.credential') ? say('passkey.refused') : wrongCode(failure)),
+  passkey: () => say('passkey.unaccepted'),
   account: () => say('setup.invalid'),
   consent: () => say('consent.invalid'),
 };
@@ -38,7 +39,8 @@ const inField: Partial<Record<Action, (failure: Failure) => string>> = {
 /** Puts a failed action into words. */
 export function problemOf(action: Action, failure: Failure, interaction: Interaction): Problem {
   const told = failure.code === 422 ? inField[action]?.(failure) : undefined;
-  if (told) return { action, failure, words: told, quiet: action !== 'consent' };
+  if (told) return { action, failure, words: told, quiet: action !== 'consent' && !failure.names('spec.credential') };
+  if (failure.code === 409 && action === 'passkey') return { action, failure, words: say('passkey.many'), quiet: false };
   if (failure.code === 410 && action === 'login') return { action, failure, words: whyOver(interaction), quiet: true };
   return { action, failure, words: excuse(failure), quiet: false };
 }

@@ -1,4 +1,5 @@
 import type { InteractionAccount } from '../api.js';
+import { canUsePasskeys } from '../base/passkeys.js';
 
 const stored = 'vestibule.setup';
 const month = 30 * 24 * 3_600_000;
@@ -12,6 +13,10 @@ function offeredLately(): boolean {
   try { return Date.now() - Number(localStorage.getItem(stored)) < month; } catch { return false; }
 }
 
+/** Whether a passkey is to be offered: there is none yet, or none on this device. */
+export const passkeyDue = (account: InteractionAccount | undefined, crossDevice: boolean): boolean =>
+  canUsePasskeys() && (crossDevice || Boolean(account?.setup.missing.includes('passkey')));
+
 /** Whether setup is to be offered: there is something to ask for, and it was not put off lately. */
-export const setupDue = (account: InteractionAccount | undefined): boolean =>
-  Boolean(account?.setup.missing.includes('displayName')) && !offeredLately();
+export const setupDue = (account: InteractionAccount | undefined, crossDevice: boolean): boolean =>
+  (Boolean(account?.setup.missing.includes('displayName')) || passkeyDue(account, crossDevice)) && !offeredLately();

@@ -1,0 +1,252 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { clock } from '../support/clock.js';
+import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { mailTo, signIn, wrong } from '../support/signin.js';
+import type { Tab } from '../support/tab.js';
+import { settle } from './support/gallery.js';
+import { confirm, says, typeCode } from './support/own-page.js';
+import { closeBrowser, Person } from './support/person.js';
+import { asPerson, reach } from './support/visitor.js';
+
+jest.setTimeout(90_000);
+
+let service: TestService;
+const people: Person[] = [];
+const arrive = async (tab?: Tab): Promise<Person> => {
+  const person = await (tab ? asPerson(service, tab) : Person.arrive());
+  people.push(person);
+  return person;
+};
+const open = async (person: Person, fragment = ''): Promise<void> => {
+  await person.page.goto(`${service.baseURL}/account${fragment}`);
+  await person.at('account');
+};
+
+beforeAll(async () => {
+  service = await startTest({ flags: ['--limit-factor', '1000'] });
+  await createClient(service, 'app', { displayName: 'Lantern Notes' });
+});
+afterEach(async () => {
+  clock.release();
+  const all = people.splice(0);
+  expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
+  await Promise.all(all.map((one) => one.leave()));
+});
+afterAll(async () => { await closeBrowser(); await stopAll() });
+
+test('every part is there under its heading, without a fault', async () => {
+  const { tab } = await signIn(service, 'ada@example.test');
+  const person = await arrive(tab);
+  await open(person);
+  for (const name of ['Profile', 'Email', 'Passkeys', 'Where you are signed in', 'Services with access', 'Decisions about you', 'Asked of other services', 'Your data']) {
+    await person.page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+  }
+  await person.page.getByRole('list', { name: 'Services' }).waitFor();
+  expect(await person.faults()).toEqual([]);
+});
+
+const button = ({ page }: Person, name: string | RegExp) => page.getByRole('button', typeof name === 'string' ? { name, exact: true } : { name });
+const press = (person: Person, name: string) => button(person, name).click();
+const names = async (tab: Tab, resource: string): Promise<string[]> => ((await tab.get(resource).is(200)).body.items as { metadata: { name: string; deletionTimestamp?: string } }[]).filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
+
+test('without a session it leads through a sign-in and back; who cancels is not sent there again', async () => {
+  const person = await arrive();
+  const { page } = person;
+  await page.goto(`${service.baseURL}/account`);
+  await person.at('LoginRequired');
+  await page.getByRole('heading', { name: 'Sign in to Your account' }).waitFor();
+  await press(person, 'Cancel and go back to Your account');
+  await page.getByRole('heading', { level: 1, name: 'You are not signed in' }).waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  expect(await person.faults()).toEqual([]);
+  await press(person, 'Sign in');
+  await person.at('LoginRequired');
+  await page.getByRole('textbox', { name: 'Email' }).fill('comes@example.test');
+  await press(person, 'Continue with email');
+  await typeCode(service, person, 'comes@example.test');
+  await person.at('Authenticated');
+  await press(person, 'Not now');
+  await person.at('account');
+  await says(person, 'You are signed in as comes@example.test');
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/account');
+});
+
+test('the profile is saved; what was changed elsewhere meanwhile is not overwritten, and what was typed stays', async () => {
+  const { tab } = await signIn(service, 'profile@example.test');
+  const person = await arrive(tab);
+  const { page } = person;
+  await open(person);
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('Ada');
+  await press(person, 'Save profile');
+  await page.getByRole('status').getByText('Your profile is saved.').waitFor({ state: 'attached' });
+  await page.getByText('More about you').click();
+  await page.getByRole('textbox', { name: 'Website' }).fill('no address');
+  await press(person, 'Save profile');
+  await says(person, 'This cannot be saved as it is.');
+  expect(await page.getByRole('textbox', { name: 'Website' }).getAttribute('aria-invalid')).toBe('true');
+  expect(await person.faults()).toEqual([]);
+  await page.getByRole('textbox', { name: 'Website' }).fill('https://ada.example');
+  await tab.patch('accounts/~', { spec: { displayName: 'Countess', nickname: 'Enchantress' } }).is(200);
+  await press(person, 'Save profile');
+  await says(person, 'Your profile was changed elsewhere');
+  expect(await name.inputValue()).toBe('Countess');
+  expect(await page.getByRole('textbox', { name: 'Website' }).inputValue()).toBe('https://ada.example');
+  await press(person, 'Save profile');
+  await page.getByRole('status').getByText('Your profile is saved.').waitFor({ state: 'attached' });
+  expect(await page.getByText('Your profile was changed elsewhere').count()).toBe(0);
+  await page.getByRole('textbox', { name: 'Nickname' }).fill('');
+  await press(person, 'Save profile');
+  await expect(settle(async () => (await tab.get('accounts/~').is(200)).body.spec, ({ nickname }) => nickname === undefined)).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
+});
+
+test('the address is changed by a code; a wrong one says how many tries are left', async () => {
+  const { tab } = await signIn(service, 'old@example.test');
+  const person = await arrive(tab);
+  const { page } = person;
+  await open(person);
+  await press(person, 'Change email address');
+  await page.getByRole('textbox', { name: 'New email address' }).fill('new@example.test');
+  await press(person, 'Send a code');
+  const field = page.getByRole('textbox', { name: 'Code' });
+  await field.waitFor();
+  const { code } = await mailTo(service, 'new@example.test');
+  await field.fill(wrong(code));
+  await says(person, '4 tries left');
+  expect(await person.faults()).toEqual([]);
+  await field.fill(code);
+  await says(person, 'You are signed in as new@example.test');
+  expect((await tab.get('accounts/~').is(200)).body.status.email.address).toBe('new@example.test');
+  await mailTo(service, 'old@example.test');
+});
+
+test('another sign-in appears by itself and is ended from here; then all the others, and then this one', async () => {
+  const { tab } = await signIn(service, 'places@example.test');
+  const person = await arrive(tab);
+  const { page } = person;
+  await open(person);
+  const list = page.getByRole('list', { name: 'Browsers' });
+  await says(person, 'You are signed in nowhere else.');
+  const elsewhere = service.tab();
+  elsewhere.headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
+  await signIn(service, 'places@example.test', { tab: elsewhere });
+  await press(person, 'Sign out Firefox on Linux');
+  await confirm(person);
+  await page.getByRole('status').getByText('Firefox on Linux is signed out.').waitFor({ state: 'attached' });
+  await elsewhere.get('accounts/~').fails(401, 'Unauthorized');
+  const more = [await signIn(service, 'places@example.test'), await signIn(service, 'places@example.test')];
+  await press(person, 'Sign out everywhere else');
+  await says(person, '2 other browsers are signed out at once.');
+  expect(await person.faults()).toEqual([]);
+  await confirm(person);
+  await says(person, 'You are signed in nowhere else.');
+  for (const one of more) await one.tab.get('accounts/~').fails(401, 'Unauthorized');
+  await list.getByRole('listitem').filter({ hasText: 'This browser' }).getByRole('button', { name: /^Sign out / }).click();
+  await confirm(person);
+  await page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
+  await tab.get('accounts/~').fails(401, 'Unauthorized');
+});
+
+test('a service gets less, then nothing', async () => {
+  const { tab } = await signIn(service, 'grants@example.test', { scope: 'openid email profile', agree: ['openid', 'email', 'profile'] });
+  const person = await arrive(tab);
+  const { page } = person;
+  await open(person);
+  const scopes = page.getByRole('group', { name: 'Lantern Notes' });
+  expect(await scopes.getByRole('checkbox', { name: 'Know who you are' }).isDisabled()).toBe(true);
+  await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
+  await says(person, '1 thing will not be shared any more.');
+  expect(await person.faults()).toEqual([]);
+  await press(person, 'Keep it');
+  expect(await scopes.getByRole('checkbox', { name: 'Your profile' }).isChecked()).toBe(true);
+  await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
+  await confirm(person);
+  await scopes.getByRole('checkbox', { name: 'Your profile' }).waitFor({ state: 'detached' });
+  const [grant] = await names(tab, 'grants');
+  expect((await tab.get(`grants/${grant}`).is(200)).body.spec.scopes).toEqual(['openid', 'email']);
+  await press(person, 'Remove Lantern Notes');
+  await confirm(person);
+  await says(person, 'No service has access to your account.');
+  expect(await names(tab, 'grants')).toEqual([]);
+});
+
+test('what is downloaded is what the API gives', async () => {
+  const { tab } = await signIn(service, 'export@example.test');
+  const person = await arrive(tab);
+  await open(person);
+  await press(person, 'Show decisions');
+  await person.page.getByRole('list', { name: 'Decisions' }).waitFor();
+  const coming = person.page.waitForEvent('download');
+  await press(person, 'Download your data');
+  const file = await coming;
+  expect(file.suggestedFilename()).toMatch(/^localhost-\d{4}-\d\d-\d\d\.json$/);
+  const saved = JSON.parse(readFileSync(await file.path(), 'utf8')) as { kind: string; items: { kind: string; metadata: { name: string } }[] };
+  expect(saved.kind).toBe('List');
+  expect(saved.items[0]).toEqual((await tab.get('accounts/~').is(200)).body);
+  for (const [resource, kind] of [['grants', 'Grant'], ['sessions', 'Session']]) {
+    const { items } = (await tab.get(resource!).is(200)).body as { items: object[] };
+    expect(saved.items.filter((item) => item.kind === kind)).toEqual(items.map((item) => expect.objectContaining(item)));
+  }
+  expect(saved.items.filter(({ kind }) => kind === 'PolicyDecision').length).toBeGreaterThan(0);
+});
+
+test('deleting the account takes two steps and ends in what happens now', async () => {
+  const { tab } = await signIn(service, 'gone@example.test');
+  const person = await arrive(tab);
+  await open(person);
+  await press(person, 'Delete account');
+  await says(person, 'Services lose access.');
+  expect(await person.faults()).toEqual([]);
+  await press(person, 'Keep it');
+  expect((await tab.get('accounts/~').is(200)).body.metadata.deletionTimestamp).toBeUndefined();
+  await press(person, 'Delete account');
+  await confirm(person);
+  await person.page.getByRole('heading', { level: 1, name: 'Your account is being deleted' }).waitFor();
+  expect(await person.faults()).toEqual([]);
+  await tab.get('accounts/~').fails(401, 'Unauthorized');
+});
+
+test('what wants a newer sign-in leads through one and back to the same step', async () => {
+  const { tab } = await signIn(service, 'stale@example.test');
+  const person = await arrive(tab);
+  const { page } = person;
+  clock.own();
+  clock.advance(11 * 60_000);
+  await open(person);
+  await press(person, 'Delete account');
+  await confirm(person);
+  await person.at('LoginRequired');
+  await page.getByRole('textbox', { name: 'Email' }).fill('stale@example.test');
+  await press(person, 'Continue with email');
+  await typeCode(service, person, 'stale@example.test');
+  await person.at('Authenticated');
+  await press(person, 'Not now');
+  await person.at('account');
+  expect(new URL(page.url()).hash).toBe('#delete');
+  await says(person, 'Delete your account');
+  await confirm(person);
+  await page.getByRole('heading', { level: 1, name: 'Your account is being deleted' }).waitFor();
+  expect(new URL(page.url()).hash).toBe('');
+});
+
+test('keyboard only: a name is given, a service removed', async () => {
+  const { tab } = await signIn(service, 'keys@example.test');
+  const person = await arrive(tab);
+  const { page } = person;
+  await open(person);
+  await page.getByRole('list', { name: 'Services' }).waitFor();
+  await reach(person, 'Name');
+  await page.keyboard.type('Ada');
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').getByText('Your profile is saved.').waitFor({ state: 'attached' });
+  await reach(person, 'Remove Lantern Notes');
+  await page.keyboard.press('Enter');
+  await page.getByRole('group', { name: 'Confirm' }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'group');
+  await page.keyboard.press('Tab');
+  await page.waitForTimeout(600);
+  await page.keyboard.press('Enter');
+  await says(person, 'No service has access to your account.');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('grants');
+});

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../base/button.js';
+import { useGuard } from '../base/guard.js';
+import { say } from '../base/message.js';
+
+interface Props {
+  /** What would happen, in words. */
+  children: ComponentChildren;
+  busy: boolean;
+  confirm: () => void;
+  keep: () => void;
+  /** The keyboard stays where it is. */
+  still?: boolean;
+}
+
+/** The second step of whatever takes something away: says what would happen, and takes the keyboard there unless it is `still`. */
+export function Confirm({ children, busy, confirm, keep, still }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const ready = useGuard(true);
+  useEffect(() => { if (!still) place.current?.focus(); }, []);
+  return (
+    <div class="confirm" role="group" tabIndex={-1} ref={place} aria-label={say('confirm')}>
+      {children}
+      <div class="pair">
+        <Button look="danger" busy={busy} progress="confirm.progress" press={() => { if (ready()) confirm(); }}>{say('confirm')}</Button>
+        <Button press={keep}>{say('confirm.keep')}</Button>
+      </div>
+    </div>
+  );
+}

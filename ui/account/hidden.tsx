@@ -1,0 +1,4 @@
+import type { ComponentChildren } from 'preact';
+
+/** What a control is about, for those who do not see the row it stands in. */
+export const Hidden = ({ children }: { children: ComponentChildren }) => <bdi class="quiet">{children}</bdi>;

@@ -1,0 +1,23 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/**
+ * Whether this tab is to follow changes as they happen: the one in view that had the focus last. A browser keeps six
+ * connections to a host, and every watch holds one; more tabs than one would leave none for anything else.
+ */
+export function useLive(): boolean {
+  const [live, set] = useState(!document.hidden);
+  useEffect(() => {
+    const heard = new AbortController();
+    const tabs = new BroadcastChannel('vestibule.account');
+    const look = (): void => {
+      set(!document.hidden);
+      if (!document.hidden) tabs.postMessage('mine');
+    };
+    tabs.onmessage = () => { if (!document.hasFocus()) set(false); };
+    addEventListener('focus', look, heard);
+    document.addEventListener('visibilitychange', look, heard);
+    look();
+    return () => { heard.abort(); tabs.close(); };
+  }, []);
+  return live;
+}

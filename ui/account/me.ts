@@ -1,0 +1,30 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Account } from '../api.js';
+import type { Names } from '../decisions/names.js';
+
+/** What the parts of the page share. */
+export interface Me {
+  readonly account: Account;
+  /** Puts in the account as the API just answered it. */
+  readonly take: (account: Account) => void;
+  /** What people call services and scopes. */
+  readonly names: Names;
+  /** This tab is the one that follows changes as they happen. */
+  readonly live: boolean;
+  /** The step to go on with, once, after a sign-in in between. */
+  readonly step: string | undefined;
+  /** Reads out what went wrong; undefined when it no longer holds. */
+  readonly hear: (words: string | undefined) => void;
+  /** Shows the last view instead of the account: signed out, or deleted. */
+  readonly leave: (ending: 'signedout' | 'deleted') => void;
+}
+
+/** The person whose page it is. */
+export const Person = createContext<Me | undefined>(undefined);
+
+/** What the parts of the page share; only below `Person`. */
+export const useMe = (): Me => useContext(Person)!;
+
+/** The selector of what this account owns, for those who may list everybody's too. */
+export const owned = ({ metadata }: Account, field = 'status.account'): Record<string, string> => ({ fieldSelector: `${field}=${metadata.name}` });

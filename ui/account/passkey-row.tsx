@@ -1,0 +1,110 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Passkey } from '../api.js';
+import { announce } from '../base/announcement.js';
+import { call, type Failure } from '../base/api.js';
+import { Button } from '../base/button.js';
+import type { Kept } from '../base/collection.js';
+import { Field } from '../base/field.js';
+import { Latin, say, tell } from '../base/message.js';
+import { Moment } from '../base/moment.js';
+import { Fault, useAct } from './act.js';
+import { Confirm } from './confirm.js';
+import { Hidden } from './hidden.js';
+import { useMe } from './me.js';
+import { toPart } from './part.js';
+import { platform } from './platform.js';
+import { signal } from './signal.js';
+import { clearStep } from './visit.js';
+
+interface Props { passkey: Passkey; last: boolean; isNew: boolean; all: Kept<Passkey> }
+
+function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
+  const { deviceType, backedUp, authenticator, lastUsedTimestamp } = status;
+  return (
+    <>
+      <p class="words">
+        <span class="word">{say(`passkeys.${deviceType}`)}</span>
+        {deviceType === 'multiDevice' && !backedUp && <span class="word sensitive">{say('passkeys.unsaved')}</span>}
+      </p>
+      <p class="hint">
+        {authenticator.name && <>{tell('passkeys.kept', { name: authenticator.name })} · </>}
+        {tell('passkeys.added', { when: <Moment of={metadata.creationTimestamp} /> })} · {lastUsedTimestamp ? tell('passkeys.used', { when: <Moment of={lastUsedTimestamp} /> }) : say('passkeys.unused')}
+      </p>
+    </>
+  );
+}
+
+function RenameForm({ passkey, isNew, all, done }: Props & { done: () => void }) {
+  const { name } = passkey.metadata;
+  const known = passkey.spec.displayName;
+  const [text, setText] = useState(isNew && known === 'Passkey' && platform() ? say('passkeys.suggested', { platform: platform()! }) : known);
+  const { busy, failure, run } = useAct(({ code }) => (code === 422 ? say('passkeys.name.invalid') : undefined));
+  const [empty, setEmpty] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const wrong = empty || failure?.code === 422 ? say('passkeys.name.invalid') : undefined;
+  useEffect(() => { form.current?.querySelector('input')?.select(); }, []);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setEmpty(!text.trim());
+    if (!text.trim()) return;
+    const saved = await run(async () => all.put(await call<Passkey>('PATCH', `passkeys/${name}`, { spec: { displayName: text.trim() } })), `passkey-rename=${name}`);
+    if (!saved) return;
+    announce(say('passkeys.renamed'));
+    void signal();
+    done();
+  };
+  return (
+    <form class="inset" ref={form} method="post" noValidate onSubmit={(event) => void submit(event)}>
+      {isNew && <p>{say('passkeys.new')}</p>}
+      <Field id={`name-${name}`} name="passkey-name" label={say('passkeys.name')} autoComplete="off" dir="auto" value={text} error={wrong} onText={(typed) => { setText(typed); setEmpty(false); }} />
+      <Fault failure={wrong ? undefined : failure} />
+      <div class="pair"><Button look="main" submit busy={busy} progress="saving">{say('save.name')}</Button><Button press={done}>{say('dismiss')}</Button></div>
+    </form>
+  );
+}
+
+const lastOne = ({ code }: Failure): string | undefined => (code === 409 ? say('passkeys.required') : undefined);
+
+function Removal({ passkey: { metadata: { name } }, last, all, keep }: Props & { keep: () => void }) {
+  const { account } = useMe();
+  const { busy, failure, run } = useAct(lastOne);
+  const remove = async (): Promise<void> => {
+    const gone = await run(async () => { await call('DELETE', `passkeys/${name}`); }, `passkey-delete=${name}`);
+    if (!gone) return;
+    clearStep();
+    all.drop(name);
+    announce(say('passkeys.deleted'));
+    toPart('passkeys');
+    void signal();
+  };
+  return (
+    <Confirm busy={busy} confirm={() => void remove()} keep={keep}>
+      <p>{last ? tell('passkeys.delete.last', { email: <Latin of={account.status.email.address} /> }) : say('passkeys.delete.ask')}</p>
+      <Fault failure={failure} words={failure && lastOne(failure)} />
+    </Confirm>
+  );
+}
+
+/** One passkey, its name and the way to lose it. */
+export function PasskeyRow(props: Props) {
+  const { passkey: { metadata: { name }, spec: { displayName } }, isNew } = props;
+  const { step } = useMe();
+  const [doing, set] = useState<'rename' | 'delete' | undefined>(step === `passkey-delete=${name}` ? 'delete' : isNew || step === `passkey-rename=${name}` ? 'rename' : undefined);
+  const row = useRef<HTMLLIElement>(null);
+  const close = (): void => { clearStep(); set(undefined); requestAnimationFrame(() => row.current?.querySelector('button')?.focus()); };
+  useEffect(() => { if (isNew) set('rename'); }, [isNew]);
+  return (
+    <li class="thing" ref={row}>
+      <h3><bdi>{displayName}</bdi></h3>
+      <Facts passkey={props.passkey} />
+      {!doing && (
+        <p class="deeds">
+          <Button look="small" press={() => set('rename')}>{tell('passkeys.rename', { name: <Hidden>{displayName}</Hidden> })}</Button>
+          <Button look="small" press={() => set('delete')}>{tell('passkeys.delete', { name: <Hidden>{displayName}</Hidden> })}</Button>
+        </p>
+      )}
+      {doing === 'rename' && <RenameForm {...props} done={close} />}
+      {doing === 'delete' && <Removal {...props} keep={close} />}
+    </li>
+  );
+}

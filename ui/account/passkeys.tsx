@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import type { Passkey, PasskeyChallenge } from '../api.js';
+import { announce } from '../base/announcement.js';
+import { call, Failure } from '../base/api.js';
+import { Button } from '../base/button.js';
+import { useCollection } from '../base/collection.js';
+import { Late } from '../base/late.js';
+import { say } from '../base/message.js';
+import { canUsePasskeys } from '../base/passkeys.js';
+import { Fault, useAct } from './act.js';
+import { owned, useMe } from './me.js';
+import { Listed, Part } from './part.js';
+import { PasskeyRow } from './passkey-row.js';
+import { signal } from './signal.js';
+import { clearStep } from './visit.js';
+
+const step = 'passkey-add';
+const ceremony = new Late(() => import('../base/ceremony.js'));
+
+const here = () => ceremony.get().catch((): never => { throw new Failure(0); });
+
+const newestFirst = (all: readonly Passkey[]): Passkey[] => [...all].sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
+
+/** Registers a passkey; undefined where the person changed their mind. Throws a Failure, or what the ceremony makes of a fault of the browser. */
+async function register(): Promise<Passkey | undefined> {
+  const { create } = await here();
+  const { status: { options } } = await call<PasskeyChallenge<Parameters<typeof create>[0]>>('POST', 'accounts/~/passkeychallenge', { spec: { purpose: 'Register' } });
+  const credential = await create(options);
+  return credential && call<Passkey>('POST', 'passkeys', { spec: { credential } });
+}
+
+/** The passkeys of the account: what keeps them, a name for each, and the way to more or fewer. */
+export function Passkeys() {
+  const { account, live, step: resumed } = useMe();
+  const passkeys = useCollection<Passkey>('passkeys', owned(account), live);
+  const [added, setAdded] = useState<string>();
+  const [browserSays, setBrowserSays] = useState<string>();
+  const explain = ({ code }: { code: number }): string | undefined => ({ 422: say('passkey.unaccepted'), 409: say('passkey.many') })[code];
+  const { busy, failure, run } = useAct(explain);
+  const add = (): void => {
+    setBrowserSays(undefined);
+    void run(async () => {
+      const { Unusable } = await here();
+      try {
+        const passkey = await register();
+        if (!passkey) return;
+        passkeys.put(passkey);
+        setAdded(passkey.metadata.name);
+        announce(say('passkeys.new'));
+        void signal();
+      } catch (thrown) {
+        if (!(thrown instanceof Unusable)) throw thrown;
+        setBrowserSays(say(thrown.id));
+        announce(say(thrown.id));
+      }
+    }, step).then(clearStep);
+  };
+  const last = passkeys.items?.length === 1;
+  return (
+    <Part id="passkeys" title="passkeys.title" hint="passkeys.hint">
+      <Listed of={passkeys} list="passkeys.list" none="passkeys.none" look="things" order={newestFirst}
+        row={(passkey) => <PasskeyRow key={passkey.metadata.name} passkey={passkey} last={last} isNew={passkey.metadata.name === added} all={passkeys} />} />
+      {resumed === step && !added && <p class="notice">{say('account.resumed')}</p>}
+      {browserSays && <p class="notice bad">{browserSays}</p>}
+      <Fault failure={failure} words={failure && explain(failure)} />
+      {canUsePasskeys() ? <Button id={step} busy={busy} progress="passkey.adding" press={add}>{say('passkey.add')}</Button> : <p class="hint">{say('passkeys.unsupported')}</p>}
+    </Part>
+  );
+}

@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ClaimsProviderList, ClaimsReview } from '../api.js';
+import { call, Failure } from '../base/api.js';
+import { readAll } from '../base/collection.js';
+import { cap, say, tell } from '../base/message.js';
+import { Moment } from '../base/moment.js';
+import { row } from '../decisions/words.js';
+import { owned, useMe } from './me.js';
+import { Part, Unread } from './part.js';
+
+/** So many are shown. */
+const most = 10;
+
+const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] => [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
+
+/** What other services are called. */
+function useProviders(): ReadonlyMap<string, string> {
+  const [providers, set] = useState<ReadonlyMap<string, string>>(new Map());
+  useEffect(() => {
+    call<ClaimsProviderList>('GET', 'claimsproviders').then(({ items }) => set(new Map(items.map(({ metadata, spec }) => [metadata.name, spec.displayName]))), () => undefined);
+  }, []);
+  return providers;
+}
+
+function Row({ review: { spec, status }, providers }: { review: ClaimsReview; providers: ReadonlyMap<string, string> }) {
+  const { names } = useMe();
+  const called = (known: ReadonlyMap<string, string>, name: string) => <bdi>{cap(known.get(name) ?? name)}</bdi>;
+  const scopes = row(spec.scopes.map((scope) => called(names.scopes, scope)));
+  return (
+    <li class="thing short">
+      <p class="asked"><span>{tell('reviews.what', { provider: called(providers, spec.provider), scopes: <>{scopes}</>, client: called(names.clients, spec.client) })}</span> <span class={`word ${status.outcome === 'Answered' ? 'allowed' : 'sensitive'}`}>{say(`reviews.${status.outcome}`)}</span></p>
+      <p class="hint"><Moment of={status.timestamp} />, {say(`reviews.${spec.purpose}`)}</p>
+    </li>
+  );
+}
+
+/** What other services were asked about the person, the newest of it; it is not followed as it happens. */
+export function Reviews() {
+  const { account, live } = useMe();
+  const [items, setItems] = useState<readonly ClaimsReview[]>();
+  const [failure, setFailure] = useState<Failure>();
+  const [turn, setTurn] = useState(0);
+  const providers = useProviders();
+  useEffect(() => {
+    if (!live) return;
+    readAll<ClaimsReview>('claimsreviews', owned(account, 'spec.account')).then(({ held }) => { setItems(newestFirst([...held.values()])); setFailure(undefined); },
+      (thrown: unknown) => { if (thrown instanceof Failure) setFailure(thrown); else throw thrown; });
+  }, [account.metadata.name, live, turn]);
+  return (
+    <Part id="reviews" title="reviews.title" hint="reviews.hint">
+      {failure && <Unread failure={failure} again={() => setTurn(turn + 1)} />}
+      {!failure && !items && <p class="hint" aria-busy="true">{say('working')}</p>}
+      {items?.length === 0 && <p class="lead">{say('reviews.none')}</p>}
+      {items && items.length > most && <p class="hint">{say('reviews.some', { count: most })}</p>}
+      {items && items.length > 0 && <ul class="things" aria-label={say('reviews.list')}>{items.slice(0, most).map((review) => <Row key={review.metadata.name} review={review} providers={providers} />)}</ul>}
+    </Part>
+  );
+}

@@ -1,0 +1,73 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Session } from '../api.js';
+import { announce } from '../base/announcement.js';
+import { call } from '../base/api.js';
+import { Button } from '../base/button.js';
+import type { Kept } from '../base/collection.js';
+import { cap, say, tell } from '../base/message.js';
+import { Moment } from '../base/moment.js';
+import { row } from '../decisions/words.js';
+import { Fault, useAct } from './act.js';
+import { Confirm } from './confirm.js';
+import { Hidden } from './hidden.js';
+import { useMe } from './me.js';
+import { toPart } from './part.js';
+
+/** What the browser is called, as far as it said. */
+function deviceOf({ status: { client } }: Session): string {
+  const [browser, os] = [client.browser, client.os].map((word) => (word === 'Other' ? '' : word));
+  return browser && os ? say('sessions.device', { browser, os }) : browser || os || say('sessions.unknown');
+}
+
+function Facts({ session: { status } }: { session: Session }) {
+  const methods = row(status.methods.map((method) => say(`sessions.${method}`)));
+  return (
+    <>
+      <p class="hint">{tell('sessions.since', { when: <Moment of={status.authenticationTimestamp} />, methods: <>{methods}</>, used: <Moment of={status.lastUsedTimestamp} /> })}</p>
+      {status.clients.length > 0 && <p class="hint">{tell('sessions.clients', { clients: <>{row(status.clients.map(({ displayName }) => <bdi>{cap(displayName)}</bdi>))}</> })}</p>}
+      {!status.signOut && <p class="hint">{tell('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}</p>}
+    </>
+  );
+}
+
+function Ending({ session: { status } }: { session: Session }) {
+  const called = new Map(status.clients.map(({ name, displayName }) => [name, displayName]));
+  return (
+    <ul class="told">
+      {status.signOut?.clients.map(({ name, state }) => <li key={name} data-state={state}>{tell(`sessions.${state}`, { client: called.get(name) ?? name })}</li>)}
+    </ul>
+  );
+}
+
+/** One browser: when and how it was signed in, for which services, and the way to end it. */
+export function SessionRow({ session, all }: { session: Session; all: Kept<Session> }) {
+  const { leave } = useMe();
+  const [asking, setAsking] = useState(false);
+  const { busy, failure, run, clear } = useAct();
+  const place = useRef<HTMLLIElement>(null);
+  const { metadata: { name, deletionTimestamp }, status: { current } } = session;
+  const device = deviceOf(session);
+  const end = async (): Promise<void> => {
+    const ended = await run(async () => { all.put(await call<Session>('DELETE', `sessions/${name}`)); });
+    if (!ended) return;
+    if (current) { leave('signedout'); return; }
+    setAsking(false);
+    announce(say('sessions.ended', { device }));
+    toPart('sessions');
+  };
+  const keep = (): void => { clear(); setAsking(false); requestAnimationFrame(() => place.current?.querySelector('button')?.focus()); };
+  return (
+    <li class="thing" ref={place}>
+      <h3><bdi>{cap(device)}</bdi> {current && <span class="word allowed">{say('sessions.current')}</span>}{deletionTimestamp && <span class="word sensitive">{say('sessions.ending')}</span>}</h3>
+      <Facts session={session} />
+      {deletionTimestamp && <Ending session={session} />}
+      {!deletionTimestamp && !asking && <p class="deeds"><Button look="small" press={() => setAsking(true)}>{tell('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}</Button></p>}
+      {!deletionTimestamp && asking && (
+        <Confirm busy={busy} confirm={() => void end()} keep={keep}>
+          <p>{say(current ? 'sessions.end.here' : 'sessions.end.ask')}</p>
+          <Fault failure={failure} />
+        </Confirm>
+      )}
+    </li>
+  );
+}

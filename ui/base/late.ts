@@ -1,0 +1,16 @@
+/** A piece of this page that is fetched when it is likely to be needed. */
+export class Late<T> {
+  readonly #fetch: () => Promise<T>;
+  #coming: Promise<T> | undefined;
+  here: T | undefined;
+
+  constructor(fetch: () => Promise<T>) { this.#fetch = fetch; }
+
+  /** Fetches it once; rejects where that fails, and tries again when asked again. */
+  get(): Promise<T> {
+    return (this.#coming ??= this.#fetch().then((part) => (this.here = part), (thrown: unknown) => {
+      this.#coming = undefined;
+      throw thrown;
+    }));
+  }
+}

@@ -1,0 +1,83 @@
+import { ask, create, stop, Unusable, type CreationOptions, type RequestOptions } from '../base/ceremony.js';
+import type { Flow } from './flow.js';
+
+export { default as messages } from '../messages/passkey.json';
+
+/** How long a challenge is offered to autofill before a fresh one takes its place, in milliseconds; the API keeps it for five minutes. */
+const rearm = 240_000;
+
+/** Less than this, in milliseconds, is no answer of a person: the browser would answer so again at once. */
+const tooSoon = 1_000;
+
+/** What is offered to autofill, if anything is. */
+let armed: AbortController | undefined;
+
+/** How often it was taken back. */
+let withdrawn = 0;
+
+/** Takes the offer back, so that another call of the browser can be made. */
+export function disarm(): void {
+  withdrawn += 1;
+  armed?.abort();
+  armed = undefined;
+  stop();
+}
+
+type Proof = NonNullable<Awaited<ReturnType<typeof ask>>>;
+
+async function prove(flow: Flow, credential: Proof): Promise<void> {
+  flow.crossDevice = credential.authenticatorAttachment === 'cross-platform' && await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable();
+  await flow.act('login', { spec: { method: 'Passkey', credential } });
+}
+
+/** Offers a fresh challenge once; true when it may be done again at once. */
+async function offer(flow: Flow, { signal }: AbortController): Promise<boolean> {
+  const options = await flow.challenge<RequestOptions>('Authenticate', true);
+  if (!options || signal.aborted) return false;
+  const since = performance.now();
+  const timer = setTimeout(stop, rearm);
+  const credential = await ask(options, true).catch(() => undefined).finally(() => clearTimeout(timer));
+  if (credential) await prove(flow, credential);
+  return Boolean(credential) || performance.now() - since > tooSoon;
+}
+
+/** Offers passkeys among what the browser fills in, until `disarm`: anew every four minutes, after each failure, and when the person comes back. */
+export async function arm(flow: Flow): Promise<void> {
+  const before = withdrawn;
+  if (!await PublicKeyCredential.isConditionalMediationAvailable?.() || armed || withdrawn !== before) return;
+  const own = armed = new AbortController();
+  while (!own.signal.aborted) {
+    if (!await offer(flow, own) && !own.signal.aborted) await flow.returning(own.signal);
+    if (flow.ending || flow.impasse || flow.interaction?.status.phase !== 'LoginRequired') return;
+  }
+}
+
+/** Does what may meet a browser that cannot, and tells so; undefined where nothing came of it. */
+async function attempt<T>(flow: Flow, work: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!(thrown instanceof Unusable)) throw thrown;
+    flow.tell(thrown.id);
+    return undefined;
+  }
+}
+
+/** Asks for a passkey in the browser's own window and signs in with it; who changes their mind is told nothing. */
+export async function enter(flow: Flow): Promise<void> {
+  disarm();
+  flow.problem = undefined;
+  const options = await flow.challenge<RequestOptions>('Authenticate');
+  const credential = options && await attempt(flow, () => ask(options));
+  if (credential) await prove(flow, credential);
+  else flow.changed();
+}
+
+/** Makes a passkey for the account that is being set up; true once it is there. */
+export async function add(flow: Flow): Promise<boolean> {
+  flow.problem = undefined;
+  const options = await flow.challenge<CreationOptions>('Register');
+  const credential = options && await attempt(flow, () => create(options));
+  flow.changed();
+  return Boolean(credential) && flow.addPasskey(credential!);
+}
