@@ -248,5 +248,5 @@ test('keyboard only: a name is given, a service removed', async () => {
   await page.waitForTimeout(600);
   await page.keyboard.press('Enter');
   await says(person, 'No service has access to your account.');
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe('grants');
+  await page.waitForFunction(() => document.activeElement?.id === 'grants');
 });

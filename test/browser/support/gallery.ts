@@ -40,12 +40,16 @@ export class Gallery {
     return context;
   }
 
-  /** Opens a scene and waits until its state is reached; a name may carry a query or a fragment. */
+  /** Opens a scene and waits until its state is reached, once more where the browser itself stood still; a name may carry a query or a fragment. */
   async show(page: Page, scene: string): Promise<Page> {
-    await page.goto('about:blank');
-    await page.goto(`${this.#origin}/gallery/${scene}`);
-    await page.locator('html[data-scene]').waitFor({ state: 'attached', timeout: 10_000 });
-    return page;
+    for (let again = true; ; again = false) {
+      await page.goto('about:blank');
+      await page.goto(`${this.#origin}/gallery/${scene}`);
+      const reached = await page.locator('html[data-scene]').waitFor({ state: 'attached', timeout: 30_000 }).then(() => true, () => false);
+      if (reached) return page;
+      const { ours, ...found } = await page.evaluate(whatHolds);
+      if (ours || !again) throw new Error(`${scene} is never reached: ${JSON.stringify(found)}`);
+    }
   }
 
   /** Opens a scene in a window of its own. */
@@ -64,6 +68,13 @@ export class Gallery {
 
   /** The address of a page of the gallery. */
   at(scene: string): string { return `${this.#origin}/gallery/${scene}`; }
+}
+
+/** Why a scene is not reached: ours when the page's script runs and frames are drawn, else the browser's, which loads or draws nothing. */
+async function whatHolds(): Promise<{ ours: boolean; script: boolean; frames: boolean; html: string }> {
+  const script = (globalThis as { stage?: Driver }).stage !== undefined;
+  const frames = await Promise.race([new Promise<boolean>((done) => { requestAnimationFrame(() => { done(true); }); }), new Promise<boolean>((done) => { setTimeout(done, 5_000, false); })]);
+  return { ours: script && frames, script, frames, html: document.body.innerHTML.slice(0, 1_000) };
 }
 
 /** Calls that change something, which the page has sent. */

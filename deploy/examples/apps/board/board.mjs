@@ -54,7 +54,7 @@ function board(config, tokens, { sub, groups = [], ...claims }) {
   show(element('h2', `Hello ${claims.name ?? 'member'}`),
     element('ul', notices.filter(({ group }) => !group || groups.includes(group)).map((notice) => element('li', notice.text))),
     element('h3', 'Your groups'), groups.length > 0 ? element('ul', groups.map((group) => element('li', group)), { id: 'groups' }) : element('p', 'None that this page was told of.', { className: 'quiet' }),
-    element('h3', 'What you agreed to share'), element('p', `${tokens.scope}`, { className: 'quiet' }), element('table', rows), element('p', `You are known here as ${claims.sub}.`, { className: 'quiet' }),
+    element('h3', 'What you agreed to share'), element('p', `${tokens.scope}`, { className: 'quiet' }), element('table', rows), element('p', `You are known here as ${sub}.`, { className: 'quiet' }),
     button('Choose again', () => signIn(config, 'consent')));
 }
 
