@@ -92,7 +92,7 @@ test('a second passkey, a name for it, and one deleted: each is there at once, a
   await press(person, 'Delete Key on my ring');
   await confirm(person);
   await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe('passkeys');
+  await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
   await press(person, 'Delete Laptop');
   await says(person, 'It is your only passkey.');
   expect(await axeFindings(person.page)).toEqual([]);
