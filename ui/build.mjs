@@ -1,5 +1,5 @@
 /**
- * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery` writes dist/ui-gallery.
+ * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery [FOLDER]` writes dist/ui-gallery, or FOLDER.
  * The manifests of the entries are merged into one, in Vite's form. What the service serves is compressed here, once,
  * into siblings that end in .br and .gz.
  */
@@ -9,9 +9,10 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 
 const here = import.meta.dirname;
-const gallery = process.argv.includes('gallery');
+const [what, folder] = process.argv.slice(2);
+const gallery = what === 'gallery';
 const entries = gallery ? ['gallery'] : ['signin', 'account', 'mailbox', 'policy'];
-const out = join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
+const out = folder ?? join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {
   br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
@@ -30,7 +31,7 @@ async function compress(path) {
 await rm(out, { recursive: true, force: true });
 const manifest = {};
 for (const entry of entries) {
-  await build({ configFile: join(here, 'vite.config.ts'), mode: entry });
+  await build({ configFile: join(here, 'vite.config.ts'), mode: entry, build: { outDir: out } });
   const part = join(out, `manifest-${entry}.json`);
   const { 'style.css': style, ...rest } = JSON.parse(await readFile(part, 'utf8'));
   Object.assign(manifest, rest, { [/\/style-/.test(style.file) ? 'style.css' : `${entry}.css`]: style });

@@ -29,7 +29,6 @@ export default defineConfig(({ mode }) => ({
   plugins: [plainImports],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: mode === 'gallery' ? '../dist/ui-gallery' : '../dist/ui',
     emptyOutDir: false,
     manifest: `manifest-${mode}.json`,
     target: 'es2022',

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-const folder = join(process.cwd(), 'dist', 'ui-gallery');
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; "
   + "base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', html: 'text/html; charset=utf-8' };
@@ -11,9 +10,12 @@ const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 't
 /** Serves the built gallery under the policy of the real pages and keeps what browsers report against it. */
 export class GalleryServer {
   readonly reports: string[] = [];
+  readonly #folder: string;
   readonly #server: Server;
 
-  constructor() {
+  /** Serves what was built into this folder. */
+  constructor(folder: string) {
+    this.#folder = folder;
     this.#server = createServer((request, response) => void this.#answer(request.url ?? '/').then(({ body, type }) => {
       request.on('data', (piece: Buffer) => { if (request.url === '/reports') this.reports.push(piece.toString()); });
       response.writeHead(body ? 200 : 404, {
@@ -36,7 +38,7 @@ export class GalleryServer {
 
   async #answer(url: string): Promise<{ body: Buffer | undefined; type: string }> {
     const asset = /^\/assets\/([\w-]+\.(js|css|svg))$/.exec(url);
-    if (asset) return { body: await readFile(join(folder, 'assets', asset[1]!)), type: asset[2]! };
-    return url.startsWith('/gallery') ? { body: await readFile(join(folder, 'gallery.html')), type: 'html' } : { body: undefined, type: '' };
+    if (asset) return { body: await readFile(join(this.#folder, 'assets', asset[1]!)), type: asset[2]! };
+    return url.startsWith('/gallery') ? { body: await readFile(join(this.#folder, 'gallery.html')), type: 'html' } : { body: undefined, type: '' };
   }
 }

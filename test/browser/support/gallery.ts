@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { GalleryServer } from './gallery-server.js';
@@ -12,7 +15,8 @@ declare global { var stage: Driver }
 
 /** The built gallery under its policy, and a browser to look at it. */
 export class Gallery {
-  readonly server = new GalleryServer();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'vestibule-gallery-'));
+  readonly server = new GalleryServer(this.#folder);
   /** Complaints of the browser about the policy of the pages. */
   readonly complaints: string[] = [];
   #browser: Browser | undefined;
@@ -20,7 +24,7 @@ export class Gallery {
 
   /** Builds the gallery, serves it and starts a browser. */
   async open(): Promise<void> {
-    await promisify(execFile)(process.execPath, ['ui/build.mjs', 'gallery']);
+    await promisify(execFile)(process.execPath, ['ui/build.mjs', 'gallery', this.#folder]);
     this.#origin = await this.server.listen();
     this.#browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
@@ -30,6 +34,7 @@ export class Gallery {
   async close(): Promise<void> {
     await this.#browser?.close();
     await this.server.close();
+    rmSync(this.#folder, { recursive: true });
   }
 
   /** A window with storage and cookies of its own. */
