@@ -385,7 +385,7 @@ describe('limits and policies', () => {
   test('a Client that policy keeps for passkeys: by the method at login, by the sign-in for a live session; one’s last stays (E7)', async () => {
     const service = await startTest({ flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
     for (const name of ['app', 'vault', 'bank']) await createClient(service, name);
-    const { tab: operator } = await signIn(service, 'op@example.test');
+    const { tab: operator } = await withPasskey(service, 'op@example.test');   // who demands passkeys has one
     const standing = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;
     const rule = (text: string): Promise<unknown> => operator.post('policies', { spec: { cedar: `${standing}\n${text}` } }).is(201);
     const person = await withPasskey(service, 'ada@example.test');
