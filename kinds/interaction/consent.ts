@@ -69,7 +69,7 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
     const decision = await call.decide('share', { ...question, record: 'change' });
     if (!decision.allowed) await call.decide('share', question);
     if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
-    else if (decision.part) tx.add(decision.part);
+    else await decision.join?.(tx);
   }
   const client = await tx.get(Client, interaction.spec.client);
   const required = [...new Set(['openid', ...(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name) ?? [])])];

@@ -95,7 +95,7 @@ async function enter(call: Call, name: string, { method, challenge, decision }: 
     refuseChallenge(held!, call.now, method === 'EmailLink');
     const { email } = held!.internal;
     if (email!.id !== challenge) throw over('replaced', name);
-    if (decision.part) tx.add(decision.part);
+    await decision.join?.(tx);
     const account = await accountOf(tx, call, held!, method);
     await forgetTries(tx, canonical(email!.address));
     if (account instanceof StatusError) {
