@@ -75,6 +75,6 @@ function entryOf({ name, scope, decision }: Judged, { required, granted, values 
     name, title, description, sensitive, required, granted, provider, allowed,
     ...(!allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),
     preview: allowed && values ? claims.flatMap((claim) => Object.hasOwn(values, claim.name) ? [{ claim: claim.name, title: claim.title, value: values[claim.name] as ClaimValue }] : []) : [],
-    ...(allowed && !values && { previewUnavailable: true }),
+    ...(allowed && !values && { previewUnavailable: true, claims: claims.map((claim) => ({ claim: claim.name, title: claim.title })) }),
   };
 }

@@ -85,6 +85,22 @@ test('what was agreed to get from one service is not got from another', async ()
   await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).is(200);
 });
 
+test('what could not be previewed is agreed to by the names that were shown, and nothing else is released', async () => {
+  await supplier.declare(service, 'pet', { animal: 'string' });
+  await service.store.change(service.store.systemCall(), (tx) => tx.update(Client, 'app', ({ spec }) => { spec.scopes.push({ name: 'pet', required: false }) }));
+  supplier.answer = (response) => { response.writeHead(500).end() };
+  const { path, ...begun } = await toConsent('keeper@example.test', 'openid pet');
+  const unread = await begun.tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
+  expect(unread.message).toContain('was not shown yet');
+  expect(mine((await begun.tab.get(path).is(200)).body.status.consent.scopes, 'pet')).toMatchObject({ preview: [], previewUnavailable: true, claims: [{ claim: 'animal', title: 'Title of animal' }] });
+  await service.store.change(service.store.systemCall(), (tx) => tx.update(ClaimsProvider, 'pet', ({ spec }) => { spec.scopes[0]!.claims.push({ name: 'chip', title: 'Chip', type: 'string' }) }));
+  supplier.answer = says({ animal: 'cat', chip: '756' });
+  const agreed = await begun.tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } }).is(200);
+  const callback = new URL((await begun.tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!);
+  const values = await released(await redeem(service, { ...begun, callback }));
+  expect([values.animal, values.chip]).toEqual(['cat', undefined]);
+});
+
 test('a first party that is one no more has nothing that anybody agreed to', async () => {
   supplier.answer = says({ tier: 'gold' });
   await supplier.declare(service, 'perk', { tier: 'string' });
