@@ -1,6 +1,7 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
 import { stillCounts } from '../kinds/othersessions.js';
 import { Session as ProjectedSession } from '../kinds/session.js';
+import { whyRefused } from '../registry/decision.js';
 import type { Decision } from '../registry/kind.js';
 import { accountObject } from './accounts.js';
 import { claimsOf, phishingResistant } from '../kinds/assurance.js';
@@ -65,6 +66,6 @@ async function counts(on: Foundation, session: Session): Promise<boolean> {
 async function refusalOf(on: Foundation, ctx: ProviderContext): Promise<Record<string, unknown>> {
   const verdict = await verdictOn(on, ctx);
   if (verdict.is !== 'Refused') return {};
-  const { reasons, name } = verdict.decision;
-  return { refusal: { message: reasons[0]?.message ?? 'The policy does not permit this sign-in.', ...(name && { policyDecision: name }) } };
+  const { name } = verdict.decision;
+  return { refusal: { message: whyRefused(verdict.decision), ...(name && { policyDecision: name }) } };
 }

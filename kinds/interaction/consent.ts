@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { whyRefused } from '../../registry/decision.js';
 import { defineAction, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -64,12 +65,15 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}` }); continue }
-    const unread = notRead(interaction, call.ports.scopes().find(({ name }) => name === scope)!);
-    if (unread) { causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${unread}, read it again` }); continue }
     const question = { scope, client: interaction.spec.client, ...facts };
     const decision = await call.decide('share', { ...question, record: 'change' });
-    if (!decision.allowed) await call.decide('share', question);
-    if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
+    if (!decision.allowed) {
+      await call.decide('share', question);
+      causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${whyRefused(decision)}` });
+      continue;
+    }
+    const unread = notRead(interaction, call.ports.scopes().find(({ name }) => name === scope)!);
+    if (unread) causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${unread}, read it again` });
     else await decision.join?.(tx);
   }
   const client = await tx.get(Client, interaction.spec.client);

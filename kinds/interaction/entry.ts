@@ -1,3 +1,4 @@
+import { whyRefused } from '../../registry/decision.js';
 import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
@@ -21,7 +22,7 @@ export async function refusalOf(tx: Transaction, call: Call, { metadata, spec }:
     const decision = await call.decide(action, { ...facts, record: 'change' });
     if (decision.allowed) { permits.push(decision); continue }
     await decision.join?.(tx);
-    return forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
+    return forbidden(whyRefused(decision), Interaction, metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
   }
   for (const decision of permits) await decision.join?.(tx);
   return undefined;

@@ -47,7 +47,8 @@ export class Recorder {
       return isChange(this.#store.registry, action) ? new Pending(this.#books, question, judgement) : this.#counted(question, judgement);
     }
     if (record === 'allowed') return judgement;
-    if (caller.type === 'Visitor' || action === 'share' || !this.#singles.hasRoom() || !this.#allowance.take('refusals', ownerOf(question, false))) return this.#counted(question, judgement);
+    if (caller.type === 'Visitor' || action === 'share') return this.#counted(question, judgement);
+    if (!this.#singles.hasRoom() || !this.#allowance.take('refusals', ownerOf(question, false))) return { ...this.#counted(question, judgement), name: this.#series.nameFor(question, judgement) };
     const single = decisionPart(this.#store, question, judgement);
     this.#singles.add(single.part);
     return { ...judgement, name: single.name };

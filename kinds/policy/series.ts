@@ -74,8 +74,8 @@ export class Series {
     this.#timer ??= setInterval(() => { this.#flushing = this.#flushing.then(() => this.#flush(performance.now())) }, waits.look).unref();
   }
 
-  /** What the series of a change is called; `about` is the account that the change is about. */
-  nameFor(question: Question, judgement: Judgement, about: string | undefined): string { return begun(keyOf(question, judgement, about), question, judgement, about).name }
+  /** What a series is called; `about` is the account that a change is about. */
+  nameFor(question: Question, judgement: Judgement, about?: string): string { return begun(keyOf(question, judgement, about), question, judgement, about).name }
 
   /** Counts one in the commit of the change itself. */
   async add(tx: Transaction, question: Question, judgement: Judgement, about: string | undefined): Promise<void> {

@@ -58,7 +58,8 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
   });
 
   test('a refusal is named in the answer and recorded by itself; a 404 names none', async () => {
-    const { details } = await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
+    const { details, message } = await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
+    expect(message).toBe(`policies.id.vestibule.org is forbidden: User "${names.ada}" cannot create resource "policies" in API group "id.vestibule.org" at the cluster scope: No rule permits it.`);
     const one = await recorded(service, ({ metadata }) => metadata.name === details!.policyDecision);
     expect(one).toMatchObject({ spec: { account: names.ada, action: 'create', resource: { kind: 'Policy' } }, status: { allowed: false, reasons: [{ rule: 'default', message: 'No rule permits it.' }] } });
     expect((await ada.get(`policydecisions/${one.metadata.name}`).is(200)).body.spec.action).toBe('create');
