@@ -8,7 +8,7 @@ import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import { recordOf } from './input.js';
 import type { Judgement } from './judge.js';
-import { nobody } from './single.js';
+import { seriesName } from './names.js';
 
 /** Series held in memory, and written in one commit. */
 const most = { held: 10_000, together: 20 };
@@ -129,7 +129,7 @@ function begun(key: string, question: Question, judgement: Judgement, about?: st
   const ofMany = key.startsWith('Browser ');
   const account = ofMany ? about : known;
   return {
-    name: `${account ?? nobody}-${nameOf(key)}`, internal,
+    name: seriesName(account, nameOf(key)), internal,
     spec: {
       ...(account !== undefined && { account }), principal: ofMany ? 'Browser' : principal,
       ...(resource && { resource: { kind: resource.kind, ...(resource.subresource && { subresource: resource.subresource }) } }), ...spec,

@@ -88,6 +88,24 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
     expect((await all(service)).filter(({ spec }) => spec.principal === 'Visitor' && spec.action === 'get')).toHaveLength(1);
   });
 
+  test('a list has the series first, then the newest first, page after page', async () => {
+    await operator.patch('clients/app', { spec: { displayName: 'Once more' } }).is(200);
+    const whole = (await operator.get(`policydecisions?fieldSelector=spec.account%3D${names.operator}`).is(200)).body.items as DecisionObject[];
+    const isSeries = ({ metadata }: DecisionObject): boolean => metadata.name.startsWith(`${names.operator}-0`);
+    const singles = whole.filter((one) => !isSeries(one));
+    expect(whole).toEqual([...whole.filter(isSeries), ...singles]);
+    expect(singles[0]!.spec.action).toBe('patch');
+    expect(singles.map(({ status }) => status.firstTimestamp)).toEqual(singles.map(({ status }) => status.firstTimestamp).sort().reverse());
+    expect(new Set(singles.map(({ metadata }) => metadata.name.length))).toEqual(new Set([42]));
+    const paged: string[] = [];
+    for (let next: string | undefined = ''; next !== undefined;) {
+      const { body } = await operator.get(`policydecisions?fieldSelector=spec.account%3D${names.operator}&limit=2&continue=${encodeURIComponent(next)}`).is(200);
+      paged.push(...body.items.map(({ metadata }: DecisionObject) => metadata.name));
+      next = body.metadata.continue as string | undefined;
+    }
+    expect(paged.filter((name) => singles.some(({ metadata }) => metadata.name === name))).toEqual(singles.map(({ metadata }) => metadata.name));
+  });
+
   test('people read those about them alone (I5)', async () => {
     const mine = (await ada.get('policydecisions').is(200)).body.items;
     expect(mine.length).toBeGreaterThan(3);
