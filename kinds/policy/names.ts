@@ -1,7 +1,7 @@
 import { randomName } from '../../registry/transaction.js';
 
 /** What decisions that concern no account are named by: no account is called so. */
-export const nobody = 'd';
+const nobody = 'd';
 
 /** The letters of names, in the order of keys. */
 const letters = '2456789bcdfghjklmnpqrstvwxz';
