@@ -409,6 +409,7 @@ describe('limits and policies', () => {
     expect(callback.searchParams.get('code')).toBeTruthy();
     expect((await redeem(service, { ...bank, callback })).body.id_token).toBeTruthy();
 
+    await (await register(service, operator)).answer.is(201);
     await rule('@id("passkeys-only") @message("Sign in by passkey.") forbid (principal, action == Action::"signIn", resource) unless { context.methods.contains("Passkey") };');
     const refused = await person.tab.delete(`passkeys/${person.name}`).fails(409, 'Conflict');
     expect(refused.message).toContain('last one');
