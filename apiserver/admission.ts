@@ -1,4 +1,4 @@
-import type { Authorize, Question } from '../registry/decision.js';
+import { whyRefused, type Authorize, type Question } from '../registry/decision.js';
 import type { AnyKind, Caller, Decision, KindObject } from '../registry/kind.js';
 import { badRequest, forbidden, notFound, unauthorized } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
@@ -43,7 +43,7 @@ export class Admission {
   /** Lets a request for anything else in: who asks makes no difference to it. */
   admitOther(ask: OtherAsk, site?: string): Admitted {
     const decision = this.#authorize({ caller: nobody, action: ask.type, facts: { path: ask.path, ...(site !== undefined && { site }) } });
-    if (!decision.allowed) throw forbidden('policy refuses it');
+    if (!decision.allowed) throw forbidden(whyRefused(decision));
     return { ask, caller: nobody, decision };
   }
 
@@ -151,7 +151,7 @@ const objectQuestion = ({ ask, caller, facts = noFacts }: Admitted, stored: Stor
 
 function refused(ask: ResourceAsk, caller: Caller, decision: Decision): Error {
   if (caller.type === 'Visitor') return unauthorized();
-  return forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope`, ask.kind, ask.name, { ...(decision.name && { policyDecision: decision.name }) });
+  return forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope: ${whyRefused(decision)}`, ask.kind, ask.name, { ...(decision.name && { policyDecision: decision.name }) });
 }
 
 /** How messages name a caller. */

@@ -47,7 +47,7 @@ declare module '../registry/kind.js' {
   interface Settings {
     /** The sender of all mail. */
     readonly emailFrom: string;
-    /** Addresses, lower case, that count as members of Group `operators` whoever it lists. */
+    /** Addresses, lower case, that stand in for the members of Group `operators` while it lists nobody. */
     readonly operators: readonly string[];
     /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */
     readonly allowPrivateNetwork: readonly string[];

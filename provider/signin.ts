@@ -1,14 +1,15 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
 import { stillCounts } from '../kinds/othersessions.js';
 import { Session as ProjectedSession } from '../kinds/session.js';
+import { whyRefused } from '../registry/decision.js';
 import type { Decision } from '../registry/kind.js';
-import { accountObject, callerFor, domainOf } from './accounts.js';
+import { accountObject } from './accounts.js';
 import { claimsOf, phishingResistant } from '../kinds/assurance.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
 import { loginMemo, sessionName } from './projection.js';
 import { reach } from './reach.js';
-import { fromWhere } from './sharing.js';
+import { maySignIn } from './sharing.js';
 
 /** What policy says of a live session at a Client: as it is, with a fresh passkey, or not at all. */
 type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refused'; readonly decision: Decision };
@@ -36,9 +37,7 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
 
 async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => on.authorize({
-    caller: await callerFor(on, account, { session: name, ...by }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...fromWhere(), ...by }, ...(record && { record }),
-  });
+  const ask = (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => maySignIn(on, account, client, { session: name, ...by }, record);
   const by = await signedInBy(on, session);
   if ((await ask(by, 'allowed')).allowed) return { is: 'Permitted' };
   const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) }, 'never');
@@ -67,6 +66,6 @@ async function counts(on: Foundation, session: Session): Promise<boolean> {
 async function refusalOf(on: Foundation, ctx: ProviderContext): Promise<Record<string, unknown>> {
   const verdict = await verdictOn(on, ctx);
   if (verdict.is !== 'Refused') return {};
-  const { reasons, name } = verdict.decision;
-  return { refusal: { message: reasons[0]?.message ?? 'The policy does not permit this sign-in.', ...(name && { policyDecision: name }) } };
+  const { name } = verdict.decision;
+  return { refusal: { message: whyRefused(verdict.decision), ...(name && { policyDecision: name }) } };
 }

@@ -79,8 +79,8 @@ export interface Decision {
   readonly reasons: readonly { readonly rule: string; readonly message: string }[];
   /** The name of the recorded PolicyDecision, if one was made. */
   readonly name?: string;
-  /** What belongs into the change that this decision allows. */
-  readonly part?: Part;
+  /** Writes its record into the change that it allows: into every try at that commit. */
+  join?(tx: Transaction): Promise<void>;
 }
 
 /** Pieces of a transaction that somebody else wrote: the library's records, a projection, a decision. */
@@ -199,6 +199,8 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   webhook?: { name: string; description: string; answer: z.ZodTypeAny };
   /** The largest body in bytes. */
   bodyLimit?: number;
+  /** Updates and patches, counted by client network before the body is decoded. */
+  changeLimit?: Limit;
   spec: S;
   status: T;
   internal?: I;

@@ -1,3 +1,4 @@
+import { whyRefused } from '../../registry/decision.js';
 import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/stored.js';
@@ -73,8 +74,8 @@ function entryOf({ name, scope, decision }: Judged, { required, granted, values 
   const { allowed } = decision;
   return {
     name, title, description, sensitive, required, granted, provider, allowed,
-    ...(!allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),
+    ...(!allowed && { reason: whyRefused(decision) }),
     preview: allowed && values ? claims.flatMap((claim) => Object.hasOwn(values, claim.name) ? [{ claim: claim.name, title: claim.title, value: values[claim.name] as ClaimValue }] : []) : [],
-    ...(allowed && !values && { previewUnavailable: true }),
+    ...(allowed && !values && { previewUnavailable: true, claims: claims.map((claim) => ({ claim: claim.name, title: claim.title })) }),
   };
 }
