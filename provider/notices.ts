@@ -17,12 +17,15 @@ export interface Cleanup { readonly grants?: readonly string[]; readonly copies?
 /** For how long Clients are told, in milliseconds. */
 export const tellFor = 86_400_000;
 
+/** How much later its row still stands, in milliseconds, so that who was to be told is given up and not forgotten where no replica ran when the time was over. */
+export const lateBy = 3_600_000;
+
 type Row = ReturnType<typeof outboxRow>;
 
 /** The outbox row that tells one Client. */
 export function noticeRow(on: Foundation, notice: Notice): Row {
   const now = Date.now();
-  return outboxRow(on.keys, 'logout', notice, { id: digest(`${notice.session} ${notice.client} ${notice.sid}`), notBefore: now, until: now + tellFor });
+  return outboxRow(on.keys, 'logout', notice, { id: digest(`${notice.session} ${notice.client} ${notice.sid}`), notBefore: now, until: now + tellFor + lateBy });
 }
 
 /** The outbox row that clears up after a commit. */

@@ -7,7 +7,7 @@ import { objectKey } from '../registry/stored.js';
 import { toTimestamp } from '../registry/timestamp.js';
 import type { Check, Write } from '../storage/storage.js';
 import type { Foundation, SessionObject } from './foundation.js';
-import { cleanupRow, noticeRow, noticesOf, tellFor, type Notice, type SignOutStates } from './notices.js';
+import { cleanupRow, lateBy, noticeRow, noticesOf, tellFor, type Notice, type SignOutStates } from './notices.js';
 import { reach } from './reach.js';
 import { copiesPrefix, recordKeyOf, uidKey } from './records.js';
 
@@ -24,12 +24,12 @@ export async function endingPart(on: Foundation, name: string, states: SignOutSt
     if (!old) return 'leave';
     old.metadata.deletionTimestamp ??= toTimestamp(now);
     old.status.signOut = { clients: states };
-    old.internal.expires = now + tellFor + 3_600_000;
+    old.internal.expires = now + tellFor + 2 * lateBy;
     return old;
   });
 }
 
-/** What ends these sessions (20 at most) in one commit: library sessions and indexes, Grants of Clients without offline access, notices, and the marks on the Sessions themselves. */
+/** What ends these sessions (20 at most) in one commit: library sessions and indexes, Grants of Clients without offline access, notices, and the marks on the Sessions themselves. Each object given says afterwards whom there is to tell. */
 export async function endSessions(on: Foundation, sessions: readonly KindObject[]): Promise<Part> {
   const checks: Check[] = [];
   const writes: Write[] = [];
@@ -54,6 +54,7 @@ async function endOne(on: Foundation, session: SessionObject): Promise<{ must: P
   const payload = entry && on.records.open(key, 'Session', entry.value);
   const { notices, states } = await noticesOf(on, session.metadata.name, payload ?? {});
   const mark = await endingPart(on, session.metadata.name, states);
+  session.status.signOut = { clients: states };
   const grants = endingGrants(payload ?? {});
   return {
     must: {
