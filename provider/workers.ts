@@ -1,13 +1,13 @@
 import type { Provider } from 'oidc-provider';
-import { Session } from '../kinds/session.js';
+import { Session, type SignOut } from '../kinds/session.js';
 import { objectKey } from '../registry/stored.js';
 import type { Part } from '../registry/kind.js';
 import type { Outcome, Worker } from '../registry/outbox.js';
 import type { Foundation, SessionObject } from './foundation.js';
-import { lateBy, noticeRow, type Cleanup, type Notice, type SignOutStates } from './notices.js';
+import { lateBy, noticeRow, type Cleanup, type Notice } from './notices.js';
 import { revokeGrant, revokeOutdated } from './revocation.js';
 
-type State = SignOutStates[number]['state'];
+type State = SignOut['clients'][number]['state'];
 
 const pauses = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
 const hour = 3_600_000;
