@@ -77,6 +77,8 @@ export interface RequestFacts {
 export interface Decision {
   readonly allowed: boolean;
   readonly reasons: readonly { readonly rule: string; readonly message: string }[];
+  /** Refused by a rule that looks at nobody in particular: whoever does the same in the same way is refused. */
+  readonly whoever?: true;
   /** The name of the recorded PolicyDecision, if one was made. */
   readonly name?: string;
   /** What belongs into the change that this decision allows. */

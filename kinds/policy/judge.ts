@@ -2,6 +2,7 @@ import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
 import type { Decision } from '../../registry/kind.js';
 import type { Asked } from './asked.js';
 import type { Cedar } from './cedar.js';
+import { isImpersonal } from './impersonal.js';
 import { Memo } from './memo.js';
 import type { Part } from './part.js';
 import type { Prepared } from './prepared.js';
@@ -102,7 +103,9 @@ export class Judge {
     const { errors } = answer.response.diagnostics;
     if (errors.length > 0) return this.#fail('errors', errors.map(({ policyId }) => policyId));
     const { decision, diagnostics: { reason } } = answer.response;
-    return reason.length === 0 ? this.#default : { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason) };
+    if (reason.length === 0) return this.#default;
+    const whoever = decision === 'deny' && reason.some((id) => isImpersonal(this.#byID.get(id)!));
+    return { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason), ...(whoever && { whoever }) };
   }
 
   /** Refuses, counts, and tells whoever wants to know. */

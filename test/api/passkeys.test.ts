@@ -385,7 +385,7 @@ describe('limits and policies', () => {
   test('a Client that policy keeps for passkeys: by the method at login, by the sign-in for a live session; one’s last stays (E7)', async () => {
     const service = await startTest({ flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
     for (const name of ['app', 'vault', 'bank']) await createClient(service, name);
-    const { tab: operator } = await signIn(service, 'op@example.test');
+    const { tab: operator } = await withPasskey(service, 'op@example.test');
     const standing = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;
     const rule = (text: string): Promise<unknown> => operator.post('policies', { spec: { cedar: `${standing}\n${text}` } }).is(201);
     const person = await withPasskey(service, 'ada@example.test');
@@ -399,6 +399,11 @@ describe('limits and policies', () => {
     expect((await vault.tab.post(`${vault.I}/login`, { spec: { method: 'EmailCode', code: code ?? '123456' } }).fails(403, 'Forbidden')).message).toContain('The vault opens by passkey.');
     expect((await signInByPasskey(service, person.authenticator, { client: 'vault' })).callback.searchParams.get('code')).toBeTruthy();
     expect((await begin(service)).I).toBeTruthy();
+
+    const visitor = await begin(service, { client: 'bank' });
+    expect((await visitor.tab.get(visitor.I).is(200)).body.status.methods).toEqual(['Passkey']);
+    const elsewhere = await begin(service);
+    expect((await elsewhere.tab.get(elsewhere.I).is(200)).body.status.methods).toEqual(['EmailCode', 'EmailLink', 'Passkey']);
 
     const bank = await begin(service, { client: 'bank', tab: person.tab });
     expect((await bank.tab.get(bank.I).is(200)).body.status).toMatchObject({ phase: 'LoginRequired', methods: ['Passkey'] });
