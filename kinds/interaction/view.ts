@@ -5,6 +5,7 @@ import { Account, accountSummary } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { builtInProvider, type ClaimValue, type Scope } from '../scopes.js';
+import { takesPasskeys } from '../passkey/host.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
@@ -33,7 +34,7 @@ async function permittedMethods(interaction: InteractionObject, call: Call): Pro
 }
 
 async function begunBy(interaction: InteractionObject, call: Call): Promise<Method[]> {
-  const enough = methods.filter((method) => method === 'Passkey' || !interaction.internal.passkeyOnly);
+  const enough = methods.filter((method) => (method === 'Passkey' ? takesPasskeys(call.settings.rpID) : !interaction.internal.passkeyOnly));
   const decisions = await Promise.all(enough.map((method) => call.decide('interactions/login', { kind: { ...naming, owner: undefined }, name: interaction.metadata.name, object: interaction, method, record: 'never' })));
   return enough.filter((_, i) => decisions[i]!.allowed);
 }

@@ -424,6 +424,16 @@ describe('limits and policies', () => {
     await person.tab.delete(`passkeys/${second.metadata.name}`).is(200);
   });
 
+  test('where the base URL is an IP address no passkey is offered, which the start says once', async () => {
+    const numbered = await startTest({ flags: ['--base-url', 'http://127.0.0.1:9'] });
+    await createClient(numbered, 'app');
+    const { tab, I } = await begin(numbered);
+    expect((await tab.get(I).is(200)).body.status.methods).toEqual(['EmailCode', 'EmailLink']);
+    expect(numbered.logs.filter((line) => line.includes('passkeys are not offered'))).toHaveLength(1);
+    const named = await startTest();
+    expect(named.logs.filter((line) => line.includes('passkeys are not offered'))).toEqual([]);
+  });
+
   test('passkeys belong to one host: another base URL is taken only while there are none', async () => {
     const service = await startTest();
     const { relyingPartyID } = await import('../../relyingparty.js');
