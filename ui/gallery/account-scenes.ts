@@ -72,6 +72,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-email-waiting': () => page({ 'POST accounts/~/emailchallenge': new Refusal(429, { retryAfterSeconds: 50 }) }, toCode),
   'account-email-resumed': () => at('email'),
   'account-email-sent': () => page({ 'POST accounts/~/emailchallenge': sent }, toCode),
+  'account-email-again': () => page({ 'POST accounts/~/emailchallenge': [{ ...sent, status: { ...sent.status, resendAfterTimestamp: inSeconds(0) } }, { ...sent, status: { ...sent.status, sentTimestamp: inSeconds(1) } }] }, toCode),
   'account-email-wrong': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(422, { triesLeft: 3 }) }, inTurn(toCode, type('new-code', '123456'))),
   'account-email-taken': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(409) }, inTurn(toCode, type('new-code', '123456'))),
   'account-passkey-resumed': () => at('passkey-add'),
