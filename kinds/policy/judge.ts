@@ -3,6 +3,7 @@ import { noWords } from '../../registry/decision.js';
 import type { Decision } from '../../registry/kind.js';
 import type { Asked } from './asked.js';
 import type { Cedar } from './cedar.js';
+import { isImpersonal } from './impersonal.js';
 import { Memo } from './memo.js';
 import type { Part } from './part.js';
 import type { Prepared } from './prepared.js';
@@ -103,7 +104,9 @@ export class Judge {
     const { errors } = answer.response.diagnostics;
     if (errors.length > 0) return this.#fail('errors', errors.map(({ policyId }) => policyId));
     const { decision, diagnostics: { reason } } = answer.response;
-    return reason.length === 0 ? this.#default : { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason, decision === 'allow') };
+    if (reason.length === 0) return this.#default;
+    const whoever = decision === 'deny' && reason.some((id) => isImpersonal(this.#byID.get(id)!));
+    return { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason, decision === 'allow'), ...(whoever && { whoever }) };
   }
 
   /** Refuses, counts, and tells whoever wants to know. */

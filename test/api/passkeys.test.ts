@@ -400,6 +400,11 @@ describe('limits and policies', () => {
     expect((await signInByPasskey(service, person.authenticator, { client: 'vault' })).callback.searchParams.get('code')).toBeTruthy();
     expect((await begin(service)).I).toBeTruthy();
 
+    const visitor = await begin(service, { client: 'bank' });
+    expect((await visitor.tab.get(visitor.I).is(200)).body.status.methods).toEqual(['Passkey']);
+    const elsewhere = await begin(service);
+    expect((await elsewhere.tab.get(elsewhere.I).is(200)).body.status.methods).toEqual(['EmailCode', 'EmailLink', 'Passkey']);
+
     const bank = await begin(service, { client: 'bank', tab: person.tab });
     expect((await bank.tab.get(bank.I).is(200)).body.status).toMatchObject({ phase: 'LoginRequired', methods: ['Passkey'] });
     await bank.tab.post(`${bank.I}/login`, { spec: { method: 'EmailCode', code: '123456' } }).fails(403, 'Forbidden');
@@ -417,6 +422,16 @@ describe('limits and policies', () => {
     await person.tab.delete(`passkeys/${second.metadata.name}`).fails(409, 'Conflict');
     await rule('');
     await person.tab.delete(`passkeys/${second.metadata.name}`).is(200);
+  });
+
+  test('where the base URL is an IP address no passkey is offered, which the start says once', async () => {
+    const numbered = await startTest({ flags: ['--base-url', 'http://127.0.0.1:9'] });
+    await createClient(numbered, 'app');
+    const { tab, I } = await begin(numbered);
+    expect((await tab.get(I).is(200)).body.status.methods).toEqual(['EmailCode', 'EmailLink']);
+    expect(numbered.logs.filter((line) => line.includes('passkeys are not offered'))).toHaveLength(1);
+    const named = await startTest();
+    expect(named.logs.filter((line) => line.includes('passkeys are not offered'))).toEqual([]);
   });
 
   test('passkeys belong to one host: another base URL is taken only while there are none', async () => {
