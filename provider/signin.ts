@@ -17,12 +17,13 @@ type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refus
 /** How a sign-in was done, as policy sees it. */
 interface SignedIn { readonly methods: readonly string[]; readonly assurance: string; readonly authenticated: number }
 
-/** How the session's own sign-in was done: its projection knows the method, a session just begun only how strong it was. */
+/** How the session's own sign-in was done: this exchange knows the method where it completes the sign-in, its projection later, a session just begun only how strong it was. */
 export async function signedInBy(on: Foundation, session: Session): Promise<SignedIn> {
+  const methods = [currentExchange()?.memo.get(loginMemo) as string | undefined ?? (session.acr === phishingResistant ? 'Passkey' : 'EmailCode')];
+  const facts = { methods, assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
+  if (currentExchange()?.memo.has(loginMemo)) return facts;
   const projected = await reach(on.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)));
-  const known = projected?.internal.loginSeconds === session.loginTs ? projected?.status.methods : undefined;
-  const now = currentExchange()?.memo.get(loginMemo) as string | undefined;
-  return { methods: known ?? [now ?? (session.acr === phishingResistant ? 'Passkey' : 'EmailCode')], assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
+  return projected?.internal.loginSeconds === session.loginTs ? { ...facts, methods: projected!.status.methods } : facts;
 }
 
 async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict> {

@@ -434,6 +434,21 @@ describe('limits and policies', () => {
     expect(named.logs.filter((line) => line.includes('passkeys are not offered'))).toEqual([]);
   });
 
+  test('a stronger sign-in counts though it is made in the second of the weaker one', async () => {
+    clock.own();
+    const service = await startTest({ flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
+    for (const name of ['app', 'bank']) await createClient(service, name);
+    const { tab: operator } = await signIn(service, 'op@example.test');
+    const standing = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;
+    await operator.post('policies', { spec: { cedar: `${standing}\n@id("bank") @message("The bank wants a passkey.") forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.methods.contains("Passkey") };` } }).is(201);
+    const person = await withPasskey(service, 'ada@example.test');
+    const [{ status }] = (await person.tab.get('sessions').is(200)).body.items;
+    const bank = await begin(service, { client: 'bank', tab: person.tab });
+    clock.advance(Date.parse(status.authenticationTimestamp) + 600 - Date.now());
+    const { body } = await bank.tab.post(`${bank.I}/login`, await assertion(service, bank, person.authenticator)).is(200);
+    expect((await proceed(bank.tab, body.status.returnTo)).searchParams.get('code')).toBeTruthy();
+  });
+
   test('passkeys belong to one host: another base URL is taken only while there are none', async () => {
     const service = await startTest();
     const { relyingPartyID } = await import('../../relyingparty.js');
