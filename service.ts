@@ -16,6 +16,7 @@ import { sessionsWorker } from './kinds/othersessions.js';
 import { webauthn } from './kinds/passkey/library.js';
 import { openEngine } from './kinds/policy/engine.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
+import { tallyWorker } from './kinds/policy/tally.js';
 import { Troubles } from './kinds/policy/troubles.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
 import type { Transport } from './mail/message.js';
@@ -98,7 +99,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   if ('transport' in mail) held.add(() => mail.transport.close());
-  for (const worker of [mailWorker(config.emailFrom, mail, log), closingWorker(store), sessionsWorker(store)]) outbox.register(worker);
+  for (const worker of [mailWorker(config.emailFrom, mail, log), closingWorker(store), sessionsWorker(store), tallyWorker(store)]) outbox.register(worker);
   held.add(async () => { await provider.settled(); await court.stop() });
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
