@@ -45,6 +45,8 @@ export interface Service {
   /** The address it listens on. */
   readonly url: string;
   readonly store: Store;
+  /** Resolves when everything is made that the first requests would wait for. */
+  readonly warmed: Promise<void>;
   /** What was counted since the start, by name: `policy.…` of the decisions, else the provider's events; for whoever measures. */
   counts(): ReadonlyMap<string, number>;
   /** Graceful: unready at once, requests finished, watches ended, the store closed. */
@@ -122,7 +124,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   server.ready();
   warmed = warm(registry, log);
   return {
-    baseURL, store, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`, stop: () => held.release(),
+    baseURL, store, warmed, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`, stop: () => held.release(),
     counts: () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]),
   };
 }
