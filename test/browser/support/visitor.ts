@@ -21,3 +21,10 @@ export async function reach({ page }: Person, name: string): Promise<void> {
   }
   throw new Error(`${name} cannot be reached by Tab`);
 }
+
+/** Reaches a button by Tab, once it is there, and presses Enter. */
+export async function go(person: Person, name: string): Promise<void> {
+  await person.page.getByRole('button', { name: new RegExp(`^${name}`) }).first().waitFor();
+  await reach(person, name);
+  await person.page.keyboard.press('Enter');
+}
