@@ -10,7 +10,7 @@ import { settle } from './support/gallery.js';
 import { comeByEmail, confirm, says } from './support/own-page.js';
 import { axeFindings } from './support/inspection.js';
 import { closeBrowser, Person } from './support/person.js';
-import { go } from './support/visitor.js';
+import { focused, go } from './support/visitor.js';
 import { VirtualAuthenticator, type AuthenticatorOptions } from './support/virtual-authenticator.js';
 
 jest.setTimeout(90_000);
@@ -231,6 +231,25 @@ test('keyboard only: a passkey is registered, used, renamed and deleted', async 
   await page.waitForTimeout(600);
   await go(person, 'Confirm');
   await says(person, 'You have no passkey yet.');
+});
+
+test('keyboard only: a second passkey is added and named; the keyboard is in its name, then on its row', async () => {
+  const { person, authenticator } = await arrive();
+  const { page } = person;
+  await page.addInitScript(() => { HTMLInputElement.prototype.select = function select() { this.setSelectionRange(0, this.value.length) } });   // as the standard has it: the focus stays where it was
+  await join(home, person, 'second-keys@example.test');
+  await authenticator.unplug();
+  const second = await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
+  await go(person, 'Add a passkey');
+  const name = page.getByRole('textbox', { name: 'Name of the passkey' });
+  await focused(name);
+  await page.keyboard.type('Key on my ring');
+  await page.keyboard.press('Enter');
+  const list = page.getByRole('list', { name: 'Passkeys' });
+  await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
+  await focused(list.getByRole('button', { name: 'Rename Key on my ring' }));
+  expect([await list.getByRole('listitem').count(), await second.count()]).toEqual([2, 1]);
+  expect(await axeFindings(page)).toEqual([]);
 });
 
 test('what is offered to autofill is a fresh challenge every four minutes, so that a page left open still signs in', async () => {

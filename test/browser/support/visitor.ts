@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import type { TestService } from '../../support/service.js';
 import type { Tab } from '../../support/tab.js';
 import { Person } from './person.js';
@@ -28,3 +29,6 @@ export async function go(person: Person, name: string): Promise<void> {
   await reach(person, name);
   await person.page.keyboard.press('Enter');
 }
+
+/** Waits until an element has the focus. */
+export const focused = (one: Locator): Promise<void> => one.and(one.page().locator(':focus')).waitFor();
