@@ -1,5 +1,3 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { Interaction } from '../../kinds/interaction/interaction.js';
@@ -7,46 +5,14 @@ import { Session } from '../../kinds/session.js';
 import { under } from '../../storage/storage.js';
 import { startNotes } from '../browser/support/notes.js';
 import { clock } from '../support/clock.js';
+import { Endpoint } from '../support/endpoint.js';
+import { settles } from '../support/patience.js';
 import { authorizationPath, begin, proceed, redeem, signIn, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import { Tab } from '../support/tab.js';
 
 afterAll(async () => { clock.release(); await stopAll() });
-
-/** Where a Client is told of sign-outs; it is up, down, or takes the call and says nothing. */
-class Endpoint {
-  readonly tokens: string[] = [];
-  state: 'Up' | 'Down' | 'Silent' = 'Up';
-  readonly #held: ServerResponse[] = [];
-  readonly #server: Server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => { body += String(chunk) }).on('end', () => {
-      this.tokens.push(new URLSearchParams(body).get('logout_token')!);
-      if (this.state === 'Silent') this.#held.push(response);
-      else response.writeHead(this.state === 'Up' ? 200 : 500).end();
-    });
-  });
-  uri = '';
-  async open(): Promise<this> {
-    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
-    this.uri = `http://localhost:${(this.#server.address() as AddressInfo).port}/logout`;
-    return this;
-  }
-  /** Calls that wait for an answer still. */
-  get waiting(): number { return this.#held.filter(({ destroyed }) => !destroyed).length }
-  close(): void { this.#server.closeAllConnections(); this.#server.close() }
-}
-
-/** Reads until it holds, for what follows an answer a moment later. */
-async function settles<T>(look: () => PromiseLike<T>, holds: (seen: T) => boolean): Promise<T> {
-  for (let i = 0; ; i += 1) {
-    const seen = await look();
-    if (holds(seen)) return seen;
-    if (i > 1_000) throw new Error(`it never came about: ${JSON.stringify(seen).slice(0, 600)}`);
-    await new Promise((resolve) => { setTimeout(resolve, 20) });
-  }
-}
 
 const form = (values: Record<string, string>) => ({ plain: true, body: new URLSearchParams(values).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 const refreshed = (service: TestService, token: string, client: string) => service.tab().send('POST', '/oauth2/token', form({ grant_type: 'refresh_token', refresh_token: token, client_id: client }));
