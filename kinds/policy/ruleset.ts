@@ -47,8 +47,18 @@ export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
     if (wrong) faults.push({ message: wrong, ...place });
     else if (places.push(place)) rules.push(rule as Rule);
   }
+  for (const i of unreadable(cedar, rules)) faults.push({ message: 'holds a value that cannot be read back', ...places[i]! });
   return { rules, places, faults };
 }
+
+/** Which rules Cedar does not take back in the form they are held in, which is how slices are prepared; all are tried at once, since one by one each costs as much as all. */
+function unreadable(cedar: Cedar, rules: readonly Rule[]): number[] {
+  const takes = (some: readonly Rule[]): boolean => cedar.checkParsePolicySet({ staticPolicies: Object.fromEntries(some.map((rule) => [rule.id, heldIn(rule)])) }).type === 'success';
+  return takes(rules) ? [] : rules.flatMap((rule, i) => (takes([rule]) ? [] : [i]));
+}
+
+/** A rule in Cedar's own form, its conditions all to be met. */
+const heldIn = ({ effect, principal, action, resource, conditions }: Rule): PolicyJson => ({ effect, principal, action, resource, conditions: conditions.map((body) => ({ kind: 'when' as const, body })) });
 
 /** Cedar gives the parts ordered by their names policy0, policy1, policy10, policy2. */
 function inOrder(parts: readonly string[]): string[] {
@@ -63,7 +73,7 @@ const reserved = new Set(['default', 'error']);
 const hidden = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const longestMessage = 500;
 
-/** One rule, or why it is none; Cedar must take it back in the form it is held in, since that is how slices are prepared. */
+/** One rule, or why it is none. */
 function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   const answer = cedar.policyToJson(text);
   if (answer.type === 'failure') return 'cannot be read';
@@ -74,8 +84,6 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   if (message !== undefined && (message.length > longestMessage || hidden.test(message))) return `a @message must have at most ${longestMessage} characters, and none that are hidden`;
   const clauses = conditions.map(({ kind, body }) => balanced(kind === 'when' ? body : { '!': { arg: body } }));
   if (clauses.length > deepest || clauses.some((clause) => depthOf(clause) > deepest)) return `its conditions may be at most ${deepest} deep`;
-  const held = { effect, principal, action, resource, conditions: clauses.map((body) => ({ kind: 'when' as const, body })) };
-  if (cedar.checkParsePolicySet({ staticPolicies: { [id]: held } }).type === 'failure') return 'holds a value that cannot be read back';
   return { id, effect, ...(message !== undefined && { message }), principal, action, resource, conditions: clauses };
 }
 

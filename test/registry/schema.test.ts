@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
+import { Registry } from '../../registry/registry.js';
 import { toJSONSchema, Validator } from '../../registry/schema.js';
 
 const anchored = /^a$/;
@@ -30,6 +32,15 @@ test('an empty schema anywhere, and a type that the converter does not know, sto
   class Unknown extends z.ZodType { constructor() { super({ typeName: 'ZodUnheardOf' } as never) } override _parse(input: z.ParseInput): z.ParseReturnType<unknown> { return z.OK(input.data) } }
   for (const schema of [z.union([] as never), z.array(z.union([] as never)), z.record(z.union([] as never))]) expect(() => toJSONSchema(z.object({ field: schema as z.ZodTypeAny }), 'Kind.spec')).toThrow(/Kind\.spec\.field.*empty schema/);
   for (const schema of [new Unknown(), z.array(new Unknown()), z.literal(undefined), z.literal(1n), z.never(), z.undefined(), z.nan()]) expect(() => toJSONSchema(z.object({ field: schema as z.ZodTypeAny }), 'Kind.spec')).toThrow('Kind.spec.field');
+});
+
+test('every schema that is served is one by the meta-schema, which no start checks', () => {
+  const registry = new Registry(kinds, actions);
+  const all = [...kinds.flatMap((kind) => { const { spec, sent, status } = registry.schemas(kind); return [spec.schema, sent.schema, status] }), ...registry.actions.flatMap((action) => registry.body(action)?.schema ?? [])];
+  expect(all.length).toBeGreaterThan(3 * kinds.length);
+  const ajv = new Ajv2020({ discriminator: true });
+  for (const schema of all) expect([ajv.validateSchema(schema as object), ajv.errors]).toEqual([true, null]);
+  expect(ajv.validateSchema({ type: 'strin' })).toBe(false);
 });
 
 describe('a discriminated union', () => {

@@ -30,6 +30,13 @@ async function judge(text: string) {
   return { decide: (question: Question) => own.decide(new Asked(question)), counts, troubles, judge: own, get asked() { return asked } };
 }
 
+test('a rule that Cedar does not take back is named, whatever else the text holds', async () => {
+  const partial = { ...cedar, checkParsePolicySet: (set: Parameters<typeof cedar.checkParsePolicySet>[0]) => (JSON.stringify(set).includes('strange') ? { type: 'failure' as const, errors: [] } : cedar.checkParsePolicySet(set)) };
+  const text = (name: string): string => `permit (principal, action, resource);\npermit (principal, action, resource) when { context.domain == "${name}" };\npermit (principal, action, resource);`;
+  expect((await readRules(partial, text('strange'))).faults).toEqual([{ message: 'holds a value that cannot be read back', line: 2, column: 1 }]);
+  expect((await readRules(partial, text('usual'))).faults).toEqual([]);
+});
+
 describe('what is remembered', () => {
   test('nothing that no rule mentions splits an entry', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
