@@ -63,6 +63,10 @@ const bookmark: JSONSchema = {
 };
 
 type Operation = Record<string, unknown>;
+
+/** What Kubernetes' tools find an operation by. */
+const marked = (kind: string, action: string): Operation => ({ 'x-kubernetes-group-version-kind': { group, version, kind }, 'x-kubernetes-action': action });
+const actionNames: Readonly<Record<Verb, string>> = { get: 'get', list: 'list', watch: 'watch', create: 'post', update: 'put', patch: 'patch', delete: 'delete', deletecollection: 'deletecollection' };
 const jsonBody = (schema: JSONSchema, type = 'application/json') => ({ [type]: { schema } });
 const answers = (code: number, description: string, schema: JSONSchema, errors: readonly Reason[]): Record<string, unknown> => {
   const responses: Record<string, unknown> = { [code]: { description, content: jsonBody(schema) } };
@@ -77,7 +81,9 @@ const nameParameter = { name: 'name', in: 'path', required: true, description: '
 const listParameters = [query('labelSelector', 'Only objects whose labels match.'), query('fieldSelector', 'Only objects whose fields match.'), query('limit', 'At most so many, 500 at most.', { type: 'integer' }), query('continue', 'The next page.'),
   query('resourceVersion', 'Not older than this version.'), query('resourceVersionMatch', 'Exact or NotOlderThan.'), query('watch', 'Stream changes instead.', { type: 'boolean' }), query('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
   query('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }), query('timeoutSeconds', 'End a watch after so long.', { type: 'integer' })];
-const writeParameters = [query('dryRun', 'All: nothing is stored.'), query('fieldValidation', 'Ignore, Warn or Strict.'), query('fieldManager', 'Accepted without effect.')];
+const validation = query('fieldValidation', 'Ignore, Warn or Strict.');
+const manager = query('fieldManager', 'Accepted without effect.');
+const writeParameters = [query('dryRun', 'All: nothing is stored.'), validation, manager];
 const deletionBody = { required: false, content: jsonBody({ type: 'object', description: 'DeleteOptions.' }) };
 
 const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation } | undefined> = {
@@ -93,15 +99,15 @@ const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation
 };
 
 function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
-  return { type: 'object', description: `What a caller sends of a ${kind.kind}.`, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Name, labels, annotations.' }, spec: registry.schemas(kind).sent.schema, status: { type: 'object', description: 'Ignored.' } } };
+  return { type: 'object', description: `What a caller sends of a ${kind.kind}.`, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Name, labels, annotations.' }, spec: { ...registry.schemas(kind).sent.schema, description: 'What the caller may set.' }, status: { type: 'object', description: 'Ignored.' } } };
 }
 
 function actionOperation(action: Action, registry: Registry): Operation {
   const answered = action.answers && 'schema' in action.answers ? toJSONSchema(action.answers.schema, action.answers.kind) : ref((action.answers ?? action.of).kind);
   const body = registry.body(action)?.schema;
   const content = action.verb === 'get' ? undefined : action.verb === 'patch' ? jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json')
-    : jsonBody({ type: 'object', description: action.kind, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Ignored.' }, spec: body! } });
-  return { summary: action.description, parameters: [nameParameter], ...(content && { requestBody: { required: true, content } }), responses: answers(action.code, `The ${(action.answers ?? action.of).kind}.`, answered, onWrites) };
+    : jsonBody({ type: 'object', description: action.kind, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Ignored.' }, spec: { ...body!, description: 'What is asked for.' } } });
+  return { summary: action.description, parameters: [nameParameter, ...(content ? [validation, manager] : [])], ...(content && { requestBody: { required: true, content } }), responses: answers(action.code, `The ${(action.answers ?? action.of).kind}.`, answered, onWrites) };
 }
 
 /** What others are asked, and how they answer. */
@@ -122,12 +128,14 @@ export function openapi(registry: Registry, release: string): unknown {
   const put = (path: string, method: string, operation: unknown): void => { (paths[path] ??= {})[method] = operation };
   for (const kind of registry.kinds) for (const verb of kind.verbs) {
     const end = ends[verb];
-    if (end) put(`/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`, methodOf({ verb }).toLowerCase(), { ...end.describe(kind), operationId: `${verb}${kind.kind}`, tags: [kind.kind] });
+    if (end) put(`/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`, methodOf({ verb }).toLowerCase(), { ...end.describe(kind), operationId: `${verb}${kind.kind}`, tags: [kind.kind], ...marked(kind.kind, actionNames[verb]) });
   }
   for (const action of registry.actions) put(`/api/${version}/${action.of.resource}/{name}/${action.subresource}`, methodOf(action).toLowerCase(),
-    { ...actionOperation(action, registry), operationId: `${action.verb}${action.of.kind}${action.subresource}`, tags: [action.of.kind] });
-  for (const [path, summary] of [['/api', 'The API versions served.'], [`/api/${version}`, 'Every resource and the verbs it takes.'], ['/api/openapi/v3', 'This document.']])
-    put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: { ...answers(200, summary!, { type: 'object', description: summary! }, everywhere), 304: { description: 'Nothing has changed since the ETag that If-None-Match names.' } } });
+    { ...actionOperation(action, registry), operationId: `${action.verb}${action.of.kind}${action.subresource}`, tags: [action.of.kind], ...marked(action.kind, actionNames[action.verb]) });
+  for (const [path, summary] of [['/api', 'The API versions served.'], [`/api/${version}`, 'Every resource and the verbs it takes.'], ['/api/openapi/v3', 'This document.'],
+    ['/apis', 'The API groups served.'], [`/apis/${group}`, 'The one API group.'], [`/apis/${apiVersion}`, 'Every resource and the verbs it takes.'],
+    ['/openapi/v3', 'Where the documents for Kubernetes clients are.'], [`/openapi/v3/apis/${apiVersion}`, 'This document as Kubernetes clients read it.'], ['/openapi/v2', 'An empty document, for clients that ask for one.'], ['/version', 'The version served.']])
+    put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: { ...answers(200, summary!, { type: 'object', description: summary! }, everywhere), 304: { description: 'Nothing has changed since the ETag that If-None-Match names.' }, ...(path!.includes('/apis/') && path!.startsWith('/openapi') && { 301: { description: 'The hash is of another document: where this one is.' } }) } });
   const schemas: Record<string, JSONSchema> = { ObjectMeta: toJSONSchema(Metadata, 'metadata'), ListMeta: listMeta, Bookmark: bookmark, Status: statusSchema };
   for (const kind of registry.kinds) { Object.assign(schemas, kindSchemas(kind, registry)); if (kind.verbs.includes('create') || kind.verbs.includes('update')) schemas[`${kind.kind}Draft`] = draftOf(kind, registry) }
   return {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { group, version, type Action, type AnyKind, type Verb } from '../registry/kind.js';
+import { apiVersion, group, version, type Action, type AnyKind, type Verb } from '../registry/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../registry/status.js';
 import { endpointMethods } from './endpoints.js';
@@ -27,23 +27,29 @@ export interface OtherAsk {
 export type Ask = ResourceAsk | OtherAsk;
 
 const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const discoveryPaths = new Set(['/api', '/api/v1alpha1', '/api/openapi/v3', '/version']);
+/** The addresses of the documents in which the API describes itself (`kubernetes.md` 1). */
+export const documentPaths: readonly string[] = ['/api', `/api/${version}`, '/api/openapi/v3', '/apis', `/apis/${group}`, `/apis/${apiVersion}`, '/openapi/v3', `/openapi/v3/apis/${apiVersion}`, '/openapi/v2', '/version'];
+const isDocument = new Set(documentPaths);
+/** These two alone may end in a slash. */
+const slashed = new Map([['/apis/', '/apis'], [`/apis/${group}/`, `/apis/${group}`]]);
 const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath = /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery|\.well-known\/passkey-endpoints)?$/;
 
-const roots = [`/api/${version}/`, `/apis/${group}/${version}/`];
+/** Where objects are: the specification's address and the one Kubernetes clients look at, over the same handlers. */
+export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
 
 /** Reads method and target once; 400, 404 or 405 where they lead nowhere. */
 export function parseRequest(request: IncomingMessage, registry: Registry): Ask {
   const target = request.url!;
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
   const mark = target.indexOf('?');
-  const path = mark < 0 ? target : target.slice(0, mark);
+  const spelled = mark < 0 ? target : target.slice(0, mark);
+  const path = slashed.get(spelled) ?? spelled;
   refuseOddSpelling(path);
   const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
-  for (const root of roots) if (path.startsWith(root)) return parseResource(method, path.slice(root.length), query, registry);
+  for (const root of mounts) if (path.startsWith(root)) return parseResource(method, path.slice(root.length), query, registry);
   return { type: otherType(path, method, request), path, query };
 }
 
@@ -57,7 +63,7 @@ function refuseOddSpelling(path: string): void {
 function otherType(path: string, method: string, request: IncomingMessage): OtherAsk['type'] {
   const methods = endpointMethods(path);
   if (methods) return refuseMethod(method, methods, request);
-  const type = discoveryPaths.has(path) ? 'discovery' : healthPath.test(path) ? 'health' : pagePath.test(path) ? 'page' : path.startsWith('/assets/') ? 'asset' : undefined;
+  const type = isDocument.has(path) ? 'discovery' : healthPath.test(path) ? 'health' : pagePath.test(path) ? 'page' : path.startsWith('/assets/') ? 'asset' : undefined;
   if (!type) throw noSuchPath();
   if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
   return type;

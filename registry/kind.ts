@@ -182,6 +182,8 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   resource: string;
   singular?: string;
   shortNames?: readonly string[];
+  /** What kubectl may call it together with others; `identity` by default, never `all`. */
+  categories?: readonly string[];
   /** One sentence for both OpenAPI documents and the reference. */
   description: string;
   verbs: readonly Verb[];
@@ -233,6 +235,7 @@ export interface Kind<S = any, T = any, I = any> extends Omit<KindDefinition<z.Z
   readonly group: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
   readonly columns: Record<string, Column<any>>;
   readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
   readonly expires?: (object: any) => number | undefined;
@@ -248,7 +251,7 @@ export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject
 export function defineKind<S extends z.ZodTypeAny, T extends z.ZodTypeAny, I extends z.ZodTypeAny = z.ZodTypeAny>(
   definition: KindDefinition<S, T, I>,
 ): Kind<z.infer<S>, z.infer<T>, z.infer<I>> {
-  return { ...definition, group, singular: definition.singular ?? definition.kind.toLowerCase(), shortNames: definition.shortNames ?? [],
+  return { ...definition, group, singular: definition.singular ?? definition.kind.toLowerCase(), shortNames: definition.shortNames ?? [], categories: definition.categories ?? ['identity'],
     unique: definition.unique ?? {}, strategy: definition.strategy ?? {} } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
 }
 
