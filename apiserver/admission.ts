@@ -13,12 +13,22 @@ const collective = new Set(['list', 'watch', 'deletecollection']);
 /** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
 const actionOf = ({ kind, verb, action }: ResourceAsk): string => (action ? `${kind.resource}/${action.subresource}` : verb);
 
-/** What policy is told of a request by where it comes from: made once. */
-const factsBySite = new Map(['same-origin', 'same-site', 'cross-site', 'none'].map((site) => [site, Object.freeze({ site })]));
+type Facts = Readonly<Record<string, unknown>>;
+
+/** What policy is told of a request by where it comes from and how much of objects it wants: made once. */
+const factsBySite = new Map(['', 'same-origin', 'same-site', 'cross-site', 'none'].map((site) => {
+  const facts = site ? { site } : {};
+  return [site, { whole: Object.freeze(facts), metadata: Object.freeze({ ...facts, metadataOnly: true }) }] as const;
+}));
 const noFacts = Object.freeze({});
 
+function factsOf({ view }: ResourceAsk, site = ''): Facts {
+  const { whole, metadata } = factsBySite.get(site) ?? factsBySite.get('')!;
+  return view.metadataOnly ? metadata : whole;
+}
+
 /** A request for objects as policy sees it. */
-interface Asking { readonly ask: ResourceAsk; readonly caller: Caller; readonly facts: Readonly<Record<string, unknown>>; /** Asked again only to see whether it still holds. */ readonly quiet?: boolean }
+interface Asking { readonly ask: ResourceAsk; readonly caller: Caller; readonly facts: Facts; /** Asked again only to see whether it still holds. */ readonly quiet?: boolean }
 
 /** Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as `api.md` 4 tells them apart. */
 export class Admission {
@@ -32,7 +42,7 @@ export class Admission {
 
   /** Lets a request for objects in, or throws; at once where nothing has to be read that is not at hand. `site` is what a browser says of its origin; `quiet` where it is asked again and nothing comes of it. */
   admit(ask: ResourceAsk, caller: Caller, site?: string, quiet = false): Admitted | Promise<Admitted> {
-    const asking = { ask, caller, facts: (site !== undefined && factsBySite.get(site)) || noFacts, quiet };
+    const asking = { ask, caller, facts: factsOf(ask, site), quiet };
     if (ask.name === '~') ask.name = mine(ask, caller);
     if (ask.name === undefined) return this.#collection(asking);
     if (ask.kind.bound && !(caller.type === 'Browser' && caller.interaction === ask.name) && ask.verb !== 'list') throw notFound(ask.kind, ask.name);
@@ -109,7 +119,7 @@ export class Admission {
     const { ask, caller } = asking;
     const record = (known: Stored | undefined): Decision => this.#authorize(new ObjectQuestion(asking, known, ask.name!) as Question);
     if (caller.type === 'Visitor') { record(undefined); return unauthorized() }
-    const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query } };
+    const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query, view: ask.view } };
     const seen = target && this.#authorize(new ObjectQuestion(reading, target, ask.name!, 'never') as Question).allowed;
     const decision = record(seen ? target : undefined);
     return seen ? refused(ask, caller, decision) : notFound(ask.kind, ask.name!);

@@ -1,6 +1,6 @@
 import type { NextFunction } from 'express';
 import type { Keys } from '../registry/keys.js';
-import { notAcceptable, noSuchPath } from '../registry/status.js';
+import { noSuchPath } from '../registry/status.js';
 import { createApp, type Req, type Res } from './classes.js';
 import { Documents } from './documents.js';
 import { Handlers, type HandlerParts } from './handlers.js';
@@ -32,7 +32,6 @@ export function createApi(parts: ApiParts): Api {
     delete: (req, res) => handlers.delete(req, res), deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
   const byVerb: Handler = (req, res) => {
-    refuseAccept(req);
     const { action, verb } = req.admitted!.ask as ResourceAsk;
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
@@ -41,11 +40,4 @@ export function createApi(parts: ApiParts): Api {
   for (const path of documentPaths) app.get(path, ((req: Req, res: Res) => documents.send(req, res)) as never);
   app.use((() => { throw noSuchPath() }) as never);
   return { object: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
-}
-
-/** 406 where no clause of Accept can be served; JSON is what there is. */
-function refuseAccept(req: Req): void {
-  const { accept } = req.headers;
-  if (accept === undefined || accept.split(',').some((clause) => /^\s*(\*\/\*|application\/(json|\*)|text\/html)\s*(;|$)/i.test(clause) && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(clause))) return;
-  throw notAcceptable(['application/json', 'application/json;stream=watch']);
 }

@@ -62,6 +62,32 @@ const bookmark: JSONSchema = {
   properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Its version.', required: ['resourceVersion'], additionalProperties: false, properties: { resourceVersion: text('The version.'), annotations: { type: 'object', description: 'Notes.', additionalProperties: text('A note.') } } } },
 };
 
+/** What Kubernetes' tools may ask to be shown instead of objects (`kubernetes.md` 4.2). */
+const otherViews: Record<string, JSONSchema> = {
+  Table: {
+    type: 'object', description: 'Objects as rows of a table.', required: ['apiVersion', 'kind', 'metadata', 'columnDefinitions', 'rows'], additionalProperties: false,
+    properties: {
+      apiVersion: text('meta.k8s.io/v1.'), kind: text('The kind.', { const: 'Table' }), metadata: ref('ListMeta'),
+      columnDefinitions: { type: 'array', description: 'What stands above the rows; in a watch with the first event alone.', items: { type: 'object', description: 'One column.', required: ['name', 'type', 'format', 'description', 'priority'], additionalProperties: false, properties: { name: text('Its heading.'), type: text('Always string.'), format: text('name, or nothing.'), description: text('What it holds.'), priority: { type: 'integer', description: 'Above 0: shown where much is asked for.' } } } },
+      rows: { type: 'array', description: 'A row for each object.', items: { type: 'object', description: 'One object.', required: ['cells', 'object'], additionalProperties: false, properties: { cells: { type: 'array', description: 'Its values, a column each.', items: { type: 'string' } }, object: { anyOf: [{ type: 'object' }, { type: 'null' }], description: 'Its metadata; all of it or nothing by includeObject.' } } } },
+    },
+  },
+  PartialObjectMetadata: {
+    type: 'object', description: 'An object’s metadata alone.', required: ['apiVersion', 'kind', 'metadata'], additionalProperties: false,
+    properties: { apiVersion: text('meta.k8s.io/v1.'), kind: text('The kind.', { const: 'PartialObjectMetadata' }), metadata: ref('ObjectMeta') },
+  },
+  PartialObjectMetadataList: {
+    type: 'object', description: 'A list of objects’ metadata.', required: ['apiVersion', 'kind', 'metadata', 'items'], additionalProperties: false,
+    properties: { apiVersion: text('meta.k8s.io/v1.'), kind: text('The kind.', { const: 'PartialObjectMetadataList' }), metadata: ref('ListMeta'), items: { type: 'array', description: 'The objects.', items: ref('PartialObjectMetadata') } },
+  },
+};
+
+/** An answer that Accept may ask for in those forms too. */
+const viewed = (responses: Record<string, unknown>, kinds: readonly string[]): Record<string, unknown> => {
+  const good = responses[200] as { content: object };
+  return { ...responses, 200: { ...good, content: { ...good.content, ...Object.assign({}, ...kinds.map((kind) => jsonBody(ref(kind), `application/json;as=${kind};g=meta.k8s.io;v=v1`))) } } };
+};
+
 type Operation = Record<string, unknown>;
 
 /** What Kubernetes' tools find an operation by. */
@@ -89,8 +115,8 @@ const deletionBody = { required: false, content: jsonBody({ type: 'object', desc
 const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation } | undefined> = {
   watch: undefined,
   get: { item: true, describe: (kind) => ({ summary: `Reads one ${kind.kind}.`, parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
-    responses: { ...answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), ...(kind.bound && { 303: { description: 'A browser that navigates is led to the page.' }, ...answers(410, 'Over.', ref('Status'), []) }) } }) },
-  list: { item: false, describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid']) }) },
+    responses: { ...viewed(answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), ['Table', 'PartialObjectMetadata']), ...(kind.bound && { 303: { description: 'A browser that navigates is led to the page.' }, ...answers(410, 'Over.', ref('Status'), []) }) } }) },
+  list: { item: false, describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: viewed(answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid']), ['Table', 'PartialObjectMetadataList']) }) },
   create: { item: false, describe: (kind) => ({ summary: `Creates a ${kind.kind}.`, parameters: writeParameters, requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(201, 'As stored.', ref(kind.kind), onWrites) }) },
   update: { item: true, describe: (kind) => ({ summary: `Replaces the spec of a ${kind.kind}.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
   patch: { item: true, describe: (kind) => ({ summary: `Changes a ${kind.kind} by merge patch.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json') }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
@@ -136,7 +162,7 @@ export function openapi(registry: Registry, release: string): unknown {
     ['/apis', 'The API groups served.'], [`/apis/${group}`, 'The one API group.'], [`/apis/${apiVersion}`, 'Every resource and the verbs it takes.'],
     ['/openapi/v3', 'Where the documents for Kubernetes clients are.'], [`/openapi/v3/apis/${apiVersion}`, 'This document as Kubernetes clients read it.'], ['/openapi/v2', 'An empty document, for clients that ask for one.'], ['/version', 'The version served.']])
     put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: { ...answers(200, summary!, { type: 'object', description: summary! }, everywhere), 304: { description: 'Nothing has changed since the ETag that If-None-Match names.' }, ...(path!.includes('/apis/') && path!.startsWith('/openapi') && { 301: { description: 'The hash is of another document: where this one is.' } }) } });
-  const schemas: Record<string, JSONSchema> = { ObjectMeta: toJSONSchema(Metadata, 'metadata'), ListMeta: listMeta, Bookmark: bookmark, Status: statusSchema };
+  const schemas: Record<string, JSONSchema> = { ObjectMeta: toJSONSchema(Metadata, 'metadata'), ListMeta: listMeta, Bookmark: bookmark, Status: statusSchema, ...otherViews };
   for (const kind of registry.kinds) { Object.assign(schemas, kindSchemas(kind, registry)); if (kind.verbs.includes('create') || kind.verbs.includes('update')) schemas[`${kind.kind}Draft`] = draftOf(kind, registry) }
   return {
     openapi: '3.1.0', jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',

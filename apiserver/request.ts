@@ -5,6 +5,7 @@ import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../registry/
 import { endpointMethods } from './endpoints.js';
 import { allowed, methodOf, verbOf, withHead } from './methods.js';
 import { isWatch, none, parseQuery, refuseMalformed, type Query } from './query.js';
+import { viewOf, type View } from './view.js';
 
 /** A request for objects: the one reading of the path that policy, router, audit and handlers share (`security.md` 1.4). */
 export interface ResourceAsk {
@@ -14,6 +15,8 @@ export interface ResourceAsk {
   /** As in the path; `~` until the caller is known. */
   name?: string;
   readonly action?: Action;
+  /** How objects are to be shown. */
+  readonly view: View;
   readonly query: Query;
 }
 
@@ -38,7 +41,7 @@ const pagePath = /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery|\
 /** Where objects are: the specification's address and the one Kubernetes clients look at, over the same handlers. */
 export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
 
-/** Reads method and target once; 400, 404 or 405 where they lead nowhere. */
+/** Reads method and target once; 400, 404, 405 or 406 where they lead nowhere. */
 export function parseRequest(request: IncomingMessage, registry: Registry): Ask {
   const target = request.url!;
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
@@ -49,7 +52,7 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Ask 
   const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
   if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
-  for (const root of mounts) if (path.startsWith(root)) return parseResource(method, path.slice(root.length), query, registry);
+  for (const root of mounts) if (path.startsWith(root)) return parseResource(method, path.slice(root.length), query, registry, request.headers.accept);
   return { type: otherType(path, method, request), path, query };
 }
 
@@ -75,23 +78,23 @@ function refuseMethod(method: string, methods: readonly string[], { headers }: I
   return 'provider';
 }
 
-function parseResource(method: string, rest: string, query: Query, registry: Registry): ResourceAsk {
+function parseResource(method: string, rest: string, query: Query, registry: Registry, accept: string | undefined): ResourceAsk {
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
   if (query !== none) refuseMalformed(query);
   if (name !== undefined && name !== '~' && (name.length > 253 || !apiName.test(name))) throw notFound(kind, name);
   if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') throw notFound(kind, name);
-  if (subresource !== undefined) return parseAction(method, kind, name!, subresource, query, registry);
+  if (subresource !== undefined) return parseAction(method, kind, name!, subresource, query, registry, accept);
   const verb = verbOf(method, name !== undefined, isWatch(query));
   if (!verb || !kind.verbs.includes(verb)) throw methodNotAllowed(verb ?? method.toLowerCase(), kind, allowed(kind, name !== undefined));
-  return { type: 'resource', kind, verb, ...(name !== undefined && { name }), query };
+  return { type: 'resource', kind, verb, ...(name !== undefined && { name }), query, view: viewOf(accept, verb, query) };
 }
 
-function parseAction(method: string, kind: AnyKind, name: string, subresource: string, query: Query, registry: Registry): ResourceAsk {
+function parseAction(method: string, kind: AnyKind, name: string, subresource: string, query: Query, registry: Registry, accept: string | undefined): ResourceAsk {
   const actions = registry.actionsOn(kind, subresource);
   if (actions.length === 0) throw noSuchPath();
   const action = actions.find((one) => methodOf(one) === method);
   if (!action) throw methodNotAllowed(method.toLowerCase(), kind, withHead(actions.map(methodOf)));
-  return { type: 'resource', kind, verb: action.verb, name, action, query };
+  return { type: 'resource', kind, verb: action.verb, name, action, query, view: viewOf(accept, 'action', query) };
 }

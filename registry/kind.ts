@@ -227,8 +227,8 @@ export interface Creation {
 /** What was sent to a Creation, decoded and validated. */
 export interface CreationBody { readonly spec: any; readonly metadata: Pick<Metadata, 'labels' | 'annotations'> }
 
-/** A table cell, or with `wide` one that shows with `-o wide` alone. */
-export type Column<O> = ((object: O) => unknown) | { wide: (object: O) => unknown };
+/** A table cell; with `wide` one that shows with `-o wide` alone, with `since` how long ago a timestamp was. */
+export type Column<O> = ((object: O) => unknown) | { wide: (object: O) => unknown } | { since: (object: O) => string | null | undefined };
 
 /** A kind: one value that gives types, validator, documents, discovery and storage their truth. */
 export interface Kind<S = any, T = any, I = any> extends Omit<KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>, 'strategy' | 'columns' | 'unique' | 'expires'> {
