@@ -129,6 +129,7 @@ export class Store {
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
+    if (call.dryRun) for (const { metadata } of written) if (metadata.resourceVersion === '0') metadata.resourceVersion = String(this.hub.revision);
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const outcome = await this.commit(decision?.part ? [part, decision.part] : [part]);
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };

@@ -77,10 +77,10 @@ export class Kubectl {
     return path;
   }
 
-  /** Runs one command to its end; `input` is its standard input. */
-  run(args: readonly string[], input = ''): Promise<Ran> {
+  /** Runs one command to its end; `input` is its standard input, `more` what else is in its environment. */
+  run(args: readonly string[], input = '', more: NodeJS.ProcessEnv = {}): Promise<Ran> {
     return new Promise((resolve) => {
-      const child = execFile(this.#path, args, { env: this.#environment, timeout: 60_000, maxBuffer: 16 << 20 }, (failure, out, error) => resolve({ code: failure ? Number(failure.code ?? 1) : 0, out, error }));
+      const child = execFile(this.#path, args, { env: { ...this.#environment, ...more }, timeout: 60_000, maxBuffer: 16 << 20 }, (failure, out, error) => resolve({ code: failure ? Number(failure.code ?? 1) : 0, out, error }));
       child.stdin!.on('error', () => {}).end(input);
     });
   }
