@@ -5,7 +5,8 @@ import { createApp, type Req, type Res } from './classes.js';
 import { Documents } from './documents.js';
 import { Handlers, type HandlerParts } from './handlers.js';
 import { Lister } from './list.js';
-import { documentPaths, mounts, type ResourceAsk } from './request.js';
+import { documentPaths, mounts, reviewPaths, type ResourceAsk } from './request.js';
+import { Reviews } from './reviews.js';
 import type { Watcher } from './watch.js';
 
 /** What the API is made of. */
@@ -38,6 +39,8 @@ export function createApi(parts: ApiParts): Api {
   for (const root of mounts) app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
   const documents = new Documents(parts.registry, parts.release, parts.encoder);
   for (const path of documentPaths) app.get(path, ((req: Req, res: Res) => documents.send(req, res)) as never);
+  const reviews = new Reviews(parts.registry, parts.admission, parts.encoder);
+  for (const path of reviewPaths.keys()) app.post(path, ((req: Req, res: Res) => reviews.answer(req, res)) as never);
   app.use((() => { throw noSuchPath() }) as never);
   return { object: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
 }

@@ -22,7 +22,7 @@ export interface ResourceAsk {
 
 /** A request for anything else, by what policy calls it. */
 export interface OtherAsk {
-  readonly type: 'discovery' | 'health' | 'page' | 'asset' | 'provider';
+  readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
   readonly path: string;
   readonly query: Query;
 }
@@ -33,6 +33,11 @@ const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)
 /** The addresses of the documents in which the API describes itself (`kubernetes.md` 1). */
 export const documentPaths: readonly string[] = ['/api', `/api/${version}`, '/api/openapi/v3', '/apis', `/apis/${group}`, `/apis/${apiVersion}`, '/openapi/v3', `/openapi/v3/apis/${apiVersion}`, '/openapi/v2', '/version'];
 const isDocument = new Set(documentPaths);
+/** Where kubectl asks about the caller's own standing, and what it sends there; in no discovery document (`kubernetes.md` 7.3). */
+export const reviewPaths: ReadonlyMap<string, string> = new Map([
+  ['/apis/authentication.k8s.io/v1/selfsubjectreviews', 'SelfSubjectReview'], ['/apis/authentication.k8s.io/v1beta1/selfsubjectreviews', 'SelfSubjectReview'],
+  ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
+]);
 /** These two alone may end in a slash. */
 const slashed = new Map([['/apis/', '/apis'], [`/apis/${group}/`, `/apis/${group}`]]);
 const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
@@ -66,10 +71,20 @@ function refuseOddSpelling(path: string): void {
 function otherType(path: string, method: string, request: IncomingMessage): OtherAsk['type'] {
   const methods = endpointMethods(path);
   if (methods) return refuseMethod(method, methods, request);
-  const type = isDocument.has(path) ? 'discovery' : healthPath.test(path) ? 'health' : pagePath.test(path) ? 'page' : path.startsWith('/assets/') ? 'asset' : undefined;
+  if (reviewPaths.has(path)) return refuseReview(method);
+  const type = typeOfPath(path);
   if (!type) throw noSuchPath();
   if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
   return type;
+}
+
+/** What policy calls a path that is there to be read; undefined for any other. */
+export const typeOfPath = (path: string): OtherAsk['type'] | undefined =>
+  isDocument.has(path) ? 'discovery' : healthPath.test(path) ? 'health' : pagePath.test(path) ? 'page' : path.startsWith('/assets/') ? 'asset' : undefined;
+
+function refuseReview(method: string): 'review' {
+  if (method !== 'POST') throw methodNotAllowed(method.toLowerCase(), undefined, ['POST']);
+  return 'review';
 }
 
 /** 405 for what an endpoint of the provider does not take; OPTIONS counts only as what a browser sends ahead of a script's request. */

@@ -12,7 +12,7 @@ import { badRequest, internalError, StatusError, timeout, tooManyRequests, unaut
 import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
 import { Admission } from './admission.js';
-import { Authentication } from './authenticate.js';
+import { Authentication, impersonates } from './authenticate.js';
 import { createApi, type Api } from './api.js';
 import { refuseBody } from './body.js';
 import { Req, Res, type Admitted } from './classes.js';
@@ -112,7 +112,7 @@ export class Server {
       this.#refuseOddMessage(req);
       const ask = parseRequest(req, this.#parts.store.registry);
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
-      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery');
+      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review');
       const admitted = this.#admit(req, ask);
       req.admitted = admitted instanceof Promise ? await admitted : admitted;
       this.#bound(req, res, ask);
@@ -150,9 +150,10 @@ export class Server {
 
   /** A bad token is never "nobody", whatever it comes with; the provider judges its own, and health stays open (`kubernetes.md` 7). */
   async #admitOther(req: Req, ask: OtherAsk): Promise<Admitted> {
-    const { authorization, 'impersonate-user': other } = req.headers;
-    if ((authorization ?? other) !== undefined && ask.type !== 'health' && ask.type !== 'provider') await this.#authentication.caller(req, undefined);
-    return this.#admission.admitOther(ask, siteOf(req));
+    const judged = ask.type !== 'health' && ask.type !== 'provider' && (ask.type === 'review' || req.headers.authorization !== undefined || impersonates(req));
+    const caller = judged ? await this.#authentication.caller(req, undefined) : undefined;
+    const admitted = this.#admission.admitOther(ask, siteOf(req));
+    return ask.type === 'review' ? { ...admitted, caller: caller! } : admitted;
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */
