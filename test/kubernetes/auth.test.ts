@@ -30,4 +30,10 @@ describe.each(findKubectls())('kubectl $version', (found) => {
     expect(await operator.fails('get', 'groups', '--as=root')).toContain('impersonation is not served');
     expect(await operator.fails('get', 'groups', '--token=bad')).toMatch(/must be logged in|Unauthorized/);
   });
+
+  test('keeps its token to itself where there is no TLS, and reads what anyone may', async () => {
+    const plainly = cluster.kubectl(found, 'operator', cluster.service.url);
+    expect(await plainly.says('get', 'policies', '-o', 'name')).toBe('policy.id.vestibule.org/p-1\n');
+    expect(await plainly.fails('get', 'groups')).toMatch(/must be logged in|Unauthorized/);
+  });
 });

@@ -72,6 +72,14 @@ describe.each(findKubectls())('kubectl $version', (found) => {
     expect(await operator.fails('get', 'group', absent)).toContain('NotFound');
   });
 
+  test('creates what the service names itself, also where the kind takes no patch', async () => {
+    const { cedar } = (await cluster.operator.get('policies/p-1').is(200)).body.spec;
+    const policy = (spec: object): string => file({ apiVersion, kind: 'Policy', metadata: {}, spec: { cedar, ...spec } });
+    expect(await operator.says('create', '--dry-run=server', '-f', policy({}))).toBe('policy.id.vestibule.org/p-2 created (server dry run)\n');
+    expect(await operator.fails('create', '--dry-run=server', '-f', policy({ bogus: 1 }))).toContain('unknown field "spec.bogus"');
+    expect(await operator.fails('create', '-f', policy({ cedar: 'permit' }))).toContain('spec.cedar: Invalid value');
+  });
+
   test('replaces, edits and deletes', async () => {
     const name = `${prefix}-replaced`;
     await operator.says('create', '-f', file(group(name)));

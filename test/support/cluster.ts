@@ -9,8 +9,8 @@ export interface Cluster {
   readonly service: TestService;
   readonly operator: Tab;
   readonly person: Tab;
-  /** That kubectl, as the operator or as somebody else, or with no credential. */
-  kubectl(found: Found, as?: 'operator' | 'person' | 'nobody'): Kubectl;
+  /** That kubectl, as the operator or as somebody else, or with no credential; at another address than the one with TLS. */
+  kubectl(found: Found, as?: 'operator' | 'person' | 'nobody', url?: string): Kubectl;
   stop(): Promise<void>;
 }
 
@@ -26,7 +26,10 @@ export async function openKubernetes(): Promise<Cluster> {
   const made: Kubectl[] = [];
   return {
     service, operator: tabs[0], person: tabs[1],
-    kubectl(found, as = 'operator') { made.push(new Kubectl(found, front, tokens[as])); return made.at(-1)! },
+    kubectl(found, as = 'operator', url?) {
+      made.push(new Kubectl(found, url === undefined ? front : { url }, tokens[as]));
+      return made.at(-1)!;
+    },
     async stop() { for (const one of made) one.remove(); await front.stop() },
   };
 }

@@ -62,10 +62,10 @@ export class Kubectl {
   readonly #path: string;
   readonly #home = mkdtempSync(join(tmpdir(), 'vestibule-kubectl-'));
 
-  constructor({ path }: Found, front: Front, token?: string) {
+  constructor({ path }: Found, { url, ca }: { url: string; ca?: string }, token?: string) {
     this.#path = path;
     this.file('config', JSON.stringify({
-      apiVersion: 'v1', kind: 'Config', 'current-context': 'test', clusters: [{ name: 'test', cluster: { server: front.url, 'certificate-authority': front.ca } }],
+      apiVersion: 'v1', kind: 'Config', 'current-context': 'test', clusters: [{ name: 'test', cluster: { server: url, ...(ca !== undefined && { 'certificate-authority': ca }) } }],
       users: [{ name: 'test', user: token === undefined ? {} : { token } }], contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
     }));
   }
