@@ -1,8 +1,8 @@
 import { apiVersion, version } from '../registry/kind.js';
 import type { JSONSchema } from '../registry/schema.js';
 
-type Operation = { parameters?: { schema: JSONSchema }[]; requestBody?: Bodied; responses: Record<string, Bodied>; [member: string]: unknown };
-type Bodied = { content?: Record<string, { schema: JSONSchema }>; [member: string]: unknown };
+type Operation = { parameters?: { schema: JSONSchema; required?: boolean }[]; requestBody?: Bodied; responses: Record<string, Bodied>; [member: string]: unknown };
+type Bodied = { required?: boolean; content?: Record<string, { schema: JSONSchema }>; [member: string]: unknown };
 interface Document { info: unknown; paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, JSONSchema> } }
 
 /** The OpenAPI 3.0 document that kubectl reads: the one we serve ourselves, with the addresses and in the subset of schemas that Kubernetes' Go code takes (`kubernetes.md` 1.3). */
@@ -21,10 +21,13 @@ const mapped = <A, B>(of: Record<string, A>, map: (value: A) => B): Record<strin
 
 function operation({ parameters, requestBody, responses, ...rest }: Operation): Operation {
   return {
-    ...rest, ...(parameters && { parameters: parameters.map((one) => ({ ...one, schema: flavoured(one.schema) })) }),
-    ...(requestBody && { requestBody: bodied(requestBody) }), responses: mapped(responses, bodied),
+    ...rest, ...(parameters && { parameters: parameters.map((one) => demanded({ ...one, schema: flavoured(one.schema) })) }),
+    ...(requestBody && { requestBody: demanded(bodied(requestBody)) }), responses: mapped(responses, bodied),
   };
 }
+
+/** Go writes what it read without the members that say nothing: they are left out, so that nothing differs. */
+const demanded = <T extends { required?: unknown }>({ required, ...rest }: T): T => (required ? { required, ...rest } : rest) as T;
 
 const bodied = (body: Bodied): Bodied => (body.content ? { ...body, content: mapped(body.content, ({ schema }) => ({ schema: flavoured(schema) })) } : body);
 
@@ -44,7 +47,7 @@ export function flavoured(schema: JSONSchema): JSONSchema {
   if (typeof exclusiveMinimum === 'number') Object.assign(flat, { minimum: exclusiveMinimum, exclusiveMinimum: true });
   if (typeof exclusiveMaximum === 'number') Object.assign(flat, { maximum: exclusiveMaximum, exclusiveMaximum: true });
   if (typeof format === 'string' && formats.has(format)) flat.format = format;
-  if (properties) flat.properties = mapped(properties, flavoured);
+  if (properties && Object.keys(properties).length > 0) flat.properties = mapped(properties, flavoured);
   if (items) flat.items = flavoured(items);
   if (typeof additionalProperties === 'object') flat.additionalProperties = flavoured(additionalProperties);
   return flat;

@@ -159,6 +159,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
     const words = new Set(['$ref', 'allOf', 'type', 'description', 'properties', 'required', 'items', 'additionalProperties', 'enum', 'default', 'format', 'nullable', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-group-version-kind']);
     const faults: string[] = [];
     const check = (schema: any, at: string): void => {
+      if (schema.properties && Object.keys(schema.properties).length === 0) faults.push(`${at}: no properties`);
       for (const word of Object.keys(schema)) if (!words.has(word)) faults.push(`${at}: ${word}`);
       if (schema.$ref && !body.components.schemas[schema.$ref.split('/').at(-1)]) faults.push(`${at}: ${schema.$ref}`);
       if (schema.type !== undefined && !['object', 'array', 'string', 'integer', 'number', 'boolean'].includes(schema.type)) faults.push(`${at}: ${schema.type}`);
@@ -171,6 +172,7 @@ describe('OpenAPI for kubectl (1.3)', () => {
     for (const [path, methods] of Object.entries<any>(body.paths)) for (const [method, { parameters, requestBody, responses }] of Object.entries<any>(methods))
       for (const { schema } of [...(parameters ?? []), ...[requestBody, ...Object.values<any>(responses)].flatMap((one) => Object.values<any>(one?.content ?? {}))]) check(schema, `${method} ${path}`);
     expect(faults).toEqual([]);
+    expect(JSON.stringify(body.paths)).not.toContain('"required":false');   // Go would not write it again
     expect(body.components.schemas.Passkey.properties.status.properties.lastUsedTimestamp).toEqual({ type: 'string', format: 'date-time', nullable: true, description: expect.any(String) });
     const login = body.paths[`${mount}/interactions/{name}/login`].post.requestBody.content['application/json'].schema.properties.spec;
     expect([login.properties.method.enum, Object.keys(login.properties).sort(), login.required]).toEqual([['EmailCode', 'EmailLink', 'Passkey'], ['code', 'credential', 'method', 'token'], ['method']]);

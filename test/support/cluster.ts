@@ -1,8 +1,12 @@
+import { jest } from '@jest/globals';
 import { tokenOf } from './device.js';
 import { Kubectl, findKubectls, openFront, type Found } from './kubectl.js';
 import { signIn } from './signin.js';
 import { createClient, startTest, type TestService } from './service.js';
 import type { Tab } from './tab.js';
+
+/** Each command is a process of its own, on a machine that may be busy. */
+jest.setTimeout(120_000);
 
 /** A service as kubectl sees it: over TLS, with tokens of an operator and of somebody else. */
 export interface Cluster {
