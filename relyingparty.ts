@@ -1,12 +1,15 @@
 import { ConfigError } from './config.js';
+import { takesPasskeys } from './kinds/passkey/host.js';
 import { guard } from './registry/guard.js';
+import type { Log } from './registry/observe.js';
 import { under, type Storage } from './storage/storage.js';
 
 const key = 'meta/rpid';
 
-/** The host that passkeys belong to (WebAuthn 3, relying party id): that of the base URL at the first start, kept ever after; it follows a move to another host only while there is no passkey, else the start stops. */
-export async function relyingPartyID(storage: Storage, baseURL: string): Promise<string> {
+/** The host that passkeys belong to (WebAuthn 3, relying party id): that of the base URL at the first start, kept ever after; it follows a move to another host only while there is no passkey, else the start stops. Tells the log of a host that browsers take no passkeys for. */
+export async function relyingPartyID(storage: Storage, baseURL: string, log?: Log): Promise<string> {
   const host = new URL(baseURL).hostname;
+  if (!takesPasskeys(host)) log?.warn({ baseURL }, 'passkeys are not offered: browsers take them only where the base URL has a name in it, not an IP address');
   for (;;) {
     const { entry } = await guard(storage.get(key));
     const held = entry?.value.toString();

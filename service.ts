@@ -76,7 +76,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail, rpID: await relyingPartyID(storage, baseURL) };
+  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail, rpID: await relyingPartyID(storage, baseURL, log) };
   const hub = new Hub(storage, registry.kinds, log);
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
   let provider: IdentityProvider;

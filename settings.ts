@@ -25,7 +25,7 @@ export const settings = [
   { flag: 'allow-mock-mail', value: 'boolean', default: false, describe: 'Permit mock mail with etcd or a public base URL.' },
   { flag: 'email-from', value: 'text', describe: 'Sender of all mail.' },
   { flag: 'keys-file', value: 'text', describe: 'Cookie, signing and sealing keys; made in the data folder for the embedded store, required with etcd.' },
-  { flag: 'operators', value: 'list', describe: 'Addresses of the people who run this service.' },
+  { flag: 'operators', value: 'list', describe: 'Addresses of the people who run this service, for as long as Group operators lists nobody.' },
   { flag: 'allow-private-network', value: 'list', describe: 'Networks (CIDR) that outbound calls may reach although they are private.' },
   { flag: 'trusted-proxies', value: 'list', describe: 'Networks (CIDR) whose X-Forwarded-For counts.' },
   { flag: 'max-requests-inflight', value: 'number', default: 400, describe: 'Reads at once.' },

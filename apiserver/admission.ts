@@ -1,4 +1,4 @@
-import type { Authorize, Question } from '../registry/decision.js';
+import { whyRefused, type Authorize, type Question } from '../registry/decision.js';
 import type { AnyKind, Caller, Decision, KindObject } from '../registry/kind.js';
 import { badRequest, forbidden, notFound, StatusError, unauthorized } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
@@ -66,7 +66,7 @@ export class Admission {
   admitOther(ask: OtherAsk, site?: string): Admitted {
     const action = ask.type === 'review' ? 'discovery' : ask.type;
     const decision = this.#authorize({ caller: nobody, action, facts: { path: ask.path, ...(site !== undefined && { site }) } });
-    if (!decision.allowed) throw forbidden('policy refuses it');
+    if (!decision.allowed) throw forbidden(whyRefused(decision));
     return { ask, caller: nobody, decision };
   }
 
@@ -188,7 +188,7 @@ const objectQuestion = ({ ask, caller, facts = noFacts }: Admitted, stored: Stor
 
 function refused(ask: ResourceAsk, caller: Caller, decision: Decision): Error {
   if (caller.type === 'Visitor') return unauthorized();
-  return forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope`, ask.kind, ask.name, { ...(decision.name && { policyDecision: decision.name }) });
+  return forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope: ${whyRefused(decision)}`, ask.kind, ask.name, { ...(decision.name && { policyDecision: decision.name }) });
 }
 
 /** How messages name a caller. */

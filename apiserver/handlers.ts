@@ -90,6 +90,7 @@ export class Handlers {
 
   async #write(req: Req, res: Res, how: 'replace' | 'merge'): Promise<void> {
     const { ask } = admittedOf(req);
+    if (ask.kind.changeLimit) await this.#parts.limits.spend(ask.kind.changeLimit, req.network, Date.now());
     refuseBodyType(req);
     const body = await readObject(req, ask.kind.bodyLimit ?? bodyLimit);
     const call = this.#call(req, res, isDryRun(ask));

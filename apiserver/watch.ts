@@ -1,7 +1,7 @@
 import { Compacted, type Revision } from '../storage/storage.js';
-import type { AnyKind, Caller } from '../registry/kind.js';
+import type { AnyKind } from '../registry/kind.js';
 import type { HubEvent, Subscription } from '../registry/hub.js';
-import { badRequest, expired, invalid, StatusError, tooManyRequests, unavailable } from '../registry/status.js';
+import { badRequest, expired, invalid, StatusError, unavailable } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
 import type { Store } from '../registry/store.js';
 import { counts, Stored } from '../registry/stored.js';
@@ -9,13 +9,14 @@ import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import type { Encoder } from './encode.js';
 import { rangeOf } from './list.js';
+import { Places } from './places.js';
 import { flag, versionOf, wholeNumber } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
 import { shortOf } from './version.js';
 import { whole, type View } from './view.js';
 
-const bounds = { bytes: 1 << 20, events: 1_000, perCaller: 20, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000 };
+const bounds = { bytes: 1 << 20, events: 1_000, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000 };
 
 /** Streams of changes, one JSON event a line (`kubernetes.md` 5). */
 export class Watcher {
@@ -23,7 +24,7 @@ export class Watcher {
   readonly #admission: Admission;
   readonly #encoder: Encoder;
   readonly #again: (req: Req) => Promise<Admitted>;
-  readonly #open = new Map<string, number>();
+  readonly #places = new Places();
   readonly #streams = new Set<Stream>();
 
   /** `again` asks anew who sent a request and whether it may stay. */
@@ -37,7 +38,7 @@ export class Watcher {
   async watch(req: Req, res: Res): Promise<void> {
     const admitted = req.admitted!;
     const start = parseStart(admitted.ask as ResourceAsk, admitted.target?.name ?? (admitted.ask as ResourceAsk).name);
-    const release = this.#place(admitted.caller, req.network);
+    const release = this.#places.take(admitted.caller, req.network);
     try {
       this.#encoder.begin(req, res, 200);
       const stream = new Stream(this.#store, this.#admission, admitted, start, res, () => this.#stays(req));
@@ -64,16 +65,6 @@ export class Watcher {
     const { caller, owner } = req.admitted!;
     const now = await this.#again(req).catch(() => undefined);
     return now !== undefined && JSON.stringify([now.caller, now.owner]) === JSON.stringify([caller, owner]);
-  }
-
-  /** A place among the watches of one session, interaction or, of Visitors, network; 429 beyond twenty. */
-  #place(caller: Caller, network: string): () => void {
-    const who = caller.type === 'Account' ? `s:${caller.session ?? caller.account}` : caller.type === 'Browser' ? `i:${caller.interaction}` : caller.type === 'Visitor' ? `n:${network}` : undefined;
-    if (who === undefined) return () => {};
-    const open = this.#open.get(who) ?? 0;
-    if (open >= bounds.perCaller) throw tooManyRequests(5, 'too many watches are open');
-    this.#open.set(who, open + 1);
-    return () => { const left = this.#open.get(who)! - 1; if (left === 0) this.#open.delete(who); else this.#open.set(who, left) };
   }
 }
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { defineKind, type Call } from '../registry/kind.js';
 import type { Cause } from '../registry/status.js';
+import { ownChanges } from './changelimit.js';
 import { timestamp } from './text.js';
 
 /** What an account agreed to share with one Client: the remembered decision, of which the library's grants are copies (`provider.md` 8). */
 export const Grant = defineKind({
-  kind: 'Grant', resource: 'grants', owner: 'status.account', named: 'service',
+  kind: 'Grant', resource: 'grants', owner: 'status.account', named: 'service', changeLimit: ownChanges,
   description: 'What a person agreed that a service may see.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'],
   spec: z.object({

@@ -11,10 +11,11 @@ const none: readonly string[] = [];
 /** Which groups an address is in: an index kept by the hub, so that no request reads the store for it. */
 export class Memberships {
   readonly #named: ReadonlySet<string>;
+  #isListed = false;
   readonly #groups = new Map<string, readonly string[]>();
   readonly #mirror: Mirror<typeof Group>;
 
-  /** `named` are addresses that count as members of Group `operators` besides those it lists. */
+  /** `named` are addresses that stand in for the members of Group `operators` while it lists nobody, or is not there (`api.md` 11). */
   constructor(store: Store, named: readonly string[]) {
     this.#named = new Set(named.map(canonical));
     this.#mirror = new Mirror(store, Group, (before, after) => this.#moved(before, after));
@@ -34,25 +35,28 @@ export class Memberships {
   async of(address: string): Promise<readonly string[]> {
     const at = canonical(address);
     if (this.#mirror.fresh || await this.#mirror.settled()) return this.#of(at);
-    const found = (await this.#mirror.latest()).filter(({ spec }) => spec.members.some((member) => canonical(member) === at));
-    return this.#withNamed(at, found.map(({ metadata }) => metadata.name).sort());
+    const all = await this.#mirror.latest();
+    const found = all.filter(({ spec }) => spec.members.some((member) => canonical(member) === at));
+    return this.#withNamed(at, found.map(({ metadata }) => metadata.name).sort(), all.some(listsOperators));
   }
 
   /** The addresses in a group, each with all the groups it is in; waiting where it must. */
   async members(group: string): Promise<{ readonly address: string; readonly groups: readonly string[] }[]> {
-    const groups = this.#mirror.fresh || await this.#mirror.settled() ? this.#groups : indexOf(await this.#mirror.latest());
-    const all = [...new Set([...groups.keys(), ...this.#named])].map((address) => ({ address, groups: this.#withNamed(address, groups.get(address) ?? none) }));
+    const latest = this.#mirror.fresh || await this.#mirror.settled() ? undefined : await this.#mirror.latest();
+    const [groups, isListed] = latest ? [indexOf(latest), latest.some(listsOperators)] : [this.#groups, this.#isListed];
+    const all = [...new Set([...groups.keys(), ...this.#named])].map((address) => ({ address, groups: this.#withNamed(address, groups.get(address) ?? none, isListed) }));
     return all.filter((one) => one.groups.includes(group));
   }
 
   #of(address: string): readonly string[] { return this.#withNamed(address, this.#groups.get(address) ?? none) }
 
-  #withNamed(address: string, groups: readonly string[]): readonly string[] {
-    return this.#named.has(address) && !groups.includes(operators) ? [...groups, operators].sort() : groups;
+  #withNamed(address: string, groups: readonly string[], isListed = this.#isListed): readonly string[] {
+    return !isListed && this.#named.has(address) ? [...groups, operators].sort() : groups;
   }
 
   #moved(before: GroupObject | undefined, after: GroupObject | undefined): void {
     const { name } = (after ?? before)!.metadata;
+    if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
     const [old, now] = [membersOf(before), membersOf(after)];
     for (const address of old) if (!now.has(address)) this.#put(address, (this.#groups.get(address) ?? none).filter((group) => group !== name));
     for (const address of now) if (!old.has(address)) this.#put(address, [...(this.#groups.get(address) ?? none), name].sort());
@@ -65,6 +69,8 @@ export class Memberships {
 }
 
 const membersOf = (group: GroupObject | undefined): ReadonlySet<string> => new Set(group?.spec.members.map(canonical));
+
+const listsOperators = ({ metadata, spec }: GroupObject): boolean => metadata.name === operators && spec.members.length > 0;
 
 function indexOf(all: readonly GroupObject[]): Map<string, readonly string[]> {
   const groups = new Map<string, readonly string[]>();

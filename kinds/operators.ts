@@ -4,7 +4,7 @@ import { operators } from './group.js';
 import type { Memberships } from './memberships.js';
 import type { Operator } from './policy/lockout.js';
 
-/** Who runs the service at this moment, as policy sees them: members of Group `operators` and those that the settings name; an account that nobody can sign in to is none. */
+/** Who runs the service at this moment, as policy sees them: members of Group `operators` or, while it lists nobody, those that the settings name; an account that nobody can sign in to is none. */
 export async function operatorsNow(store: Store, groups: Memberships): Promise<Operator[]> {
   const accounts = store.reader(Account);
   const all = await Promise.all((await groups.members(operators)).map(async ({ address, groups: held }): Promise<Operator | undefined> => {

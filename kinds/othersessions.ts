@@ -24,24 +24,30 @@ export async function endOtherSessions(tx: Transaction, call: Call, account: str
   const kept = call.caller.type === 'Account' && call.caller.account === account ? call.caller.session : undefined;
   const order: Order = { account, ...(kept !== undefined && { kept }), seconds: Math.floor(call.now / 1000) };
   await tx.update(Account, account, ({ internal }) => { internal.signedOut = { seconds: order.seconds, ...(kept !== undefined && { kept }) } });
-  const others = await othersOf(call, order);
+  const others = await sessionsOf(call, order);
   tx.add(await call.ports.endSessions(others.slice(0, atOnce)));
   if (others.length > atOnce) await tx.later('sessions', order, call.now + workFor);
 }
 
-async function othersOf(call: Pick<Call, 'store'>, { account, kept, seconds }: Order): Promise<SessionObject[]> {
+async function sessionsOf(call: Pick<Call, 'store'>, { account, kept, seconds }: Order): Promise<SessionObject[]> {
   const all = await call.store(Session).list(account);
   return all.filter(({ metadata, internal }) => metadata.name !== kept && !metadata.deletionTimestamp && internal.loginSeconds <= seconds);
+}
+
+/** Ends them, a few in each commit, until none is left. */
+export async function endSessions(call: Call, order: Order): Promise<void> {
+  for (;;) {
+    const some = (await sessionsOf(call, order)).slice(0, atOnce);
+    if (some.length === 0) return;
+    await call.change(async (tx) => tx.add(await call.ports.endSessions(some)));
+  }
 }
 
 /** Ends the sessions that did not fit into the commit that decided it. */
 export const sessionsWorker = (store: Store): Worker => ({
   name: 'sessions', delivery: 'AtLeastOnce', parallel: 2,
   async run(payload): Promise<Outcome> {
-    const call = store.systemCall();
-    for (let left = await othersOf(call, payload as Order); left.length > 0; left = left.slice(atOnce)) {
-      await call.change(async (tx) => tx.add(await call.ports.endSessions(left.slice(0, atOnce))));
-    }
+    await endSessions(store.systemCall(), payload as Order);
     return { done: true };
   },
 });

@@ -5,6 +5,7 @@ import type { Checked } from './policy/engine.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
 import type { Fault } from './policy/scan.js';
 import type { Scope } from './scopes.js';
+import type { SignOut } from './session.js';
 
 /** An answer from outside, read whole and within its cap. */
 export interface FetchAnswer { status: number; headers: Record<string, string>; body: Buffer }
@@ -19,12 +20,15 @@ export interface Law {
   replay(text: string): Promise<Impact>;
 }
 
+/** What ends sessions, and, by Session name, which Clients are to be told and which cannot be. */
+export type Ending = Part & { readonly signOut: ReadonlyMap<string, SignOut> };
+
 declare module '../registry/kind.js' {
   interface Ports {
     /** Hands the OpenID Connect library the result that the committed record states; may be repeated. Resolves even when the library's side is gone. */
     finish(interaction: ObjectOf<typeof Interaction>): Promise<void>;
     /** What ends these library sessions (by Session name): their records, indexes, logout notices; grants without offline_access follow. */
-    endSessions(sessions: readonly KindObject[]): Promise<Part>;
+    endSessions(sessions: readonly KindObject[]): Promise<Ending>;
     /** What deletes every library copy of these Grants (by Grant name), which alone ends their tokens. */
     revokeGrants(grants: readonly string[]): Promise<Part>;
     /** Clears the session cookie of the browser that made this request. */
@@ -47,7 +51,7 @@ declare module '../registry/kind.js' {
   interface Settings {
     /** The sender of all mail. */
     readonly emailFrom: string;
-    /** Addresses, lower case, that count as members of Group `operators` whoever it lists. */
+    /** Addresses, lower case, that stand in for the members of Group `operators` while it lists nobody. */
     readonly operators: readonly string[];
     /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */
     readonly allowPrivateNetwork: readonly string[];

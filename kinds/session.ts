@@ -7,6 +7,15 @@ import { timestamp } from './text.js';
 export const Method = z.enum(['EmailCode', 'EmailLink', 'Passkey']);
 export type Method = z.infer<typeof Method>;
 
+const SignOut = z.object({
+  clients: z.array(z.object({
+    name: z.string().describe('Client.'),
+    state: z.enum(['Notified', 'Retrying', 'GaveUp', 'Unsupported']).describe('Whether it was told.'),
+  })).describe('Each Client and whether it was told.'),
+});
+/** What becomes of each Client of a session that ends. */
+export type SignOut = z.infer<typeof SignOut>;
+
 /** Where somebody is signed in: a projection of the provider's own session, written in the same commit as it. */
 export const Session = defineKind({
   kind: 'Session', resource: 'sessions', shortNames: ['sess'], owner: 'status.account', cached: true, named: 'service',
@@ -30,12 +39,7 @@ export const Session = defineKind({
       name: z.string().describe('Client.'),
       displayName: z.string().describe('Its name for people.'),
     })).describe('Clients signed in to from here.'),
-    signOut: z.object({
-      clients: z.array(z.object({
-        name: z.string().describe('Client.'),
-        state: z.enum(['Notified', 'Retrying', 'GaveUp', 'Unsupported']).describe('Whether it was told.'),
-      })).describe('Each Client and whether it was told.'),
-    }).optional().describe('Present while the session is being ended.'),
+    signOut: SignOut.optional().describe('Present while the session is being ended.'),
   }),
   internal: z.object({
     /** Storage key of the library's session, so that a sign-out deletes it without its cookie's value. */
@@ -58,8 +62,11 @@ export const Session = defineKind({
       session.status.current = caller.type === 'Account' && caller.session === session.metadata.name;
     },
     async remove(tx, old, call) {
-      tx.add(await call.ports.endSessions([old]));
+      const ending = await call.ports.endSessions([old]);
+      tx.add(ending);
       if (call.caller.type === 'Account' && call.caller.session === old.metadata.name) tx.after(() => call.ports.forgetCookies());
+      const signOut = ending.signOut.get(old.metadata.name);
+      return signOut && { ...old, status: { ...old.status, signOut } };
     },
   },
 });

@@ -31,7 +31,7 @@ export const isAlive = (account: AccountObject): boolean => !account.status.disa
 export const domainOf = (account: AccountObject): string => account.status.email.address.toLowerCase().split('@')[1] ?? '';
 
 /** What is known of somebody's sign-in. */
-interface SignedIn { session?: string; authenticated?: number; methods?: readonly string[]; assurance?: string }
+export interface SignedIn { readonly session?: string; readonly authenticated?: number; readonly methods?: readonly string[]; readonly assurance?: string }
 
 /** How an Account that is in these groups stands before policy, with what is known of its sign-in. */
 export function accountCaller(account: AccountObject, groups: readonly string[], signedIn: SignedIn = {}): AccountCaller {

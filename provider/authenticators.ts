@@ -8,6 +8,7 @@ import { nameOf } from '../registry/keys.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
 import { accountCaller, callerFor, isAlive } from './accounts.js';
+import { signInBehind } from './behind.js';
 import { apiAudience, command } from './builtin.js';
 import { isSigned } from './cookies.js';
 import type { AccountObject, Foundation, SessionObject } from './foundation.js';
@@ -91,7 +92,7 @@ function callerOf(on: Foundation, session: SessionObject, account: AccountObject
   return accountCaller(account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods, assurance: status.assurance });
 }
 
-/** The command, by an access token whose audience is this API; any other token is not good, and a browser may not send one. The provider's own paths judge theirs. */
+/** The command, by an access token whose audience is this API, as signed in as the person was who connected it; any other token is not good, and a browser may not send one. The provider's own paths judge theirs. */
 export const bearerAuthenticator = (on: Foundation, current: () => Provider): Authenticator => async ({ request }) => {
   const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (!token || request.url?.startsWith('/oauth2/')) return undefined;
@@ -103,6 +104,6 @@ export const bearerAuthenticator = (on: Foundation, current: () => Provider): Au
   if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command) throw unauthorized();
   const account = await on.store.reader(Account).cached(grant.accountId!);
   if (!account || !isAlive(account)) throw unauthorized();
-  return callerFor(on, account);
+  return callerFor(on, account, await signInBehind(on, account.metadata.name, command, grant.jti));
 };
 

@@ -1,20 +1,21 @@
-import type { Account as LibraryAccount, ProviderContext } from 'oidc-provider';
+import type { Account as LibraryAccount, ProviderContext, Token } from 'oidc-provider';
 import { Grant, grantName } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
-import { Session } from '../kinds/session.js';
 import { toTimestamp } from '../registry/timestamp.js';
-import { accountObject } from './accounts.js';
+import { accountObject, type SignedIn } from './accounts.js';
+import { signInBehind } from './behind.js';
 import { clientObject } from './clients.js';
 import type { AccountObject, Foundation, GrantObject } from './foundation.js';
 import { reach } from './reach.js';
+import { judgeRefresh } from './refresh.js';
 import { mayShare } from './sharing.js';
-import { sessionName } from './projection.js';
 import { signedInBy } from './signin.js';
 import { supply } from './supply.js';
 
-/** The account behind a subject for the library, at authorization, token, refresh and userinfo; undefined ends what was asked for. */
-export async function findAccount(on: Foundation, ctx: ProviderContext, sub: string): Promise<LibraryAccount | undefined> {
+/** The account behind a subject for the library, at authorization, token, refresh and userinfo; undefined ends what was asked for. A refresh is put to policy here; one with a token that was used is the library's to answer. */
+export async function findAccount(on: Foundation, ctx: ProviderContext, sub: string, token?: Token): Promise<LibraryAccount | undefined> {
   const account = await accountObject(on, sub);
+  if (account && token?.kind === 'RefreshToken' && ctx.oidc.route === 'token' && !token.consumed) await judgeRefresh(on, ctx, account, token);
   return account && { accountId: sub, claims: (use, scope) => claimsFor(on, ctx, account, { use, scope }) };
 }
 
@@ -32,16 +33,14 @@ async function claimsFor(on: Foundation, ctx: ProviderContext, account: AccountO
   return { ...Object.assign({}, ...leaving.map(([, values]) => values)), sub };
 }
 
-/** How the sign-in was done that what leaves now goes back to; nothing where it outlived its session. */
-async function signedInFor(on: Foundation, ctx: ProviderContext, account: string): Promise<object> {
-  const { session, entities } = ctx.oidc;
+/** How the sign-in was done that what leaves now goes back to. */
+async function signedInFor(on: Foundation, ctx: ProviderContext, account: string): Promise<SignedIn> {
+  const { session, grant, client } = ctx.oidc;
   if (session?.accountId === account) return signedInBy(on, session);
-  const uid = [entities.AuthorizationCode, entities.RefreshToken, entities.AccessToken].map((token) => token?.sessionUid).find(Boolean);
-  const projected = uid ? await reach(on.store.reader(Session).cached(sessionName(account, uid))) : undefined;
-  return projected ? { methods: projected.status.methods, assurance: projected.status.assurance, authenticated: projected.internal.loginSeconds } : {};
+  return grant ? signInBehind(on, account, client!.clientId, grant.jti) : {};
 }
 
-async function release(on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[], signedIn: object): Promise<Map<Scope, Record<string, unknown>>> {
+async function release(on: Foundation, account: AccountObject, client: string, scopes: readonly Scope[], signedIn: SignedIn): Promise<Map<Scope, Record<string, unknown>>> {
   const released = new Map<Scope, Record<string, unknown>>();
   const allowed: Scope[] = [];
   for (const scope of scopes) {

@@ -48,7 +48,7 @@ export function configuration(on: Foundation): Configuration {
     fetchResponseBodyLimits: { jwks_uri: bodyLimit, sector_identifier_uri: bodyLimit },
     clientBasedCORS: (_ctx: unknown, origin: string, client: Client) => client.redirectUris.some((uri) => isOrigin(uri, origin)),
     assertJwtClientAuthClaimsAndHeader: assertAudience,
-    findAccount: (ctx: ProviderContext, sub: string) => findAccount(on, ctx, sub),
+    findAccount: (ctx: ProviderContext, sub: string, token?: Token) => findAccount(on, ctx, sub, token),
     loadExistingGrant: (ctx: ProviderContext) => loadExistingGrant(on, ctx),
     renderError: (ctx: KoaContext, out: { error: string }) => renderError(on, ctx, out),
     interactions: { policy: interactionPrompts(on), url: (ctx: ProviderContext, interaction: Interaction) => beginInteraction(on, ctx, interaction) },

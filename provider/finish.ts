@@ -4,12 +4,15 @@ import type { Interaction } from '../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../registry/kind.js';
 import { digest, nameOf } from '../registry/keys.js';
 import { unavailable } from '../registry/status.js';
+import { Session } from '../kinds/session.js';
+import type { SignedIn } from './accounts.js';
 import { cookieValue } from './cookies.js';
 import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { rememberedGrant, saveCopy } from './grants.js';
 import { asOwn } from './normalise.js';
 import { cleanupRow } from './notices.js';
+import { reach } from './reach.js';
 import { copiesPrefix, recordKeyOf } from './records.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
@@ -70,9 +73,15 @@ async function consentResult(on: Foundation, provider: Provider, interaction: In
   const remembered = await rememberedGrant(on, account, client);
   if (!remembered) return { consent: {} };
   const { spec, internal } = remembered;
-  const grant = await saveCopy(on, provider, { account, client, scopes: spec.scopes, rejected: internal.rejected, decision: internal.decision });
+  const grant = await saveCopy(on, provider, { account, client, scopes: spec.scopes, rejected: internal.rejected, decision: internal.decision, signedIn: await signedInAs(on, interaction) });
   if (held.grantId) retire(on, held.grantId, remembered.metadata.name);
   return { consent: { grantId: grant.jti } };
+}
+
+/** How the person was signed in who agreed. */
+async function signedInAs(on: Foundation, { internal }: InteractionObject): Promise<SignedIn> {
+  const session = internal.session === undefined ? undefined : await reach(on.store.reader(Session).get(internal.session));
+  return session ? { methods: session.status.methods, assurance: session.status.assurance, authenticated: session.internal.loginSeconds } : {};
 }
 
 /** Ends a library Grant in this exchange's commit; what was issued under it is cleared up after it. */

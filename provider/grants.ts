@@ -1,14 +1,14 @@
-import type { Grant as LibraryGrant, Provider, ProviderContext } from 'oidc-provider';
+import type { Grant as LibraryGrant, Provider, ProviderContext, Session } from 'oidc-provider';
 import { Grant, grantName } from '../kinds/grant.js';
 import { digest } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
 import { toTimestamp } from '../registry/timestamp.js';
-import { ownedBy } from './accounts.js';
+import { ownedBy, type SignedIn } from './accounts.js';
 import { accountPage, apiAudience, builtIn } from './builtin.js';
 import { clientName, clientObject } from './clients.js';
 import { currentExchange } from './exchange.js';
 import type { ClientObject, Foundation, GrantObject } from './foundation.js';
-import { decisionOf, stampOf } from './indexes.js';
+import { decisionOf, signInOf, stamped, stampOf, type Stamp } from './indexes.js';
 import { reach } from './reach.js';
 import { copiesPrefix } from './records.js';
 import { signedInBy } from './signin.js';
@@ -16,8 +16,8 @@ import { refusedScopes } from './sharing.js';
 
 const year = 365 * 86_400_000;
 
-/** What is agreed: the scopes granted, those rejected, and the decision they come from. */
-interface Agreement { readonly account: string; readonly client: string; readonly scopes: readonly string[]; readonly rejected: readonly string[]; readonly decision: number }
+/** What is agreed: the scopes granted, those rejected, the decision they come from, and how the person was signed in. */
+interface Agreement { readonly account: string; readonly client: string; readonly scopes: readonly string[]; readonly rejected: readonly string[]; readonly decision: number; readonly signedIn: SignedIn }
 
 /** The uid that a remembered decision must name for the Client to be the same one; the built-in ones have none. */
 const uidOfClient = (name: string, client: ClientObject | undefined): string | undefined => builtIn.has(name) ? '' : client?.metadata.uid;
@@ -40,7 +40,7 @@ export async function saveCopy(on: Foundation, provider: Provider, agreement: Ag
   if (agreement.scopes.length > 0) grant.addOIDCScope(agreement.scopes.join(' '));
   if (agreement.rejected.length > 0) grant.rejectOIDCScope(agreement.rejected.join(' '));
   if (agreement.scopes.includes('api')) grant.addResourceScope(apiAudience(on.settings.baseURL), 'api');
-  currentExchange()?.memo.set(stampOf(grant.jti), agreement.decision);
+  currentExchange()?.memo.set(stampOf(grant.jti), { decision: agreement.decision, signedIn: agreement.signedIn } satisfies Stamp);
   await grant.save();
   return grant;
 }
@@ -58,18 +58,22 @@ export async function loadExistingGrant(on: Foundation, ctx: ProviderContext): P
   const named = await fitting(result?.consent?.grantId);
   if (named) return named;
   const copy = session!.grantIdFor(pair.client);
-  if (pair.client === accountPage) return await fitting(copy) ?? saveCopy(on, provider, { ...pair, scopes: ['openid'], rejected: [], decision: 0 });
+  if (pair.client === accountPage) return await fitting(copy) ?? saveCopy(on, provider, { ...pair, scopes: ['openid'], rejected: [], decision: 0, signedIn: {} });
   const remembered = await rememberedGrant(on, pair.account, pair.client);
   const first = (await clientObject(on, pair.client))?.spec.firstParty;
   if (first && !covers(remembered, ctx.oidc.requestParamOIDCScopes)) return agreeForFirstParty(on, ctx, remembered);
   if (!remembered) return undefined;
-  const current = copy && await isCurrent(copy, remembered) ? await fitting(copy) : undefined;
+  const current = copy && await isCurrent(on, session!, copy, remembered) ? await fitting(copy) : undefined;
   return current ?? copyOf(on, ctx, remembered);
 }
 
-async function isCurrent(copy: string, remembered: GrantObject): Promise<boolean> {
-  const stamp = await currentExchange()!.get(copiesPrefix(remembered.metadata.name) + digest(copy));
-  return stamp !== undefined && decisionOf(stamp) === remembered.internal.decision;
+/** Whether a session's copy is of the decision as it stands; it is stamped anew where the person has signed in again since. */
+async function isCurrent(on: Foundation, session: Session, copy: string, { metadata, internal: { decision } }: GrantObject): Promise<boolean> {
+  const key = copiesPrefix(metadata.name) + digest(copy);
+  const stamp = await currentExchange()!.get(key);
+  if (stamp === undefined || decisionOf(stamp) !== decision) return false;
+  if (signInOf(stamp).authenticated !== session.loginTs) currentExchange()!.put(key, stamped({ decision, signedIn: await signedInBy(on, session) }), Date.now() + year);
+  return true;
 }
 
 const covers = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): boolean =>
@@ -79,10 +83,11 @@ const covers = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): bo
 async function copyOf(on: Foundation, ctx: ProviderContext, remembered: GrantObject): Promise<LibraryGrant> {
   const { provider, client, session, account } = ctx.oidc;
   const { scopes } = remembered.spec;
-  const refused = await refusedScopes(on, account!.accountId, client!.clientId, scopes, await signedInBy(on, session!));
+  const signedIn = await signedInBy(on, session!);
+  const refused = await refusedScopes(on, account!.accountId, client!.clientId, scopes, signedIn);
   const required = await requiredScopes(on, client!.clientId);
   return saveCopy(on, provider, {
-    account: account!.accountId, client: client!.clientId, decision: remembered.internal.decision,
+    account: account!.accountId, client: client!.clientId, decision: remembered.internal.decision, signedIn,
     scopes: scopes.filter((scope) => !refused.has(scope)),
     rejected: [...remembered.internal.rejected, ...scopes.filter((scope) => refused.has(scope) && !required.has(scope))],
   });
@@ -97,7 +102,8 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
   const { provider, client, account, session, requestParamOIDCScopes } = ctx.oidc;
   const pair = { account: account!.accountId, client: client!.clientId };
   const asked = [...new Set([...remembered?.spec.scopes ?? [], ...requestParamOIDCScopes])];
-  const refused = await refusedScopes(on, pair.account, pair.client, asked, await signedInBy(on, session!));
+  const signedIn = await signedInBy(on, session!);
+  const refused = await refusedScopes(on, pair.account, pair.client, asked, signedIn);
   const required = await requiredScopes(on, pair.client);
   const scopes = asked.filter((scope) => !refused.has(scope));
   const rejected = [...refused].filter((scope) => !required.has(scope));
@@ -112,5 +118,5 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
     status: { ...before?.status, account: pair.account, client: { name: pair.client, displayName }, grantedTimestamp: toTimestamp(Date.now()), disclosures: before?.status.disclosures ?? [] },
     internal: { decision, rejected, clientUID, firstParty: true, decided: Date.now() },
   })));
-  return saveCopy(on, provider, { ...pair, scopes, rejected, decision });
+  return saveCopy(on, provider, { ...pair, scopes, rejected, decision, signedIn });
 }

@@ -1,11 +1,15 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../kinds/grant.js';
 import { digest } from '../registry/keys.js';
+import type { SignedIn } from './accounts.js';
 import { currentExchange } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { copiesPrefix, grantable, membersPrefix, uidKey, userCodeKey } from './records.js';
 
-/** Where a copy being saved takes the decision it was made from. */
+/** What an index entry says of a copy: the decision it was made from, and how the sign-in was done that it was made for. */
+export interface Stamp { readonly decision: number; readonly signedIn?: SignedIn }
+
+/** Where a copy being saved takes its stamp from. */
 export const stampOf = (grantId: string): string => `stamp ${grantId}`;
 
 type Index = readonly [key: string, value: Buffer];
@@ -22,8 +26,14 @@ export function indexesOf(on: Foundation, model: string, id: string, payload: Ad
 }
 
 function stamp(id: string): Buffer {
-  return Buffer.from(JSON.stringify({ decision: currentExchange()?.memo.get(stampOf(id)) ?? 0 }));
+  return stamped((currentExchange()?.memo.get(stampOf(id)) as Stamp | undefined) ?? { decision: 0 });
 }
 
+/** A stamp as it is kept. */
+export const stamped = (given: Stamp): Buffer => Buffer.from(JSON.stringify(given));
+
 /** The decision that a copy was made from, by its index entry. */
-export const decisionOf = (stamped: Buffer): number => (JSON.parse(stamped.toString()) as { decision: number }).decision;
+export const decisionOf = (kept: Buffer): number => (JSON.parse(kept.toString()) as Stamp).decision;
+
+/** How the sign-in was done that a copy was made for, as far as its index entry says. */
+export const signInOf = (kept: Buffer): SignedIn => (JSON.parse(kept.toString()) as Stamp).signedIn ?? {};

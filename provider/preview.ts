@@ -23,14 +23,14 @@ async function keep(on: Foundation, interaction: InteractionObject, news: (held:
   if (after) interaction.metadata.resourceVersion = after.metadata.resourceVersion;
 }
 
-/** Whatever was shown at any time of this sign-in; of a scope that somebody else supplies by now, what they showed. */
+/** Whatever was shown at any time of this sign-in, the names of what is declared where values could not be had; of a scope that somebody else supplies by now, what they showed. */
 function merged(held: Shown = {}, scopes: readonly Scope[], reviewed: Reviewed): Shown {
   const shown = { ...held };
-  for (const { name, provider } of scopes) {
+  for (const { name, provider, claims } of scopes) {
     const values = reviewed.get(name);
-    if (!values) continue;
     const before = shown[name]?.provider === provider.name ? shown[name].claims : [];
-    shown[name] = { provider: provider.name, claims: [...new Set([...before, ...Object.keys(values)])].sort() };
+    const named = values ? Object.keys(values) : claims.map((claim) => claim.name);
+    shown[name] = { provider: provider.name, claims: [...new Set([...before, ...named])].sort() };
   }
   return shown;
 }

@@ -1,14 +1,15 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
 import { stillCounts } from '../kinds/othersessions.js';
 import { Session as ProjectedSession } from '../kinds/session.js';
+import { whyRefused } from '../registry/decision.js';
 import type { Decision } from '../registry/kind.js';
-import { accountObject, callerFor, domainOf } from './accounts.js';
+import { accountObject } from './accounts.js';
 import { claimsOf, phishingResistant } from '../kinds/assurance.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
 import { loginMemo, sessionName } from './projection.js';
 import { reach } from './reach.js';
-import { fromWhere } from './sharing.js';
+import { maySignIn } from './sharing.js';
 
 /** What policy says of a live session at a Client: as it is, with a fresh passkey, or not at all. */
 type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refused'; readonly decision: Decision };
@@ -16,12 +17,13 @@ type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refus
 /** How a sign-in was done, as policy sees it. */
 interface SignedIn { readonly methods: readonly string[]; readonly assurance: string; readonly authenticated: number }
 
-/** How the session's own sign-in was done: its projection knows the method, a session just begun only how strong it was. */
+/** How the session's own sign-in was done: this exchange knows the method where it completes the sign-in, its projection later, a session just begun only how strong it was. */
 export async function signedInBy(on: Foundation, session: Session): Promise<SignedIn> {
+  const methods = [currentExchange()?.memo.get(loginMemo) as string | undefined ?? (session.acr === phishingResistant ? 'Passkey' : 'EmailCode')];
+  const facts = { methods, assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
+  if (currentExchange()?.memo.has(loginMemo)) return facts;
   const projected = await reach(on.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)));
-  const known = projected?.internal.loginSeconds === session.loginTs ? projected?.status.methods : undefined;
-  const now = currentExchange()?.memo.get(loginMemo) as string | undefined;
-  return { methods: known ?? [now ?? (session.acr === phishingResistant ? 'Passkey' : 'EmailCode')], assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
+  return projected?.internal.loginSeconds === session.loginTs ? { ...facts, methods: projected!.status.methods } : facts;
 }
 
 async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict> {
@@ -36,9 +38,7 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
 
 async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => on.authorize({
-    caller: await callerFor(on, account, { session: name, ...by }), action: 'signIn', facts: { client, account: account.metadata.name, domain: domainOf(account), ...fromWhere(), ...by }, ...(record && { record }),
-  });
+  const ask = (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => maySignIn(on, account, client, { session: name, ...by }, record);
   const by = await signedInBy(on, session);
   if ((await ask(by, 'allowed')).allowed) return { is: 'Permitted' };
   const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) }, 'never');
@@ -67,6 +67,6 @@ async function counts(on: Foundation, session: Session): Promise<boolean> {
 async function refusalOf(on: Foundation, ctx: ProviderContext): Promise<Record<string, unknown>> {
   const verdict = await verdictOn(on, ctx);
   if (verdict.is !== 'Refused') return {};
-  const { reasons, name } = verdict.decision;
-  return { refusal: { message: reasons[0]?.message ?? 'The policy does not permit this sign-in.', ...(name && { policyDecision: name }) } };
+  const { name } = verdict.decision;
+  return { refusal: { message: whyRefused(verdict.decision), ...(name && { policyDecision: name }) } };
 }

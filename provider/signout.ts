@@ -1,20 +1,21 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../kinds/grant.js';
-import { Session } from '../kinds/session.js';
+import type { Ending } from '../kinds/ports.js';
+import { Session, type SignOut } from '../kinds/session.js';
 import type { KindObject, Part } from '../registry/kind.js';
 import { digest } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
 import { toTimestamp } from '../registry/timestamp.js';
 import type { Check, Write } from '../storage/storage.js';
 import type { Foundation, SessionObject } from './foundation.js';
-import { cleanupRow, noticeRow, noticesOf, tellFor, type Notice, type SignOutStates } from './notices.js';
+import { cleanupRow, lateBy, noticeRow, noticesOf, tellFor, type Notice } from './notices.js';
 import { reach } from './reach.js';
 import { copiesPrefix, recordKeyOf, uidKey } from './records.js';
 
 const mostWrites = 80;
 
 /** Marks a Session as ending; it goes at once where nobody is left to be told. */
-export async function endingPart(on: Foundation, name: string, states: SignOutStates): Promise<Part> {
+export async function endingPart(on: Foundation, name: string, states: SignOut['clients']): Promise<Part> {
   const stored = await on.store.stored(Session, name);
   if (!stored) return { checks: [], writes: [] };
   const key = objectKey(Session, name);
@@ -24,19 +25,21 @@ export async function endingPart(on: Foundation, name: string, states: SignOutSt
     if (!old) return 'leave';
     old.metadata.deletionTimestamp ??= toTimestamp(now);
     old.status.signOut = { clients: states };
-    old.internal.expires = now + tellFor + 3_600_000;
+    old.internal.expires = now + tellFor + 2 * lateBy;
     return old;
   });
 }
 
 /** What ends these sessions (20 at most) in one commit: library sessions and indexes, Grants of Clients without offline access, notices, and the marks on the Sessions themselves. */
-export async function endSessions(on: Foundation, sessions: readonly KindObject[]): Promise<Part> {
+export async function endSessions(on: Foundation, sessions: readonly KindObject[]): Promise<Ending> {
   const checks: Check[] = [];
   const writes: Write[] = [];
   const left: { grants: string[]; notices: Notice[] } = { grants: [], notices: [] };
+  const signOut = new Map<string, SignOut>();
   const ending = (sessions as readonly SessionObject[]).filter((session) => !session.metadata.deletionTimestamp);
   for (const [i, session] of ending.entries()) {
-    const { must, may } = await endOne(on, session);
+    const { must, may, states } = await endOne(on, session);
+    signOut.set(session.metadata.name, { clients: states });
     checks.push(...must.checks);
     writes.push(...must.writes);
     left.grants.push(...may.grants);
@@ -44,11 +47,11 @@ export async function endSessions(on: Foundation, sessions: readonly KindObject[
     else left.notices.push(...may.notices);
   }
   if (left.grants.length > 0 || left.notices.length > 0) writes.push(cleanupRow(on, left));
-  return { checks, writes };
+  return { checks, writes, signOut };
 }
 
 /** What ends one session for certain, and what may as well follow from the outbox at once. */
-async function endOne(on: Foundation, session: SessionObject): Promise<{ must: Part; may: { writes: Write[]; grants: string[]; notices: Notice[] } }> {
+async function endOne(on: Foundation, session: SessionObject): Promise<{ must: Part; may: { writes: Write[]; grants: string[]; notices: Notice[] }; states: SignOut['clients'] }> {
   const key = session.internal.recordKey;
   const { entry } = await reach(on.storage.get(key));
   const payload = entry && on.records.open(key, 'Session', entry.value);
@@ -64,6 +67,7 @@ async function endOne(on: Foundation, session: SessionObject): Promise<{ must: P
       writes: [...notices.map((notice) => noticeRow(on, notice)), ...grants.flatMap(({ hashed, copy }) => [{ delete: recordKeyOf('Grant', hashed) }, { delete: copy }])],
       grants: grants.map(({ hashed }) => hashed), notices,
     },
+    states,
   };
 }
 

@@ -1,12 +1,13 @@
 import type { Provider } from 'oidc-provider';
-import { Session } from '../kinds/session.js';
+import { Session, type SignOut } from '../kinds/session.js';
 import { objectKey } from '../registry/stored.js';
+import type { Part } from '../registry/kind.js';
 import type { Outcome, Worker } from '../registry/outbox.js';
 import type { Foundation, SessionObject } from './foundation.js';
-import { noticeRow, type Cleanup, type Notice, type SignOutStates } from './notices.js';
+import { lateBy, noticeRow, type Cleanup, type Notice } from './notices.js';
 import { revokeGrant, revokeOutdated } from './revocation.js';
 
-type State = SignOutStates[number]['state'];
+type State = SignOut['clients'][number]['state'];
 
 const pauses = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
 const hour = 3_600_000;
@@ -23,7 +24,7 @@ export function logoutWorker(on: Foundation, tell: Tell): Worker {
       const told = await attempt(() => tell(notice.client, notice.account, notice.sid));
       on.count(told === undefined ? 'backchannel.error' : 'backchannel.success');
       const notBefore = Date.now() + (pauses[row.attempt - 1] ?? hour);
-      if (told === undefined && notBefore < row.until) return { done: false, notBefore };
+      if (told === undefined && notBefore < row.until - lateBy) return { done: false, notBefore };
       await noteState(on, notice, told === undefined || told === 'Gone' ? 'GaveUp' : told);
       return { done: true };
     },
@@ -38,20 +39,24 @@ async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Writes what became of one Client; the Session goes when nobody is left to be told. */
+/** Writes what became of one Client. Where nobody is left to be told the Session goes, in a commit of its own: whoever watches it has read the outcome by then. */
 async function noteState(on: Foundation, notice: Notice, state: State): Promise<void> {
+  const key = objectKey(Session, notice.session);
   for (;;) {
     const stored = await on.store.stored(Session, notice.session);
     const clients = (stored?.object as SessionObject | undefined)?.status.signOut?.clients;
     if (!stored || !clients) return;
-    const next = clients.map((one) => (one.name === notice.client ? { ...one, state } : one));
-    const key = objectKey(Session, notice.session);
-    const last = !next.some((one) => one.state === 'Retrying');
-    const part = last ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] }
-      : await on.store.stage(Session, notice.session, (old) => old?.status.signOut ? { ...old, status: { ...old.status, signOut: { clients: next } } } : 'leave');
-    if (part.writes.length === 0 || (await on.store.commit([part])).committed) return;
+    const noted = clients.every((one) => one.name !== notice.client || one.state === state);
+    if (noted && clients.some((one) => one.state === 'Retrying')) return;
+    await on.store.commit([noted ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] } : await notedOf(on, notice, state)]);
   }
 }
+
+const notedOf = (on: Foundation, { session, client }: Notice, state: State): Promise<Part> => on.store.stage(Session, session, (old) => {
+  if (!old?.status.signOut) return 'leave';
+  const clients = old.status.signOut.clients.map((one) => (one.name === client ? { ...one, state } : one));
+  return { ...old, status: { ...old.status, signOut: { clients } } };
+});
 
 /** Clears up after dead Grants: what was issued under them, copies that did not fit into a commit, notices likewise. */
 export function grantsWorker(on: Foundation): Worker {

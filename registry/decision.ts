@@ -16,5 +16,11 @@ export interface Question {
   readonly record?: 'allowed' | 'change' | 'never';
 }
 
+/** What a refusal says where its rule has no words. */
+export const noWords = 'Policy refuses it.';
+
+/** Why a decision refuses: the very words of its record, for an answer of 403, a cause, a consent screen. */
+export const whyRefused = ({ reasons }: Decision): string => reasons[0]?.message || noWords;
+
 /** The policy: every request and every scope is put to it, and whatever it does not permit is refused. Answers at once and never throws. */
 export type Authorize = (question: Question) => Decision;

@@ -77,10 +77,12 @@ export interface RequestFacts {
 export interface Decision {
   readonly allowed: boolean;
   readonly reasons: readonly { readonly rule: string; readonly message: string }[];
+  /** Refused by a rule that looks at nobody in particular: whoever does the same in the same way is refused. */
+  readonly whoever?: true;
   /** The name of the recorded PolicyDecision, if one was made. */
   readonly name?: string;
-  /** What belongs into the change that this decision allows. */
-  readonly part?: Part;
+  /** Writes its record into the change that it allows: into every try at that commit. */
+  join?(tx: Transaction): Promise<void>;
 }
 
 /** Pieces of a transaction that somebody else wrote: the library's records, a projection, a decision. */
@@ -172,8 +174,8 @@ export interface Strategy<O> {
   also?(tx: Transaction, next: O | undefined, old: O | undefined, call: Call): Promise<void> | void;
   /** Completes the answer to an action or a get of one object; never stored, listed or watched. */
   view?(object: O, call: Call): Promise<void>;
-  /** Carries a deletion out in place of removing the object at once; the object as it then stands is answered. */
-  remove?(tx: Transaction, old: O, call: Call): Promise<void>;
+  /** Carries a deletion out in place of removing the object at once; the object as it then stands is answered, or, where it does not stand any more, as this gives it. */
+  remove?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
 
 /** What defineKind takes (`house.md`, "A kind"). */
@@ -201,6 +203,8 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   webhook?: { name: string; description: string; answer: z.ZodTypeAny };
   /** The largest body in bytes. */
   bodyLimit?: number;
+  /** Updates and patches, counted by client network before the body is decoded. */
+  changeLimit?: Limit;
   spec: S;
   status: T;
   internal?: I;

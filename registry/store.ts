@@ -131,10 +131,12 @@ export class Store {
     const { part, written } = tx.finish();
     if (call.dryRun) for (const { metadata } of written) if (metadata.resourceVersion === '0') metadata.resourceVersion = String(this.hub.revision);
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
-    const outcome = await this.commit(decision?.part ? [part, decision.part] : [part]);
+    const record = new StoreTransaction(this.registry, { get: source.get }, call);
+    await decision?.join?.(record);
+    const outcome = await this.commit([part, record.finish().part]);
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
-    for (const effect of tx.effects) effect();
+    for (const effect of [...tx.effects, ...record.effects]) effect();
     return { result, committed: true };
   }
 

@@ -121,8 +121,8 @@ export class StoreTransaction implements Transaction {
     const before = await this.#stored(kind, name);
     const old = before?.object;
     if (!old) return undefined;
-    if (kind.strategy.remove) await kind.strategy.remove(this, old, this.#call);
-    else await this.#remove(kind, old, before);
+    if (kind.strategy.remove) return ((await kind.strategy.remove(this, old, this.#call)) ?? old) as ObjectOf<K>;
+    await this.#remove(kind, old, before);
     return old as ObjectOf<K>;
   }
 

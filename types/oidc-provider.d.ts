@@ -116,6 +116,7 @@ declare module 'oidc-provider' {
     readonly scope?: string;
     readonly jkt?: string;
     readonly iiat?: number;
+    readonly consumed?: unknown;
     readonly isExpired: boolean;
     readonly remainingTTL: number;
     isSenderConstrained(): boolean;

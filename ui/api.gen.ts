@@ -313,6 +313,10 @@ export interface Interaction {
           value: string | number | boolean | string[];
         }[];
         previewUnavailable?: boolean;
+        claims?: {
+          claim: string;
+          title: string;
+        }[];
       }[];
     };
     expirationTimestamp: string;

@@ -4,6 +4,7 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { requireFreshSignIn } from '../fresh.js';
 import { closeLater } from './closing.js';
 import { canonical } from '../address.js';
+import { ownChanges } from '../changelimit.js';
 import { line, timestamp, webAddress } from '../text.js';
 
 /** What setup may still ask for. */
@@ -11,7 +12,7 @@ export const Missing = z.enum(['displayName', 'passkey']);
 
 /** A person, known by a proven address. Its name is 20 random characters, never reused, and is the `sub` claim. */
 export const Account = defineKind({
-  kind: 'Account', resource: 'accounts', shortNames: ['acct'], owner: 'metadata.name', cached: true, named: 'service',
+  kind: 'Account', resource: 'accounts', shortNames: ['acct'], owner: 'metadata.name', cached: true, named: 'service', changeLimit: ownChanges,
   description: 'A person who signs in, known by an address they proved to hold.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
   spec: z.object({

@@ -6,12 +6,12 @@ import { pagesOf } from '../../registry/walk.js';
 import { canonical } from '../address.js';
 import { Grant } from '../grant.js';
 import { Interaction, type InteractionObject } from '../interaction/interaction.js';
-import { Session } from '../session.js';
+import { endSessions } from '../othersessions.js';
 import { Account } from './account.js';
 import type { ClosingRow } from './closing.js';
 
 /** How many objects go together, and how many are looked at together. */
-const together = { gone: 20, ended: 10, looked: 250 };
+const together = { gone: 20, looked: 250 };
 
 /** How long the mail that tells of a deletion is tried, in milliseconds. */
 const tellFor = 86_400_000;
@@ -26,7 +26,7 @@ export function closingWorker(store: Store): Worker {
       const account = await call.store(Account).get(row.account);
       const { deletionTimestamp } = account?.metadata ?? {};
       if (row.why === 'Disabled' && (!account || deletionTimestamp)) return { done: true };
-      await endSessions(call, row);
+      await endSessions(call, { account: row.account, seconds: Math.floor(row.asked / 1000) });   // it may be enabled again by now, and signed in to
       for (const { metadata } of await call.store(Grant).list(row.account)) await call.change(async (tx) => tx.add(await call.ports.revokeGrants([metadata.name])));
       if (row.why === 'Disabled') return { done: true };
       await removeOwned(store, call, row.account);
@@ -36,15 +36,6 @@ export function closingWorker(store: Store): Worker {
       return { done: true };
     },
   };
-}
-
-/** Ends, a few at a time, the sessions that began before it was asked for: an account may be enabled again by now. */
-async function endSessions(call: Call, { account, asked }: ClosingRow): Promise<void> {
-  for (;;) {
-    const some = (await call.store(Session).list(account)).filter(({ metadata, internal }) => !metadata.deletionTimestamp && internal.loginSeconds * 1000 <= asked).slice(0, together.ended);
-    if (some.length === 0) return;
-    await call.change(async (tx) => tx.add(await call.ports.endSessions(some)));
-  }
 }
 
 /** Removes every object that an account owns, of whatever kind. */

@@ -1,6 +1,7 @@
 import { defineAction, type Call } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { Account, accountSummary } from '../account/account.js';
+import { ownChanges } from '../changelimit.js';
 import { stillCounts } from '../othersessions.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseFollowed, refuseUnless } from './phase.js';
@@ -33,7 +34,7 @@ export const readAccount = defineAction({
 
 /** PATCH account: a merge patch of its spec; the address was just proven and is not changeable here (`provider.md` 15). */
 export const setUpAccount = defineAction({
-  of: Interaction, subresource: 'account', verb: 'patch', kind: 'Account', answers: Account,
+  of: Interaction, subresource: 'account', verb: 'patch', kind: 'Account', answers: Account, limit: ownChanges,
   description: 'Updates the account while it is being set up.',
   async run(call, { metadata }, body) {
     return call.change(async (tx) => {

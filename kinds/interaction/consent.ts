@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { whyRefused } from '../../registry/decision.js';
 import { defineAction, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -6,6 +7,7 @@ import { Account } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { stillCounts } from '../othersessions.js';
+import type { Scope } from '../scopes.js';
 import { Session } from '../session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { sessionFacts } from './person.js';
@@ -63,13 +65,16 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}` }); continue }
-    const [shown, supplier] = [interaction.internal.shown?.[scope], call.ports.scopes().find(({ name }) => name === scope)?.provider.name];
-    if (shown && shown.provider !== supplier) { causes.push({ reason: 'FieldValueInvalid', field, message: 'Invalid value: another service supplies it now, read it again' }); continue }
     const question = { scope, client: interaction.spec.client, ...facts };
     const decision = await call.decide('share', { ...question, record: 'change' });
-    if (!decision.allowed) await call.decide('share', question);
-    if (!decision.allowed) causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${decision.reasons[0]?.message || 'policy refuses it'}` });
-    else if (decision.part) tx.add(decision.part);
+    if (!decision.allowed) {
+      await call.decide('share', question);
+      causes.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${whyRefused(decision)}` });
+      continue;
+    }
+    const unread = notRead(interaction, call.ports.scopes().find(({ name }) => name === scope)!);
+    if (unread) causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${unread}, read it again` });
+    else await decision.join?.(tx);
   }
   const client = await tx.get(Client, interaction.spec.client);
   const required = [...new Set(['openid', ...(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name) ?? [])])];
@@ -78,13 +83,17 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
   return causes;
 }
 
-/** Which claims of other services a consent is to: those that were shown or, where none could be, those declared. */
+/** Why another service's scope cannot be agreed to yet: nobody was told which claims that would share. */
+function notRead({ internal }: InteractionObject, { name, provider, values }: Scope): string | undefined {
+  if (values) return undefined;
+  const shown = internal.shown?.[name];
+  return shown ? (shown.provider === provider.name ? undefined : 'another service supplies it now') : 'what it would share was not shown yet';
+}
+
+/** Which claims of other services a consent is to: those that were shown, with their values or by name alone. */
 function claimsAgreed(call: Call, { internal }: InteractionObject, agreed: readonly string[]): NonNullable<ObjectOf<typeof Grant>['internal']['claims']> {
   const foreign = call.ports.scopes().filter((scope) => !scope.values && agreed.includes(scope.name));
-  return Object.fromEntries(foreign.map(({ name, provider, claims }) => {
-    const shown = internal.shown?.[name];
-    return [name, shown?.provider === provider.name ? shown : { provider: provider.name, claims: claims.map((claim) => claim.name) }];
-  }));
+  return Object.fromEntries(foreign.map(({ name }) => [name, internal.shown![name]!]));
 }
 
 /** The Grant of this account to this Client, as decided now; what was agreed before and is not any more is gone. */

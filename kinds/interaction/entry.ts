@@ -1,4 +1,5 @@
-import type { Call, ObjectOf, Part, Transaction } from '../../registry/kind.js';
+import { whyRefused } from '../../registry/decision.js';
+import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { accountSummary, type Account } from '../account/account.js';
 import { claimsOf } from '../assurance.js';
@@ -16,14 +17,14 @@ interface Proven { readonly known: AccountObject | undefined; readonly name: str
 export async function refusalOf(tx: Transaction, call: Call, { metadata, spec }: InteractionObject, { known, name, address, method }: Proven): Promise<StatusError | undefined> {
   if (known?.status.disabledTimestamp) return forbidden('this account is disabled', Interaction, metadata.name);
   const facts = { client: spec.client, ...(await personFacts(call, known && name, address, signedInNow(method, call.now))), ...(!known && { becomes: name }) };
-  const permits: Part[] = [];
+  const permits: Decision[] = [];
   for (const action of known ? ['signIn'] : ['signUp', 'signIn']) {
     const decision = await call.decide(action, { ...facts, record: 'change' });
-    if (decision.allowed) { if (decision.part) permits.push(decision.part); continue }
-    if (decision.part) tx.add(decision.part);
-    return forbidden(decision.reasons[0]?.message || 'policy does not permit this sign-in', Interaction, metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
+    if (decision.allowed) { permits.push(decision); continue }
+    await decision.join?.(tx);
+    return forbidden(whyRefused(decision), Interaction, metadata.name, { ...(decision.name && { policyDecision: decision.name }) });
   }
-  for (const part of permits) tx.add(part);
+  for (const decision of permits) await decision.join?.(tx);
   return undefined;
 }
 

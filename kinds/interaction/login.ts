@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { whyRefused } from '../../registry/decision.js';
 import { digest } from '../../registry/keys.js';
 import { defineAction, type Call, type Decision, type Transaction } from '../../registry/kind.js';
 import type { Limit } from '../../registry/limits.js';
@@ -33,7 +34,7 @@ export const login = defineAction({
   async run(call, interaction, { spec }) {
     const { name } = interaction.metadata;
     const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: spec.method });
-    if (!decision.allowed) throw forbidden(decision.reasons[0]?.message || 'policy does not permit this way to sign in', Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
+    if (!decision.allowed) throw forbidden(whyRefused(decision), Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
     if (interaction.internal.passkeyOnly && spec.method !== 'Passkey') throw forbidden('this sign-in must be by a passkey', Interaction, name);
     refuseOver(interaction, call);
     if (spec.method === 'Passkey') return enterByPasskey(call, name, spec.credential, decision);
@@ -95,7 +96,7 @@ async function enter(call: Call, name: string, { method, challenge, decision }: 
     refuseChallenge(held!, call.now, method === 'EmailLink');
     const { email } = held!.internal;
     if (email!.id !== challenge) throw over('replaced', name);
-    if (decision.part) tx.add(decision.part);
+    await decision.join?.(tx);
     const account = await accountOf(tx, call, held!, method);
     await forgetTries(tx, canonical(email!.address));
     if (account instanceof StatusError) {

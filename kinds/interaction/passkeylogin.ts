@@ -58,7 +58,7 @@ async function enter(tx: Transaction, call: Call, name: string, { known, verdict
   const account = await tx.get(Account, known.account.metadata.name);
   if (!passkey || !account || passkey.metadata.uid !== known.passkey.metadata.uid) throw notAccepted(name);
   if (!movesOn(passkey.internal.counter, verdict.counter)) { tellOfClone(call, known); throw notAccepted(name) }
-  if (decision.part) tx.add(decision.part);
+  await decision.join?.(tx);
   await tx.update(Passkey, passkey.metadata.name, ({ status, internal }) => {
     status.lastUsedTimestamp = toTimestamp(call.now);
     status.backedUp = verdict.backedUp;

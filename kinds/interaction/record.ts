@@ -25,6 +25,10 @@ export const ConsentScope = z.object({
     value: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).describe('What would be shared.'),
   })).describe('The very values that would be shared.'),
   previewUnavailable: z.boolean().optional().describe('The values could not be fetched just now.'),
+  claims: z.array(z.object({
+    claim: z.string().describe('Claim.'),
+    title: z.string().describe('What it is called.'),
+  })).optional().describe('What would be shared, where the values could not be fetched.'),
 });
 export type ConsentScope = z.infer<typeof ConsentScope>;
 
@@ -108,7 +112,7 @@ export const InteractionInternal = z.object({
     account: z.string(), method: Method, seconds: z.number().int(), amr: z.array(z.string()), acr: z.string(),
   }).optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
-  /** Names of the claims that other services would share, as the person was shown them, by scope. */
+  /** Names of the claims that other services would share, as the person was shown them with their values or by name alone, by scope. */
   shown: z.record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) })).optional(),
   passkeyChallenges: Challenges.optional(),
   /** Only a passkey will do: policy refuses a live session that was begun by less. */

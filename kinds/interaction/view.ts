@@ -1,3 +1,4 @@
+import { whyRefused } from '../../registry/decision.js';
 import type { Call, Decision } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { objectKey } from '../../registry/stored.js';
@@ -5,10 +6,11 @@ import { Account, accountSummary } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { builtInProvider, type ClaimValue, type Scope } from '../scopes.js';
+import { takesPasskeys } from '../passkey/host.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
-import { sessionFacts } from './person.js';
+import { sessionFacts, signedInNow } from './person.js';
 import { naming, type ConsentScope, type InteractionObject } from './record.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
@@ -23,9 +25,17 @@ export async function viewInteraction(interaction: InteractionObject, call: Call
   else await showReturn(interaction, call);
 }
 
-/** The ways to sign in that policy permits here and now. */
+/** The ways to sign in that policy permits here and now, without those by which nobody could sign in to this Client while another way is left: a passkey may be demanded of everybody. What policy thinks of a person is not told here. */
 async function permittedMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
-  const enough = methods.filter((method) => method === 'Passkey' || !interaction.internal.passkeyOnly);
+  const permitted = await begunBy(interaction, call);
+  const nobody = { client: interaction.spec.client, domain: '', groups: [], record: 'never' };
+  const decisions = await Promise.all(permitted.map((method) => call.decide('signIn', { ...nobody, ...signedInNow(method, call.now) })));
+  const left = permitted.filter((_, i) => !decisions[i]!.whoever);
+  return left.length > 0 ? left : permitted;
+}
+
+async function begunBy(interaction: InteractionObject, call: Call): Promise<Method[]> {
+  const enough = methods.filter((method) => (method === 'Passkey' ? takesPasskeys(call.settings.rpID) : !interaction.internal.passkeyOnly));
   const decisions = await Promise.all(enough.map((method) => call.decide('interactions/login', { kind: { ...naming, owner: undefined }, name: interaction.metadata.name, object: interaction, method, record: 'never' })));
   return enough.filter((_, i) => decisions[i]!.allowed);
 }
@@ -73,8 +83,8 @@ function entryOf({ name, scope, decision }: Judged, { required, granted, values 
   const { allowed } = decision;
   return {
     name, title, description, sensitive, required, granted, provider, allowed,
-    ...(!allowed && { reason: decision.reasons[0]?.message || 'Policy refuses it.' }),
+    ...(!allowed && { reason: whyRefused(decision) }),
     preview: allowed && values ? claims.flatMap((claim) => Object.hasOwn(values, claim.name) ? [{ claim: claim.name, title: claim.title, value: values[claim.name] as ClaimValue }] : []) : [],
-    ...(allowed && !values && { previewUnavailable: true }),
+    ...(allowed && !values && { previewUnavailable: true, claims: claims.map((claim) => ({ claim: claim.name, title: claim.title })) }),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineKind, type Call, type KindObject, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import type { Limit } from '../../registry/limits.js';
+import { ownChanges } from '../changelimit.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
@@ -54,7 +55,7 @@ type PasskeyObject = KindObject<z.infer<typeof PasskeySpec>, z.infer<typeof Pass
 
 /** A passkey a person signs in with; registering one answers a challenge (specification 2, Passkey; `provider.md` 16). */
 export const Passkey = defineKind({
-  kind: 'Passkey', resource: 'passkeys', shortNames: ['pk'], owner: 'status.account', named: 'service', bodyLimit: 64 << 10,
+  kind: 'Passkey', resource: 'passkeys', shortNames: ['pk'], owner: 'status.account', named: 'service', bodyLimit: 64 << 10, changeLimit: ownChanges,
   description: 'A passkey that a person signs in with.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
   spec: PasskeySpec, status: PasskeyStatus, internal: PasskeyInternal,

@@ -25,6 +25,10 @@ permit (
 @id("anyone-may-sign-up")
 permit (principal, action == Action::"signUp", resource);
 
+// To demand a passkey for a service, add a rule such as
+//   @id("bank-by-passkey") @message("Sign in with a passkey.")
+//   forbid (principal, action == Action::"signIn", resource == Client::"bank")
+//   unless { context.methods.contains("Passkey") };
 @id("anyone-may-sign-in")
 permit (principal, action == Action::"signIn", resource);
 

@@ -1,7 +1,9 @@
 import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
+import { noWords } from '../../registry/decision.js';
 import type { Decision } from '../../registry/kind.js';
 import type { Asked } from './asked.js';
 import type { Cedar } from './cedar.js';
+import { isImpersonal } from './impersonal.js';
 import { Memo } from './memo.js';
 import type { Part } from './part.js';
 import type { Prepared } from './prepared.js';
@@ -102,7 +104,9 @@ export class Judge {
     const { errors } = answer.response.diagnostics;
     if (errors.length > 0) return this.#fail('errors', errors.map(({ policyId }) => policyId));
     const { decision, diagnostics: { reason } } = answer.response;
-    return reason.length === 0 ? this.#default : { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason) };
+    if (reason.length === 0) return this.#default;
+    const whoever = decision === 'deny' && reason.some((id) => isImpersonal(this.#byID.get(id)!));
+    return { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason, decision === 'allow'), ...(whoever && { whoever }) };
   }
 
   /** Refuses, counts, and tells whoever wants to know. */
@@ -125,9 +129,10 @@ export class Judge {
     return performance.now() - begun > budget ? undefined : answer;
   }
 
-  /** The rules that decided, those with words for people first. */
-  #reasons(ids: readonly string[]): Decision['reasons'] {
+  /** The rules that decided, those with words for people first; what refuses always says something. */
+  #reasons(ids: readonly string[], allowed: boolean): Decision['reasons'] {
     const reasons = [...ids].sort().map((id) => ({ rule: id, message: this.#byID.get(id)?.message ?? '' }));
-    return reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
+    reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
+    return allowed ? reasons : reasons.map(({ rule, message }) => ({ rule, message: message || noWords }));
   }
 }

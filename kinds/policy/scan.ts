@@ -4,7 +4,7 @@ export interface Place { readonly line: number; readonly column: number }
 /** Something wrong with a policy's text, and where. */
 export interface Fault extends Partial<Place> { readonly message: string }
 
-/** Bounds on a text, well inside what Cedar can bear: past them its parser and evaluator run out of stack, and an engine that did never answers again. */
+/** Bounds on a text, well inside what Cedar can bear: past them its parser and evaluator run out of stack, and an engine that did never answers again. Wildcards need none: `like` goes back to its last `*` alone, and nothing that it may be asked of is longer than a domain. */
 export const bounds = { bytes: 64 << 10, rules: 500, tokens: 2000, signs: 250, depth: 32, ifs: 32, text: 512 } as const;
 
 /** Each of these is another level to Cedar, wherever it stands. */

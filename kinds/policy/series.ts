@@ -8,7 +8,7 @@ import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import { recordOf } from './input.js';
 import type { Judgement } from './judge.js';
-import { nobody } from './single.js';
+import { seriesName } from './names.js';
 
 /** Series held in memory, and written in one commit. */
 const most = { held: 10_000, together: 20 };
@@ -29,14 +29,18 @@ interface Counted {
   due: number;
 }
 
-/** Who asks, as far as series tell them apart: browsers come and go, so all of them are one, and it is about nobody. */
-function whose({ caller, facts, action }: Question): string {
+/** The series a decision belongs to. */
+const keyOf = (question: Question, { policy, allowed }: Judgement, about?: string): string =>
+  `${whose(question, about)} ${question.action} ${question.kind?.kind ?? ''} ${policy} ${allowed ? '+' : '-'}`;
+
+/** Who asks, as far as series tell them apart: browsers come and go, so all of them are one, and it is about nobody but where a change is. */
+function whose({ caller, facts, action }: Question, about: string | undefined): string {
   if (action === 'share' || action === 'signIn') return `Account ${String(facts?.account ?? (caller.type === 'Account' ? caller.account : ''))} ${String(facts?.scope ?? '')} ${String(facts?.client ?? '')}`;
   switch (caller.type) {
     case 'Account': return `Account ${caller.account}`;
     case 'Machine': return `Machine ${caller.user}`;
     case 'Client': return `Client ${caller.client}`;
-    default: return caller.type;
+    default: return about === undefined ? caller.type : `${caller.type} ${about}`;
   }
 }
 
@@ -56,7 +60,7 @@ export class Series {
 
   /** Counts one; nothing is looked at twice in a series that is held. */
   count(question: Question, judgement: Judgement): void {
-    const key = `${whose(question)} ${question.action} ${question.kind?.kind ?? ''} ${judgement.policy} ${judgement.allowed ? '+' : '-'}`;
+    const key = keyOf(question, judgement);
     let counted = this.#held.get(key);
     if (!counted) {
       if (this.#held.size >= most.held && !this.#makeRoom()) { this.#dropped += 1; return }
@@ -68,6 +72,15 @@ export class Series {
     counted.last = now;
     counted.judgement = judgement;
     this.#timer ??= setInterval(() => { this.#flushing = this.#flushing.then(() => this.#flush(performance.now())) }, waits.look).unref();
+  }
+
+  /** What a series is called; `about` is the account that a change is about. */
+  nameFor(question: Question, judgement: Judgement, about?: string): string { return begun(keyOf(question, judgement, about), question, judgement, about).name }
+
+  /** Counts one in the commit of the change itself. */
+  async add(tx: Transaction, question: Question, judgement: Judgement, about: string | undefined): Promise<void> {
+    const now = Date.now();
+    await add(tx, begun(keyOf(question, judgement, about), question, judgement, about), { count: 1, first: now, last: now, judgement });
   }
 
   /** Writes everything there is. */
@@ -111,12 +124,12 @@ export class Series {
   }
 }
 
-function begun(key: string, question: Question, judgement: Judgement): Counted {
-  const { spec: { account: about, principal, resource, ...spec }, internal } = recordOf(question, judgement);
+function begun(key: string, question: Question, judgement: Judgement, about?: string): Counted {
+  const { spec: { account: known, principal, resource, ...spec }, internal } = recordOf(question, judgement);
   const ofMany = key.startsWith('Browser ');
-  const account = ofMany ? undefined : about;
+  const account = ofMany ? about : known;
   return {
-    name: `${account ?? nobody}-${nameOf(key)}`, internal,
+    name: seriesName(account, nameOf(key)), internal,
     spec: {
       ...(account !== undefined && { account }), principal: ofMany ? 'Browser' : principal,
       ...(resource && { resource: { kind: resource.kind, ...(resource.subresource && { subresource: resource.subresource }) } }), ...spec,

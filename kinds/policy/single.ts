@@ -4,21 +4,20 @@ import type { Part } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { frame, objectKey } from '../../registry/stored.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { ownerReference, randomName } from '../../registry/transaction.js';
+import { ownerReference } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import { recordOf } from './input.js';
 import type { Judgement } from './judge.js';
-
-/** What decisions that concern no account are named by: no account is called so. */
-export const nobody = 'd';
+import { singleName } from './names.js';
 
 /** One decision as an object of its own and what puts it into a commit; nothing is read for it. */
 export function decisionPart(store: Store, question: Question, judgement: Judgement): { name: string; part: Part } {
   const { spec, internal } = recordOf(question, judgement);
-  const name = `${spec.account ?? nobody}-${randomName(20)}`;
+  const time = Date.now();
+  const name = singleName(spec.account, time);
   const owner = spec.account === undefined ? undefined : store.held(Account, spec.account)?.object;
-  const now = toTimestamp(Date.now());
+  const now = toTimestamp(time);
   const { allowed, reasons } = judgement;
   const object: DecisionObject = {
     metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: now, ...(owner && { ownerReferences: [ownerReference(Account, owner)] }) },

@@ -1,12 +1,9 @@
-import type { Question } from '../../registry/decision.js';
 import type { Part } from '../../registry/kind.js';
 import type { Log } from '../../registry/observe.js';
 import type { Store } from '../../registry/store.js';
-import { Asked } from './asked.js';
-import { principalOf } from './input.js';
 
-/** Refusals held in memory, written in one commit, and recorded one by one in a minute: of one principal, of all. */
-const most = { held: 2_000, together: 40, ofOne: 60, ofAll: 1_200 };
+/** Refusals held in memory, written in one commit, and recorded one by one in a minute. */
+const most = { held: 2_000, together: 40, ofAll: 1_200 };
 const minute = 60_000;
 const again = 1_000;
 
@@ -14,7 +11,6 @@ const again = 1_000;
 export class Singles {
   readonly #store: Store;
   readonly #log: Log;
-  readonly #spent = new Map<string, number>();
   #parts: Part[] = [];
   #taken = 0;
   #since = 0;
@@ -27,20 +23,16 @@ export class Singles {
     this.#log = log;
   }
 
-  /** Whether this refusal may be an object of its own: so many a minute are. */
-  take(question: Question): boolean {
+  /** Whether another refusal may be an object of its own: so many a minute are. */
+  hasRoom(): boolean {
     const now = performance.now();
-    if (now - this.#since > minute) { this.#spent.clear(); this.#taken = 0; this.#since = now }
-    const principal = principalOf(new Asked(question));
-    const spent = this.#spent.get(principal) ?? 0;
-    if (spent >= most.ofOne || this.#taken >= most.ofAll || this.#parts.length >= most.held) return false;
-    this.#spent.set(principal, spent + 1);
-    this.#taken += 1;
-    return true;
+    if (now - this.#since > minute) { this.#taken = 0; this.#since = now }
+    return this.#taken < most.ofAll && this.#parts.length < most.held;
   }
 
   /** Writes it soon, together with others. */
   add(part: Part): void {
+    this.#taken += 1;
     this.#parts.push(part);
     this.#flushing ??= this.#flush();
   }

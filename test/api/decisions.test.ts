@@ -14,7 +14,7 @@ afterAll(stopAll);
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 
 async function until<T>(find: () => Promise<T | undefined | false>): Promise<T> {
-  for (let i = 0; i < 900; i += 1) {
+  for (let i = 0; i < 1_500; i += 1) {
     const found = await find();
     if (found) return found;
     await new Promise((resolve) => { setTimeout(resolve, 10) });
@@ -58,7 +58,8 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
   });
 
   test('a refusal is named in the answer and recorded by itself; a 404 names none', async () => {
-    const { details } = await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
+    const { details, message } = await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
+    expect(message).toBe(`policies.id.vestibule.org is forbidden: User "${names.ada}" cannot create resource "policies" in API group "id.vestibule.org" at the cluster scope: No rule permits it.`);
     const one = await recorded(service, ({ metadata }) => metadata.name === details!.policyDecision);
     expect(one).toMatchObject({ spec: { account: names.ada, action: 'create', resource: { kind: 'Policy' } }, status: { allowed: false, reasons: [{ rule: 'default', message: 'No rule permits it.' }] } });
     expect((await ada.get(`policydecisions/${one.metadata.name}`).is(200)).body.spec.action).toBe('create');
@@ -85,6 +86,24 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
     await operator.get(`policydecisions/${one.metadata.name}`).is(200);
     await ada.get(`policydecisions/${one.metadata.name}`).fails(404, 'NotFound');
     expect((await all(service)).filter(({ spec }) => spec.principal === 'Visitor' && spec.action === 'get')).toHaveLength(1);
+  });
+
+  test('a list has the series first, then the newest first, page after page', async () => {
+    await operator.patch('clients/app', { spec: { displayName: 'Once more' } }).is(200);
+    const whole = (await operator.get(`policydecisions?fieldSelector=spec.account%3D${names.operator}`).is(200)).body.items as DecisionObject[];
+    const isSeries = ({ metadata }: DecisionObject): boolean => metadata.name.startsWith(`${names.operator}-0`);
+    const singles = whole.filter((one) => !isSeries(one));
+    expect(whole).toEqual([...whole.filter(isSeries), ...singles]);
+    expect(singles[0]!.spec.action).toBe('patch');
+    expect(singles.map(({ status }) => status.firstTimestamp)).toEqual(singles.map(({ status }) => status.firstTimestamp).sort().reverse());
+    expect(new Set(singles.map(({ metadata }) => metadata.name.length))).toEqual(new Set([42]));
+    const paged: string[] = [];
+    for (let next: string | undefined = ''; next !== undefined;) {
+      const { body } = await operator.get(`policydecisions?fieldSelector=spec.account%3D${names.operator}&limit=2&continue=${encodeURIComponent(next)}`).is(200);
+      paged.push(...body.items.map(({ metadata }: DecisionObject) => metadata.name));
+      next = body.metadata.continue as string | undefined;
+    }
+    expect(paged.filter((name) => singles.some(({ metadata }) => metadata.name === name))).toEqual(singles.map(({ metadata }) => metadata.name));
   });
 
   test('people read those about them alone (I5)', async () => {
@@ -129,6 +148,53 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
     expect(one.status.allowed).toBe(false);
     expect((await all(service)).filter(isFlood).reduce((sum, { status }) => sum + status.count, 0)).toBe(80);
   });
+
+  test('a flood of changes goes on in one object, still in their commits', async () => {
+    const { tab } = await signIn(service, 'flood@example.test');
+    const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
+    const patches = async (): Promise<DecisionObject[]> => (await all(service)).filter(({ spec }) => spec.account === name && spec.action === 'patch');
+    const before = 5;   // signUp, signIn, and consent with its two scopes
+    const apart = 120 - before;
+    for (let i = 0; i < apart; i += 1) await tab.patch('accounts/~', { spec: { displayName: `Flood ${i}` } }).is(200);
+    expect((await patches()).map(({ status }) => status.count)).toEqual(Array.from({ length: apart }, () => 1));
+    const { body } = await tab.patch('accounts/~', { spec: { displayName: 'Over' } }).is(200);
+    const series = (await patches()).find(({ metadata }) => metadata.resourceVersion === body.metadata.resourceVersion)!;
+    expect(series).toMatchObject({ metadata: { ownerReferences: [{ kind: 'Account', name }] }, spec: { account: name, principal: `Account::"${name}"`, resource: { kind: 'Account' } }, status: { allowed: true, count: 1 } });
+    expect(series.spec.resource).not.toHaveProperty('name');
+    await Promise.all(Array.from({ length: 20 }, (_, i) => tab.patch('accounts/~', { spec: { displayName: `At once ${i}` } }).is(200)));
+    await tab.patch('accounts/~?dryRun=All', { spec: { displayName: 'Nobody' } }).is(200);
+    await tab.patch('accounts/~', { spec: { displayName: '' } }).fails(422, 'Invalid');
+    expect((await patches()).map(({ status }) => status.count).filter((count) => count > 1)).toEqual([21]);
+    expect(await patches()).toHaveLength(apart + 1);
+    expect((await tab.get(`policydecisions/${series.metadata.name}`).is(200)).body.status.count).toBe(21);
+    expect((await bob.patch('accounts/~', { spec: { displayName: 'Bob' } }).is(200)).body.spec.displayName).toBe('Bob');
+    expect((await all(service)).filter(({ spec, status }) => spec.account === names.bob && spec.action === 'patch' && status.count === 1)).toHaveLength(1);
+  });
+
+  test('what browsers change before anybody is known is counted in one object', async () => {
+    const service = await startTest({ store, flags });
+    await createClient(service, 'app');
+    const ofChallenges = async (): Promise<DecisionObject[]> => (await all(service)).filter(({ spec }) => spec.action === 'interactions/emailchallenge');
+    const count = async (): Promise<number> => (await ofChallenges()).reduce((sum, { status }) => sum + status.count, 0);
+    const begun = await Promise.all(['one', 'two', 'three'].map(async (who) => ({ who, ...await begin(service) })));
+    for (const { tab, I, who } of begun) await tab.post(`${I}/emailchallenge`, { spec: { email: `${who}@example.test` } }).is(200);
+    await service.tab().delete('mockmessages').is(200);
+    await until(async () => await count() === 3);
+    expect((await ofChallenges()).map(({ spec }) => [spec.principal, spec.account])).toEqual([['Browser', undefined]]);
+  });
+});
+
+test('changes of what people own are counted by network, before they are read', async () => {
+  const service = await startTest();
+  await createClient(service, 'app');
+  const { tab } = await signIn(service, 'often@example.test');
+  const answers: number[] = [];
+  while (answers.at(-1) !== 429 && answers.length < 241) answers.push((await tab.patch('accounts/~', '{')).code);
+  expect([...new Set(answers)]).toEqual([400, 429]);
+  await tab.patch('grants/none', { spec: { scopes: [] } }).fails(404, 'NotFound');
+  const grant = (await tab.get('grants').is(200)).body.items[0].metadata.name;
+  const { details } = await tab.patch(`grants/${grant}`, { spec: {} }).fails(429, 'TooManyRequests');
+  expect(details!.retryAfterSeconds).toBeGreaterThan(0);
 });
 
 describe('trying a text on what was decided', () => {

@@ -195,6 +195,19 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     for (const one of [...many, again]) one.close();
   });
 
+  test('watches of sign-ins are counted by network too, however many sign-ins there are', async () => {
+    const begun = await Promise.all(Array.from({ length: 11 }, () => begin(service)));
+    const open = begun.slice(0, 10).flatMap(({ tab, I }) => Array.from({ length: 20 }, () => new Stream(tab, `${I}?watch=true`)));
+    await Promise.all(open.map((one) => one.until(({ code }) => code === 200, 20_000)));
+    const { tab, I } = begun[10]!;
+    await tab.get(`${I}?watch=true`).fails(429, 'TooManyRequests');
+    open[0]!.close();
+    let again: Stream;
+    do { again = await new Stream(tab, `${I}?watch=true`).until(({ code }) => code !== 0) } while (again.code !== 200);
+    const others = await new Stream(person, 'grants?watch=true').until(({ code }) => code === 200);
+    for (const one of [...open, again, others]) one.close();
+  });
+
   test('G5 history that is gone, or not there yet: a watch says so and closes, a list is 410 or 504', async () => {
     const { body } = await operator.get('clients?limit=1').is(200);
     for (let i = 0; i < 3; i += 1) await operator.patch('clients/c03', { spec: { displayName: `compacted ${i}` } }).is(200);

@@ -400,6 +400,11 @@ describe('limits and policies', () => {
     expect((await signInByPasskey(service, person.authenticator, { client: 'vault' })).callback.searchParams.get('code')).toBeTruthy();
     expect((await begin(service)).I).toBeTruthy();
 
+    const visitor = await begin(service, { client: 'bank' });
+    expect((await visitor.tab.get(visitor.I).is(200)).body.status.methods).toEqual(['Passkey']);
+    const elsewhere = await begin(service);
+    expect((await elsewhere.tab.get(elsewhere.I).is(200)).body.status.methods).toEqual(['EmailCode', 'EmailLink', 'Passkey']);
+
     const bank = await begin(service, { client: 'bank', tab: person.tab });
     expect((await bank.tab.get(bank.I).is(200)).body.status).toMatchObject({ phase: 'LoginRequired', methods: ['Passkey'] });
     await bank.tab.post(`${bank.I}/login`, { spec: { method: 'EmailCode', code: '123456' } }).fails(403, 'Forbidden');
@@ -417,6 +422,31 @@ describe('limits and policies', () => {
     await person.tab.delete(`passkeys/${second.metadata.name}`).fails(409, 'Conflict');
     await rule('');
     await person.tab.delete(`passkeys/${second.metadata.name}`).is(200);
+  });
+
+  test('where the base URL is an IP address no passkey is offered, which the start says once', async () => {
+    const numbered = await startTest({ flags: ['--base-url', 'http://127.0.0.1:9'] });
+    await createClient(numbered, 'app');
+    const { tab, I } = await begin(numbered);
+    expect((await tab.get(I).is(200)).body.status.methods).toEqual(['EmailCode', 'EmailLink']);
+    expect(numbered.logs.filter((line) => line.includes('passkeys are not offered'))).toHaveLength(1);
+    const named = await startTest();
+    expect(named.logs.filter((line) => line.includes('passkeys are not offered'))).toEqual([]);
+  });
+
+  test('a stronger sign-in counts though it is made in the second of the weaker one', async () => {
+    clock.own();
+    const service = await startTest({ flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
+    for (const name of ['app', 'bank']) await createClient(service, name);
+    const { tab: operator } = await signIn(service, 'op@example.test');
+    const standing = (await operator.get('policies/p-1').is(200)).body.spec.cedar as string;
+    await operator.post('policies', { spec: { cedar: `${standing}\n@id("bank") @message("The bank wants a passkey.") forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.methods.contains("Passkey") };` } }).is(201);
+    const person = await withPasskey(service, 'ada@example.test');
+    const [{ status }] = (await person.tab.get('sessions').is(200)).body.items;
+    const bank = await begin(service, { client: 'bank', tab: person.tab });
+    clock.advance(Date.parse(status.authenticationTimestamp) + 600 - Date.now());
+    const { body } = await bank.tab.post(`${bank.I}/login`, await assertion(service, bank, person.authenticator)).is(200);
+    expect((await proceed(bank.tab, body.status.returnTo)).searchParams.get('code')).toBeTruthy();
   });
 
   test('passkeys belong to one host: another base URL is taken only while there are none', async () => {

@@ -157,6 +157,18 @@ describe('the code', () => {
     expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'A new code is on its way.')).toBe('A new code is on its way.');
     expect(await page.locator('#code-error').count()).toBe(0);
     expect(await sent(page)).toContainEqual({ call: 'POST emailchallenge', body: { spec: { email: 'ada@example.test' } } });
+    expect([await focused(page), await field(page, 'Code').inputValue()]).toEqual(['resend', '']);
+  });
+
+  test('on the account page too a new code is told, and the focus stays where it was asked for', async () => {
+    const page = await gallery.visit('account-email-again');
+    const again = page.getByRole('button', { name: /^Send a new code/ });
+    await field(page, 'Code').fill('123');
+    await again.focus();
+    await page.keyboard.press('Enter');
+    expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'A new code is on its way.')).toBe('A new code is on its way.');
+    expect(await again.evaluate((one) => one === document.activeElement)).toBe(true);
+    expect([await again.getAttribute('aria-disabled'), await field(page, 'Code').inputValue()]).toEqual(['true', '']);
   });
 
   test.each([

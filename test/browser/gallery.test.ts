@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { BrowserContextOptions, Page } from 'playwright-core';
 import { Gallery } from './support/gallery.js';
 import { axeFindings, overflows, smallTargets, structureFaults } from './support/inspection.js';
+import { everyScene } from './support/scenes.js';
 
 const gallery = new Gallery();
 let scenes: string[];
@@ -12,51 +12,16 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => gallery.close());
 
-/** Windows side by side: each mostly waits. */
-const windows = 3;
-
-/** Opens every scene, in a few windows alike, and gathers what is found, each named by its scene. */
-async function everyScene(options: BrowserContextOptions, query: string, look: (page: Page) => Promise<string[]>): Promise<string[]> {
-  const all: string[] = [];
-  const left = scenes.filter((scene) => !(query.includes('ar-XB') && scene === 'loading'));   // no language is known yet
-  await Promise.all(Array.from({ length: windows }, async () => {
-    const context = await gallery.window(options);
-    const page = await context.newPage();
-    for (let scene = left.shift(); scene !== undefined; scene = left.shift()) {
-      await gallery.show(page, `${scene}${query}`);
-      all.push(...(await look(page)).map((fault) => `${scene}: ${fault}`));
-    }
-    await context.close();
-  }));
-  return all.sort();
-}
-
 test('there is a scene for every state', () => { expect(scenes.length).toBeGreaterThan(90); });
 
 test('every scene is accessible in light and dark, fits small windows and large text', async () => {
-  expect(await everyScene({ reducedMotion: 'reduce', colorScheme: 'light' }, '', async (page) => {
+  expect(await everyScene(gallery, { reducedMotion: 'reduce', colorScheme: 'light' }, '', async (page) => {
     const faults = [...await structureFaults(page), ...await smallTargets(page, 24), ...await axeFindings(page)];
     await page.emulateMedia({ colorScheme: 'dark' });
     faults.push(...await axeFindings(page, ['color-contrast', 'link-in-text-block']));
     await page.emulateMedia({ colorScheme: 'light' });
     return [...faults, ...await overflows(page, 320), ...await overflows(page, 640, 'html { font-size: 200% !important }')];
   })).toEqual([]);
-}, 600_000);
-
-const spacing = '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }';
-
-test('every scene is accessible from right to left, translated, and fits spaced text', async () => {
-  const untranslated = (page: Page) => page.evaluate(() => {
-    const { dir, lang } = document.documentElement;
-    const own = document.querySelector('h1')?.cloneNode(true) as HTMLElement | undefined;
-    own?.querySelectorAll('bdi').forEach((name) => name.remove());
-    return dir === 'rtl' && lang === 'ar-XB' && !/[a-z]/i.test(own?.textContent ?? '') ? [] : [`${dir} ${lang} ${own?.textContent}`];
-  });
-  expect(await everyScene({ reducedMotion: 'reduce' }, '?lang=ar-XB', async (page) => [...await untranslated(page), ...await axeFindings(page), ...await overflows(page, 320, spacing)])).toEqual([]);
-}, 600_000);
-
-test('every scene fits long words, and fingers', async () => {
-  expect(await everyScene({ hasTouch: true, isMobile: true, viewport: { width: 320, height: 640 } }, '?lang=en-XA', async (page) => [...await overflows(page, 320), ...await smallTargets(page, 44)])).toEqual([]);
 }, 600_000);
 
 test('text of others is text: no element, address or script comes of it', async () => {

@@ -1,8 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join as pathOf } from 'node:path';
+import { freePorts } from '../storage/etcd-server.js';
+import { clock } from '../support/clock.js';
+import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import { authorizationPath } from '../support/signin.js';
+import { settle } from './support/gallery.js';
 import { comeByEmail, confirm, says } from './support/own-page.js';
 import { axeFindings } from './support/inspection.js';
 import { closeBrowser, Person } from './support/person.js';
+import { reach } from './support/visitor.js';
 import { VirtualAuthenticator, type AuthenticatorOptions } from './support/virtual-authenticator.js';
 
 jest.setTimeout(90_000);
@@ -31,13 +39,22 @@ const join = async (person: Person, address: string): Promise<void> => {
   await person.at('account');
 };
 
-beforeAll(async () => { service = await startTest({ flags: ['--limit-factor', '1000'] }); await createClient(service, 'app') });
+beforeAll(async () => {
+  clock.own();
+  const manifests = pathOf(temporary(), 'manifests');
+  mkdirSync(manifests);
+  const policy = execFileSync(pathOf(import.meta.dirname, '../../bin/vestibule'), ['policy'], { encoding: 'utf8' });
+  const rule = 'forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.assurance == "phr" };';
+  writeFileSync(pathOf(manifests, 'policy.yaml'), `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${`${policy}\n${rule}\n`.replaceAll(/^(?=.)/gm, '    ')}`);
+  service = await startTest({ flags: ['--limit-factor', '1000', '--manifests', manifests] });
+  for (const client of ['app', 'bank']) await createClient(service, client);
+});
 afterEach(async () => {
   const all = people.splice(0);
   expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
   await Promise.all(all.map((one) => one.leave()));
 });
-afterAll(async () => { await closeBrowser(); await stopAll() });
+afterAll(async () => { clock.release(); await closeBrowser(); await stopAll() });
 
 test('registered in setup, signed out, signed in by the button: no address, no code', async () => {
   const { person, authenticator } = await arrive();
@@ -150,6 +167,87 @@ test('an authenticator that does not know its person makes no passkey and gives 
   await authenticator.verifies(true);
   await press(person, 'Sign in with a passkey');
   await person.at('account');
+});
+
+test('where policy demands a passkey of everybody the page offers nothing else from the start', async () => {
+  const { person } = await arrive();
+  const { page } = person;
+  await page.goto(`${service.baseURL}${authorizationPath('bank', 'openid email', 'v'.repeat(43))}`);
+  await person.at('LoginRequired');
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+  expect(await page.getByRole('textbox').count()).toBe(0);
+  expect(await axeFindings(page)).toEqual([]);
+});
+
+test('at an address of numbers no passkey is offered: browsers take none there', async () => {
+  const [port] = await freePorts(1);
+  const numbered = await startTest({ flags: ['--limit-factor', '1000', '--port', String(port), '--base-url', `http://127.0.0.1:${port}`] });
+  const { person } = await arrive();
+  await comeByEmail(numbered, person, 'numbers@example.test');
+  await person.at('Authenticated');
+  expect(await person.page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0);
+  await press(person, 'Not now');
+  await person.at('account');
+  await says(person, 'Passkeys need a name in the address of this page, not a number.');
+  expect(await person.page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0);
+});
+
+test('keyboard only: a passkey is registered, used, renamed and deleted', async () => {
+  const { person, authenticator } = await arrive();
+  const { page } = person;
+  await page.addInitScript(() => { PublicKeyCredential.isConditionalMediationAvailable = async () => false });
+  const go = async (name: string): Promise<void> => { await page.getByRole('button', { name: new RegExp(`^${name}`) }).first().waitFor(); await reach(person, name); await page.keyboard.press('Enter') };
+  await comeByEmail(service, person, 'keys@example.test');
+  await person.at('Authenticated');
+  await go('Add a passkey');
+  await says(person, 'The passkey is added.');
+  await go('Not now');
+  await person.at('account');
+  await authenticator.present(false);
+  await go('Sign out ');
+  await page.waitForTimeout(600);
+  await go('Confirm');
+  await page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
+  await go('Sign in');
+  await person.at('LoginRequired');
+  await authenticator.present(true);
+  await go('Sign in with a passkey');
+  await person.at('account');
+  await go('Rename Passkey');
+  await page.getByRole('textbox', { name: 'Name of the passkey' }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.matches('input'));
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type('Laptop');
+  await page.keyboard.press('Enter');
+  await page.getByRole('list', { name: 'Passkeys' }).getByRole('heading', { name: 'Laptop' }).waitFor();
+  await go('Delete Laptop');
+  await page.waitForTimeout(600);
+  await go('Confirm');
+  await says(person, 'You have no passkey yet.');
+});
+
+test('what is offered to autofill is a fresh challenge every four minutes, so that a page left open still signs in', async () => {
+  const { person, authenticator } = await arrive();
+  const { page } = person;
+  await join(person, 'patient@example.test');
+  await authenticator.present(false);
+  await signOut(person);
+  await page.clock.install();
+  const asked: string[] = [];
+  page.on('response', (answer) => { if (answer.url().endsWith('/passkeychallenge')) asked.push(answer.url()) });
+  const next = (count: number) => settle(async () => { await page.evaluate(() => 0); return asked.length }, (now) => now >= count);
+  await press(person, 'Sign in');
+  await person.at('LoginRequired');
+  await page.clock.runFor(1_000);
+  await next(1);
+  for (const turn of [1, 2]) {
+    if (turn === 2) await authenticator.present(true);
+    clock.advance(241_000);
+    await page.clock.runFor(241_000);
+    if (turn === 1) expect(await next(2)).toBe(2);
+  }
+  await person.at('account');
+  await says(person, 'You are signed in as patient@example.test');
 });
 
 test('password managers find the page, and are told what was deleted', async () => {

@@ -133,7 +133,7 @@ describe('a supplier that', () => {
     await supplier.declare(service, 'card', { tier: 'string', points: 'number', elite: 'boolean', lounges: 'strings', constructor: 'string' } as never);
     const asked = await toConsent(service, 'openid card');
     expect(asked.consent[1]).toMatchObject({ preview: [] });
-    expect(asked.consent[1]).not.toHaveProperty('previewUnavailable');
+    for (const field of ['previewUnavailable', 'claims']) expect(asked.consent[1]).not.toHaveProperty(field);
     const { body, sub } = await toTokens(service, asked);
     expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
     expect((await first()).status).toMatchObject({ outcome: 'Answered', claims: [] });
@@ -179,7 +179,7 @@ describe('a supplier that', () => {
     await supplier.declare(service, 'card', { tier: 'string' }, { timeoutMilliseconds: 2500 });
     const asked = await toConsent(service, 'openid card');
     expect(asked.took).toBeLessThan(2_900);
-    expect(asked.consent[1]).toMatchObject({ name: 'card', allowed: true, preview: [], previewUnavailable: true });
+    expect(asked.consent[1]).toMatchObject({ name: 'card', allowed: true, preview: [], previewUnavailable: true, claims: [{ claim: 'tier', title: 'Title of tier' }] });
     expect(JSON.stringify(asked.consent)).not.toContain(secret);
     const { body, sub } = await toTokens(service, asked);
     expect((await first()).status).toMatchObject({ outcome, claims: [] });

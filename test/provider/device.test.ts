@@ -43,10 +43,12 @@ describe('the command', () => {
     const { name } = account.metadata;
     const tokens = await signIn(name);
     expect(tokens.scope).toBe('api');
-    expect(await bearer(tokens.access_token)).toMatchObject({ type: 'Account', account: name, email: account.status.email.address });
+    const known = await bearer(tokens.access_token);
+    expect(known).toMatchObject({ type: 'Account', account: name, email: account.status.email.address, methods: ['EmailCode'], assurance: 'urn:vestibule:acr:email', authenticated: expect.any(Number) });
+    expect(known).not.toHaveProperty('session');
     const rp = await RelyingParty.of(house, 'vestibule', { public: true });
     const next = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
-    expect(await bearer(next.access_token)).toMatchObject({ account: name });
+    expect(await bearer(next.access_token)).toEqual(known);
     await expect(bearer(next.access_token, { origin: house.baseURL })).rejects.toMatchObject({ reason: 'Forbidden' });
     await expect(bearer(next.access_token, { 'sec-fetch-site': 'none' })).rejects.toMatchObject({ reason: 'Forbidden' });
     await expect(oidc.fetchUserInfo(rp.config, next.access_token, name)).rejects.toThrow();

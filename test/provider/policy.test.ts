@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import * as oidc from 'openid-client';
 import { Account } from '../../kinds/account/account.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
+import { Session } from '../../kinds/session.js';
 import type { Question } from '../../registry/decision.js';
 import { Browser } from './browser.js';
 import { House } from './house.js';
@@ -88,6 +89,52 @@ describe('a scope that policy refuses', () => {
     const { returnTo } = await other.act(nameIn((await other.go((await rp.begin({ scope: 'openid email' })).url)).url.pathname), { account });
     const shown = await other.go(returnTo);
     expect((await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase).toBe('ConsentRequired');
+  });
+});
+
+describe('a refresh', () => {
+  const offline = async (name: string) => {
+    await house.client(name);
+    const [rp, browser, account] = [await RelyingParty.of(house, name), new Browser(house), (await house.account()).metadata.name];
+    return { rp, browser, account, tokens: await rp.signIn(browser, { account, method: 'Passkey' }, { scope: 'openid email offline_access', prompt: 'consent' }) };
+  };
+  const refusing = (asked: string): void => { rule = ({ action, facts }) => !(action === asked || (action === 'share' && facts?.scope === asked)) };
+
+  test('is refused while policy refuses the sign-in or its scope, and goes on with the same token afterwards', async () => {
+    const { rp, tokens } = await offline('away');
+    for (const asked of ['signIn', 'offline_access']) {
+      refusing(asked);
+      await expect(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant', status: 400 });
+    }
+    rule = () => true;
+    const next = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
+    refusing('signIn');
+    await expect(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    rule = () => true;
+    await expect(oidc.refreshTokenGrant(rp.config, next.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('is judged as the sign-in it goes back to, whatever became of the session', async () => {
+    const { rp, browser, account, tokens } = await offline('behind');
+    const session = (await house.store.reader(Session).list(account))[0]!;
+    await house.endSession(session.metadata.name);
+    expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
+    const seen: Question[] = [];
+    rule = (question) => { seen.push(question); return true };
+    await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
+    const facts = { client: 'behind', account, methods: ['Passkey'], assurance: 'phr', authenticated: session.internal.loginSeconds };
+    expect(seen.find(({ action }) => action === 'signIn')).toMatchObject({ facts, caller: { type: 'Account', account } });
+    expect(seen.find(({ action, facts: told }) => action === 'share' && told?.scope === 'offline_access')).toMatchObject({ facts });
+  });
+
+  test('of somebody who signed in again since is judged by that sign-in', async () => {
+    const { rp, browser, account } = await offline('again');
+    await rp.signIn(browser, { account, method: 'EmailCode' }, { prompt: 'login' });
+    const tokens = await rp.signIn(browser, { account }, { scope: 'openid email offline_access', prompt: 'consent' });
+    const seen: Question[] = [];
+    rule = (question) => { seen.push(question); return true };
+    await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
+    expect(seen.find(({ action }) => action === 'signIn')?.facts).toMatchObject({ methods: ['EmailCode'], assurance: 'urn:vestibule:acr:email' });
   });
 });
 

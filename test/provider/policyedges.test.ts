@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ClaimsProvider } from '../../kinds/claimsprovider.js';
 import { Client } from '../../kinds/client.js';
+import { PolicyDecision } from '../../kinds/policy/decision.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
+import { until } from './house.js';
 import { says, Supplier } from './supplier.js';
 
 let service: TestService;
@@ -83,6 +85,45 @@ test('what was agreed to get from one service is not got from another', async ()
   await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
   expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({ provider: { name: 'bank' }, preview: [{ claim: 'iban' }] });
   await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).is(200);
+});
+
+test('what could not be previewed is agreed to by the names that were shown, and nothing else is released', async () => {
+  await supplier.declare(service, 'pet', { animal: 'string' });
+  await service.store.change(service.store.systemCall(), (tx) => tx.update(Client, 'app', ({ spec }) => { spec.scopes.push({ name: 'pet', required: false }) }));
+  supplier.answer = (response) => { response.writeHead(500).end() };
+  const { path, ...begun } = await toConsent('keeper@example.test', 'openid pet');
+  const unread = await begun.tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
+  expect(unread.message).toContain('was not shown yet');
+  expect(mine((await begun.tab.get(path).is(200)).body.status.consent.scopes, 'pet')).toMatchObject({ preview: [], previewUnavailable: true, claims: [{ claim: 'animal', title: 'Title of animal' }] });
+  await service.store.change(service.store.systemCall(), (tx) => tx.update(ClaimsProvider, 'pet', ({ spec }) => { spec.scopes[0]!.claims.push({ name: 'chip', title: 'Chip', type: 'string' }) }));
+  supplier.answer = says({ animal: 'cat', chip: '756' });
+  const agreed = await begun.tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } }).is(200);
+  const callback = new URL((await begun.tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!);
+  const values = await released(await redeem(service, { ...begun, callback }));
+  expect([values.animal, values.chip]).toEqual(['cat', undefined]);
+});
+
+test.each([['', 'Policy refuses it.'], ['@message("Not for now.")', 'Not for now.']])('a refusal says the same wherever it is read (%s)', async (said, words) => {
+  await inForce('');
+  const { tab, path } = await toConsent(`words${words.length}@words.test`, 'openid card');
+  const rules = ['action == Action::"share", resource == Scope::"card")', 'action == Action::"signIn", resource) when { context.domain == "words.test" }', 'action == Action::"interactions/login", resource) when { context has method && context.method == "EmailLink" }'];
+  await inForce(rules.map((rule) => `${said} forbid (principal, ${rule};`).join('\n'));
+  expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({ allowed: false, reason: words });
+  expect((await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).fails(422, 'Invalid', 'spec.scopes[1]')).details!.causes![0]!.message).toBe(`Forbidden: ${words}`);
+  const refused = async (I: string, from: Tab, spec: object): Promise<void> => {
+    const { message, details } = await from.post(`${I}/login`, { spec }).fails(403, 'Forbidden');
+    expect(message!.endsWith(`is forbidden: ${words}`)).toBe(true);
+    const record = await until(async () => service.store.reader(PolicyDecision).get(details!.policyDecision!), 'the record');
+    expect(record.status.reasons[0]).toEqual({ rule: expect.any(String), message: words });
+  };
+  const begun = await begin(service, { scope: 'openid' });
+  await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: `late${words.length}@words.test` } }).is(200);
+  const { code, token } = await mailTo(service, `late${words.length}@words.test`);
+  await refused(begun.I, begun.tab, { method: 'EmailLink', token });
+  await refused(begun.I, begun.tab, { method: 'EmailCode', code });
+  const again = await begin(service, { tab, scope: 'openid' });
+  expect((await tab.get(again.I).is(200)).body.status.refusal).toMatchObject({ message: words });
+  await inForce('');
 });
 
 test('a first party that is one no more has nothing that anybody agreed to', async () => {

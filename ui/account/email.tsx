@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, NewAddress } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { call, type Failure } from '../base/api.js';
@@ -54,6 +54,15 @@ function CodeForm({ act, challenge: { spec: { email }, status }, sent, use, othe
   const [malformed, setMalformed] = useState(false);
   const tried = useRef('');
   const left = useRemaining(status.resendAfterTimestamp);
+  const first = useRef(status.sentTimestamp);
+  useEffect(() => {   // the focus stays where it was asked for, so that nothing is said over this
+    if (first.current === status.sentTimestamp) return;
+    first.current = status.sentTimestamp;
+    tried.current = '';
+    setCode('');
+    setMalformed(false);
+    announce(say('address.resent'));
+  }, [status.sentTimestamp]);
   const send = (value: string): void => {
     setMalformed(!isCode(value));
     tried.current = value;
@@ -102,7 +111,7 @@ export function Email() {
       <p>{tell('address.what', { email: <Latin of={address} strong />, when: <Moment of={verifiedTimestamp} /> })}</p>
       {!open && <Button press={() => setOpen(true)}>{say('address.change')}</Button>}
       {open && !challenge && <AddressForm act={act} sent={setChallenge} give={close} />}
-      {open && challenge && <CodeForm key={challenge.status.sentTimestamp} act={act} challenge={challenge} sent={setChallenge} use={use} other={() => { act.clear(); setChallenge(undefined); }} />}
+      {open && challenge && <CodeForm act={act} challenge={challenge} sent={setChallenge} use={use} other={() => { act.clear(); setChallenge(undefined); }} />}
     </Part>
   );
 }

@@ -6,7 +6,7 @@ import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { Late } from '../base/late.js';
 import { say } from '../base/message.js';
-import { canUsePasskeys } from '../base/passkeys.js';
+import { canUsePasskeys, isNumbered } from '../base/passkeys.js';
 import { Fault, useAct } from './act.js';
 import { owned, useMe } from './me.js';
 import { Listed, Part } from './part.js';
@@ -63,7 +63,7 @@ export function Passkeys() {
       {resumed === step && !added && <p class="notice">{say('account.resumed')}</p>}
       {browserSays && <p class="notice bad">{browserSays}</p>}
       <Fault failure={failure} words={failure && explain(failure)} />
-      {canUsePasskeys() ? <Button id={step} busy={busy} progress="passkey.adding" press={add}>{say('passkey.add')}</Button> : <p class="hint">{say('passkeys.unsupported')}</p>}
+      {canUsePasskeys() ? <Button id={step} busy={busy} progress="passkey.adding" press={add}>{say('passkey.add')}</Button> : <p class="hint">{say(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>}
     </Part>
   );
 }

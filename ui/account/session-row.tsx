@@ -3,7 +3,6 @@ import type { Session } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import type { Kept } from '../base/collection.js';
 import { cap, say, tell } from '../base/message.js';
 import { Moment } from '../base/moment.js';
 import { row } from '../decisions/words.js';
@@ -30,17 +29,16 @@ function Facts({ session: { status } }: { session: Session }) {
   );
 }
 
-function Ending({ session: { status } }: { session: Session }) {
-  const called = new Map(status.clients.map(({ name, displayName }) => [name, displayName]));
-  return (
-    <ul class="told">
-      {status.signOut?.clients.map(({ name, state }) => <li key={name} data-state={state}>{tell(`sessions.${state}`, { client: called.get(name) ?? name })}</li>)}
-    </ul>
-  );
+/** What a service is called that was signed in to there. */
+export const nameOf = ({ status }: Session, client: string): string => cap(status.clients.find(({ name }) => name === client)?.displayName ?? client);
+
+function Ending({ session }: { session: Session }) {
+  const clients = session.status.signOut?.clients ?? [];
+  return <ul class="told">{clients.map(({ name, state }) => <li key={name} data-state={state}>{tell(`sessions.${state}`, { client: <bdi>{nameOf(session, name)}</bdi> })}</li>)}</ul>;
 }
 
-/** One browser: when and how it was signed in, for which services, and the way to end it. */
-export function SessionRow({ session, all }: { session: Session; all: Kept<Session> }) {
+/** One browser: when and how it was signed in, for which services, and the way to end it; once that is done, what became of each service. `over`: nothing more will. */
+export function SessionRow({ session, over, ended }: { session: Session; over: boolean; ended: (session: Session) => void }) {
   const { leave } = useMe();
   const [asking, setAsking] = useState(false);
   const { busy, failure, run, clear } = useAct();
@@ -48,8 +46,8 @@ export function SessionRow({ session, all }: { session: Session; all: Kept<Sessi
   const { metadata: { name, deletionTimestamp }, status: { current } } = session;
   const device = deviceOf(session);
   const end = async (): Promise<void> => {
-    const ended = await run(async () => { all.put(await call<Session>('DELETE', `sessions/${name}`)); });
-    if (!ended) return;
+    const done = await run(async () => ended(await call<Session>('DELETE', `sessions/${name}`)));
+    if (!done) return;
     if (current) { leave('signedout'); return; }
     setAsking(false);
     announce(say('sessions.ended', { device }));
@@ -58,7 +56,7 @@ export function SessionRow({ session, all }: { session: Session; all: Kept<Sessi
   const keep = (): void => { clear(); setAsking(false); requestAnimationFrame(() => place.current?.querySelector('button')?.focus()); };
   return (
     <li class="thing" ref={place}>
-      <h3><bdi>{cap(device)}</bdi> {current && <span class="word allowed">{say('sessions.current')}</span>}{deletionTimestamp && <span class="word sensitive">{say('sessions.ending')}</span>}</h3>
+      <h3><bdi>{cap(device)}</bdi> {current && <span class="word allowed">{say('sessions.current')}</span>}{deletionTimestamp && <span class="word sensitive">{say(over ? 'sessions.over' : 'sessions.ending')}</span>}</h3>
       <Facts session={session} />
       {deletionTimestamp && <Ending session={session} />}
       {!deletionTimestamp && !asking && <p class="deeds"><Button look="small" press={() => setAsking(true)}>{tell('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}</Button></p>}

@@ -9,7 +9,7 @@ import { Fault, useAct } from './act.js';
 import { Confirm } from './confirm.js';
 import { owned, useMe } from './me.js';
 import { Listed, Part, toPart } from './part.js';
-import { SessionRow } from './session-row.js';
+import { nameOf, SessionRow } from './session-row.js';
 
 const inOrder = (all: readonly Session[]): Session[] =>
   [...all].sort((a, b) => Number(b.status.current) - Number(a.status.current) || b.status.lastUsedTimestamp.localeCompare(a.status.lastUsedTimestamp));
@@ -17,18 +17,36 @@ const inOrder = (all: readonly Session[]): Session[] =>
 /** Whether a session is still one: an ending one is shown until every service was told. */
 const lives = ({ metadata }: Session): boolean => !metadata.deletionTimestamp;
 
-function Others({ sessions }: { sessions: Kept<Session> }) {
+const statesOf = ({ status }: Session) => status.signOut?.clients ?? [];
+
+/** Some services are being told of the end still. */
+const isTelling = (session: Session): boolean => statesOf(session).some(({ state }) => state === 'Retrying');
+
+/** Where somebody may be signed in still, since nobody could tell. */
+const untold = (session: Session) => statesOf(session).filter(({ state }) => state === 'GaveUp' || state === 'Unsupported');
+
+/** What ended while the page was open and left services untold: it stays to be read, as the API does not keep it. */
+function useEnded(): readonly [readonly Session[], (session: Session) => void] {
+  const [over, setOver] = useState<readonly Session[]>([]);
+  const note = (session: Session): void => {
+    if (untold(session).length > 0) setOver((all) => [...all.filter(({ metadata }) => metadata.name !== session.metadata.name), session]);
+  };
+  return [over, note];
+}
+
+function Others({ sessions, ended }: { sessions: Kept<Session>; ended: (session: Session) => void }) {
   const [asking, setAsking] = useState(false);
   const { busy, failure, run, clear } = useAct();
   const items = sessions.items ?? [];
   const others = items.filter((session) => lives(session) && !session.status.current).length;
   const current = items.find(({ status }) => status.current);
   const end = async (): Promise<void> => {
-    const ended = await run(async () => {
-      await call('DELETE', `sessions?${new URLSearchParams({ fieldSelector: `metadata.name!=${current!.metadata.name}` })}`);
+    const done = await run(async () => {
+      const gone = await call<{ items: Session[] }>('DELETE', `sessions?${new URLSearchParams({ fieldSelector: `metadata.name!=${current!.metadata.name}` })}`);
+      for (const session of gone.items) ended(session);
       sessions.again();
     });
-    if (!ended) return;
+    if (!done) return;
     setAsking(false);
     announce(say('sessions.others.done'));
     toPart('sessions');
@@ -48,11 +66,24 @@ function Others({ sessions }: { sessions: Kept<Session> }) {
 /** The browsers in which the account is signed in, this one marked, and those just being signed out. */
 export function Sessions() {
   const { account, live } = useMe();
-  const sessions = useCollection<Session>('sessions', owned(account), live);
+  const [over, note] = useEnded();
+  const sessions = useCollection<Session>('sessions', owned(account), live, (last) => {
+    note(last);
+    const given = statesOf(last).filter(({ state }) => state === 'GaveUp');
+    for (const { name } of given) announce(say('sessions.GaveUp', { client: nameOf(last, name) }));
+  });
+  const ended = (session: Session): void => {
+    if (isTelling(session)) { sessions.renew(session); return; }
+    sessions.drop(session.metadata.name);
+    note(session);
+  };
+  const stands = new Set(sessions.items?.map(({ metadata }) => metadata.name));
+  const left = over.filter(({ metadata }) => !stands.has(metadata.name));
+  const shown = { ...sessions, ...(sessions.items && { items: [...sessions.items, ...left] }) };
   return (
     <Part id="sessions" title="sessions.title">
-      <Listed of={sessions} list="sessions.list" look="things" order={inOrder} row={(session) => <SessionRow key={session.metadata.name} session={session} all={sessions} />} />
-      <Others sessions={sessions} />
+      <Listed of={shown} list="sessions.list" look="things" order={inOrder} row={(session) => <SessionRow key={session.metadata.name} session={session} over={left.includes(session)} ended={ended} />} />
+      <Others sessions={sessions} ended={ended} />
     </Part>
   );
 }

@@ -25,8 +25,11 @@ export async function readAll<T extends Thing>(path: string, query: Record<strin
   }
 }
 
+/** Who hears of the events of a watch: that something changed, and the last of what is gone. */
+interface Told<T> { readonly changed: () => void; readonly gone: (item: T) => void }
+
 /** Puts the events of one watch into the map; the version to go on from, or undefined where all must be read again. Throws where there is no watch. */
-async function follow<T extends Thing>(address: string, from: string, held: Map<string, T>, changed: () => void, signal: AbortSignal): Promise<string | undefined> {
+async function follow<T extends Thing>(address: string, from: string, held: Map<string, T>, { changed, gone }: Told<T>, signal: AbortSignal): Promise<string | undefined> {
   const answer = await send('GET', `${address}&watch=true&resourceVersion=${from}`, undefined, signal);
   if (answer.status === 410) return undefined;
   if (!answer.ok || !answer.body) throw new Failure(answer.status);
@@ -36,8 +39,7 @@ async function follow<T extends Thing>(address: string, from: string, held: Map<
     if (type === 'ERROR') return undefined;
     version = object.metadata.resourceVersion;
     if (type === 'BOOKMARK') continue;
-    if (type === 'DELETED') held.delete(object.metadata.name);
-    else held.set(object.metadata.name, object);
+    if (type === 'DELETED') { held.delete(object.metadata.name); gone(object); } else held.set(object.metadata.name, object);
     changed();
   }
   return version;
@@ -49,7 +51,7 @@ const paused = async (version: string | undefined): Promise<string | undefined> 
  * Reads a collection whole and keeps it up to date by a watch, event by event, so that looking is not itself a reason to
  * read again. What fails is told, and tried again when the person comes back; stops with the signal.
  */
-async function keep<T extends Thing>(path: string, query: Record<string, string>, changed: (now: Collection<T>) => void, signal: AbortSignal): Promise<void> {
+async function keep<T extends Thing>(path: string, query: Record<string, string>, changed: (now: Collection<T>) => void, gone: (item: T) => void, signal: AbortSignal): Promise<void> {
   let items: T[] | undefined;
   while (!signal.aborted) {
     try {
@@ -57,7 +59,7 @@ async function keep<T extends Thing>(path: string, query: Record<string, string>
       const show = (): void => { items = [...held.values()]; if (!signal.aborted) changed({ items }); };
       show();
       for (let from: string | undefined = version; from !== undefined && !signal.aborted;) {
-        from = await follow(`${path}?${parameters(query)}`, from, held, show, signal).then(paused, async () => { await returning(signal); return undefined; });
+        from = await follow(`${path}?${parameters(query)}`, from, held, { changed: show, gone }, signal).then(paused, async () => { await returning(signal); return undefined; });
       }
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
@@ -73,21 +75,23 @@ export interface Kept<T> extends Collection<T> {
   again: () => void;
   /** Puts in what the API just answered, ahead of the watch. */
   put: (item: T) => void;
+  /** Replaces what is shown of it by what the API just answered, unless the watch was faster. */
+  renew: (item: T) => void;
   /** Takes out what was just deleted, ahead of the watch. */
   drop: (name: string) => void;
 }
 
 /**
  * A collection of the API, kept up to date by a watch; nothing is asked for while `path` is undefined. While `live` is
- * false what is known stands as it is, and it is read anew afterwards.
+ * false what is known stands as it is, and it is read anew afterwards. `gone` hears the last of what goes while it is watched.
  */
-export function useCollection<T extends Thing>(path: string | undefined, query: Record<string, string> = {}, live = true): Kept<T> {
+export function useCollection<T extends Thing>(path: string | undefined, query: Record<string, string> = {}, live = true, gone: (item: T) => void = () => {}): Kept<T> {
   const [now, set] = useState<Collection<T>>({});
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (path === undefined || !live) return undefined;
     const stop = new AbortController();
-    void keep<T>(path, query, set, stop.signal);
+    void keep<T>(path, query, set, gone, stop.signal);
     return () => stop.abort();
   }, [path, parameters(query), turn, live]);
   const change = (work: (items: readonly T[]) => readonly T[]): void => set((known) => ({ ...known, ...(known.items && { items: work(known.items) }) }));
@@ -95,6 +99,7 @@ export function useCollection<T extends Thing>(path: string | undefined, query: 
     ...now, again: () => setTurn((count) => count + 1),
     put: (item) => change((items) => (items.some(({ metadata }) => metadata.name === item.metadata.name)
       ? items.map((one) => (one.metadata.name === item.metadata.name ? item : one)) : [...items, item])),
+    renew: (item) => change((items) => items.map((one) => (one.metadata.name === item.metadata.name && Number(one.metadata.resourceVersion) <= Number(item.metadata.resourceVersion) ? item : one))),
     drop: (name) => change((items) => items.filter(({ metadata }) => metadata.name !== name)),
   };
 }

@@ -1,7 +1,7 @@
 import type { Account } from '../api.js';
 import { text } from '../base/language.js';
 import type { MessageID } from '../messages/catalog.js';
-import { ada, grant, grants, passkey, passkeys, person, review, reviews, session, sessions } from './account.js';
+import { ada, grant, grants, passkey, passkeys, person, review, reviews, session, sessions, untold } from './account.js';
 import { Refusal } from './answer.js';
 import type { Script } from './fake-api.js';
 import { inSeconds } from './interaction.js';
@@ -72,6 +72,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-email-waiting': () => page({ 'POST accounts/~/emailchallenge': new Refusal(429, { retryAfterSeconds: 50 }) }, toCode),
   'account-email-resumed': () => at('email'),
   'account-email-sent': () => page({ 'POST accounts/~/emailchallenge': sent }, toCode),
+  'account-email-again': () => page({ 'POST accounts/~/emailchallenge': [{ ...sent, status: { ...sent.status, resendAfterTimestamp: inSeconds(0) } }, { ...sent, status: { ...sent.status, sentTimestamp: inSeconds(1) } }] }, toCode),
   'account-email-wrong': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(422, { triesLeft: 3 }) }, inTurn(toCode, type('new-code', '123456'))),
   'account-email-taken': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(409) }, inTurn(toCode, type('new-code', '123456'))),
   'account-passkey-resumed': () => at('passkey-add'),
@@ -83,6 +84,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-passkey-required': () => page({ [`DELETE passkeys/${me}-pk1`]: new Refusal(409) }, press('passkeys.delete', 'confirm')),
   'account-passkey-many': () => page({ 'POST accounts/~/passkeychallenge': new Refusal(409) }, press('passkey.add')),
   'account-session-end': () => page({}, press(['sessions.end', 1])),
+  'account-session-untold': () => page({ [`DELETE sessions/${me}-s2`]: untold() }, press(['sessions.end', 1], 'confirm')),
   'account-session-end-here': () => page({}, press('sessions.end')),
   'account-sessions-others': () => page({}, press('sessions.others')),
   'account-sessions-down': () => page({ 'DELETE sessions': down }, press('sessions.others', 'confirm')),

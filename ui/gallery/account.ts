@@ -55,6 +55,12 @@ export function sessions(): Session[] {
   ];
 }
 
+/** The other browser once it is signed out of a service that takes no word of it. */
+export function untold(): Session {
+  const ended = session(2, { browser: 'Safari', os: 'iOS', device: 'Phone' }, { signOut: { clients: [{ name: 'lantern', state: 'Unsupported' }] } });
+  return { ...ended, metadata: { ...ended.metadata, deletionTimestamp: inSeconds(0) } };
+}
+
 /** What one service may see. */
 export const grant = (client: string, displayName: string, scopes: string[], status: Partial<Grant['status']> = {}): Grant => ({
   apiVersion, kind: 'Grant', metadata: metadata(`${me}-${client}`, 40 * day), spec: { scopes },

@@ -23,7 +23,7 @@ export const laterScenes: Record<string, () => Scene> = {
   'consent-one': () => asking([openid]),
   'consent-many': () => asking(many()),
   'consent-agreed-before': () => asking([openid, { ...profile, granted: true }, scope()]),
-  'consent-no-preview': () => asking([openid, { ...health, preview: [], previewUnavailable: true }, scope({ preview: [] })]),
+  'consent-no-preview': () => asking([openid, { ...health, preview: [], previewUnavailable: true, claims: [{ claim: 'insurer', title: 'Insurer' }, { claim: 'plans', title: 'Plans' }] }, scope({ preview: [] })]),
   'consent-invalid': () => ({ script: { ...asking().script, 'POST consent': new Refusal(422, { causes: [{ reason: 'FieldValueForbidden', message: 'refused', field: 'spec.scopes[1]' }] }) }, act: allowProfile }),
   'consent-refused': () => ({ script: { GET: consent([openid], { refusal: { message: 'Lantern Notes is closed for maintenance of its contracts until Monday.', policyDecision: 'pd-3kx9v2' } }), DELETE: aborted() } }),
   'consent-down': () => ({ script: { ...asking().script, 'POST consent': new Refusal(503, { retryAfterSeconds: 30 }) } }),

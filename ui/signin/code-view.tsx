@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EmailChallenge } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Button } from '../base/button.js';
@@ -17,6 +17,7 @@ function CodeForm({ flow, challenge: { sentTimestamp, expirationTimestamp } }: {
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const sent = useRef('');
+  useEffect(() => { setCode(''); setMalformed(false); }, [sentTimestamp]);   // what was typed belongs to the code before
   const send = (value: string): void => {
     setMalformed(!isCode(value));
     if (!isCode(value)) return;

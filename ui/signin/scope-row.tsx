@@ -9,7 +9,12 @@ function valueText(value: ClaimPreview['value']): string {
 }
 
 function Values({ id, scope }: { id: string; scope: ConsentScope }) {
-  if (scope.previewUnavailable) return <p class="values" id={id}>{say('consent.unavailable')}</p>;
+  if (scope.previewUnavailable) return (
+    <div class="values" id={id}>
+      <p>{say('consent.unavailable')}</p>
+      <ul>{scope.claims?.map(({ claim, title }) => <li key={claim}><bdi>{cap(title)}</bdi></li>)}</ul>
+    </div>
+  );
   if (!scope.preview.length) return <p class="values hint" id={id}>{say('consent.novalue')}</p>;
   return (
     <dl class="values" id={id}>

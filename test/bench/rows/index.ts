@@ -4,10 +4,11 @@ import { patchAlone, patchMany } from './2-patch.js';
 import { patchOnEtcd } from './3-patch-etcd.js';
 import { signInAsked, signInRemembered } from './4-sign-in.js';
 import { signInPeer } from './5-peer.js';
+import { assertion } from './6-assertion.js';
 import { policy } from './7-policy.js';
 import { start } from './11-start.js';
 import { memory } from './12-memory.js';
 import { page } from './13-page.js';
 
 /** The table of contents of the benchmarks. */
-export const rows: readonly Row[] = [get, patchMany, patchAlone, patchOnEtcd, signInAsked, signInRemembered, signInPeer, policy, start, memory, page];
+export const rows: readonly Row[] = [get, patchMany, patchAlone, patchOnEtcd, signInAsked, signInRemembered, signInPeer, assertion, policy, start, memory, page];

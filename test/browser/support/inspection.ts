@@ -8,7 +8,7 @@ interface Finding { id: string; nodes: { html: string; failureSummary: string }[
 
 /** What axe finds on the page as it stands, one line each; with `rules` these alone. */
 export async function axeFindings(page: Page, rules?: string[]): Promise<string[]> {
-  await page.evaluate(axe);
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe);
   const only = rules ?? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   const { violations } = await page.evaluate(`axe.run(document, { resultTypes: ['violations'], runOnly: ${JSON.stringify(only)} })`) as { violations: Finding[] };
   return violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.html} (${nodes[0]?.failureSummary})`);

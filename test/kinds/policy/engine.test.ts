@@ -193,7 +193,7 @@ describe('the engine', () => {
 
   test('words for people come first, then every rule that decided', async () => {
     await engine.use('p-1', '@id("a") forbid (principal, action, resource);\n@id("b") @message("Not today.") forbid (principal, action, resource);\n@id("c") permit (principal, action, resource);');
-    expect(engine.decide(visit()).reasons).toEqual([{ rule: 'b', message: 'Not today.' }, { rule: 'a', message: '' }]);
+    expect(engine.decide(visit()).reasons).toEqual([{ rule: 'b', message: 'Not today.' }, { rule: 'a', message: 'Policy refuses it.' }]);
   });
 
   test('a person is asked about as the person, also before there is a session', async () => {

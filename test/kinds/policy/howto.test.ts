@@ -18,6 +18,7 @@ describe('the recipes of the how-to', () => {
     'no-card-for-board': [{ caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'board' } }, { caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'notes' } }],
     'staff-signs-up': [{ caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'x.test' } }, { caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'example.org' } }],
     'wiki-is-for-staff': [{ caller: person('a@x.test'), action: 'signIn', facts: { client: 'wiki' } }, { caller: person('a@x.test', 'staff'), action: 'signIn', facts: { client: 'wiki' } }],
+    'bank-by-passkey': [{ caller: browser, action: 'signIn', facts: { client: 'bank', methods: ['EmailCode'] } }, { caller: browser, action: 'signIn', facts: { client: 'bank', methods: ['Passkey'] } }],
   };
 
   test('are all known here', () => { expect(recipes.map((recipe) => /@id\("([^"]+)"\)/.exec(recipe)![1])).toEqual(Object.keys(said)) });
