@@ -8,5 +8,5 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/test/bench/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/ui/dist/'],
-  testTimeout: 30_000,
+  testTimeout: 120_000,
 };

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -46,6 +47,7 @@ async function serve(args: readonly string[]): Promise<void> {
     stopping = true;
     service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
   });
+  channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
   process.stdout.write(`ready ${service.baseURL} ${service.url}\n`);
 }
 

@@ -39,10 +39,8 @@ function entry({ store, allowance, series }: Books, question: Question, judgemen
     const { name, part } = decisionPart(store, question, judgement);
     return { name, async join(tx) { tx.add(part) } };
   }
-  return {
-    name: series.nameFor(question, judgement, about),
-    async join(tx) { if (isNobodys) tx.after(() => series.count(question, judgement)); else await series.add(tx, question, judgement, about) },
-  };
+  if (!isNobodys) return series.oneMore(question, judgement, about);
+  return { name: series.nameFor(question, judgement), async join(tx) { tx.after(() => series.count(question, judgement)) } };
 }
 
 /** Whose allowance a decision counts against: its account's, else that of whoever asked; browsers without an account are one. */

@@ -75,12 +75,16 @@ export class Series {
   }
 
   /** What a series is called; `about` is the account that a change is about. */
-  nameFor(question: Question, judgement: Judgement, about?: string): string { return begun(keyOf(question, judgement, about), question, judgement, about).name }
+  nameFor(question: Question, judgement: Judgement, about?: string): string {
+    const key = keyOf(question, judgement, about);
+    return (this.#held.get(key) ?? begun(key, question, judgement, about)).name;
+  }
 
-  /** Counts one in the commit of the change itself. */
-  async add(tx: Transaction, question: Question, judgement: Judgement, about: string | undefined): Promise<void> {
+  /** One more of a series: what it is called, and how it is counted in the commit of the change itself. */
+  oneMore(question: Question, judgement: Judgement, about: string | undefined): { readonly name: string; join(tx: Transaction): Promise<void> } {
+    const counted = begun(keyOf(question, judgement, about), question, judgement, about);
     const now = Date.now();
-    await add(tx, begun(keyOf(question, judgement, about), question, judgement, about), { count: 1, first: now, last: now, judgement });
+    return { name: counted.name, join: (tx) => add(tx, counted, { count: 1, first: now, last: now, judgement }) };
   }
 
   /** Writes everything there is. */

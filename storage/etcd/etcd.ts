@@ -6,6 +6,7 @@ import { Failure, passes, unavailable } from './failure.js';
 import { Keyspace } from './keyspace.js';
 import { Leases } from './leases.js';
 import { readRange } from './lister.js';
+import { Marker } from './marker.js';
 import { Reads } from './reads.js';
 import { Streams } from './stream.js';
 import { admitVersion, ordersProgress, parseVersion } from './version.js';
@@ -49,7 +50,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
   const reads = new Reads(cluster, keyspace);
   const leases = new Leases(cluster, options.leaseGrace ?? 3_600_000, options.leaseWidth ?? 300_000);
   const committer = new Committer({ cluster, keyspace, reads, leases });
-  const watching: Watching = { cluster, keyspace, streams, ordered };
+  const watching: Watching = { cluster, keyspace, streams, marker: ordered ? undefined : new Marker(cluster, keyspace) };
   const ending = new AbortController();
   const findOldest = (from: Revision): Promise<Revision> => oldestAfter(watching, from, ending.signal);
   return {

@@ -3,51 +3,56 @@ import type { WatchStream } from './stream.js';
 const quiet = 1000;
 const silence = 4000;
 const look = 100;
-const settling = 300;
+const soon = 1;
+const soonMarked = 30;
 
-/** Asks a watch stream how far it is, and judges how far the answer may be believed. */
+/** Finds out how far a watch stream is, and whether it still lives. All revisions are etcd's own. */
 export class Progress {
   readonly #stream: WatchStream;
-  readonly #ordered: boolean;
+  readonly #mark: (() => void) | undefined;
   readonly #timer: NodeJS.Timeout;
-  readonly #started = Date.now();
   #heard = Date.now();
-  #candidate: number | undefined;
-  #wanted = 1;
-  #caughtUp = false;
+  #wanted: number;
   #soon: NodeJS.Timeout | undefined;
 
-  /** `ordered`: this etcd never lets an answer overtake events. `lost` is called when the stream has been silent for too long. */
-  constructor(stream: WatchStream, ordered: boolean, lost: () => void) {
+  /**
+   * `wanted`: what has to be reached before the stream has caught up, 0 for nothing. `mark`: writes an event that this stream is
+   * told; given where etcd's answers may overtake events and are therefore not believed. `lost` is called when the stream has
+   * been silent for too long.
+   */
+  constructor(stream: WatchStream, wanted: number, mark: (() => void) | undefined, lost: () => void) {
     this.#stream = stream;
-    this.#ordered = ordered;
+    this.#wanted = wanted;
+    this.#mark = mark;
     this.#timer = setInterval(() => {
       const silent = Date.now() - this.#heard;
       if (silent > silence) lost();
-      else if (silent >= quiet || this.#wanted > 0) this.#ask();
+      else if (this.#wanted > 0) this.#seek();
+      if (silent >= quiet) this.#ask();
     }, look);
   }
 
-  /** Asks soon, because this revision was seen elsewhere. */
+  /** Finds out soon, because this revision was seen elsewhere. */
   want(revision: number): void {
     this.#wanted = revision;
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
-      if (this.#wanted > 0) this.#ask();
-    }, 1);
+      if (this.#wanted > 0) this.#seek();
+    }, this.#mark ? soonMarked : soon);
   }
 
-  /** Events have arrived up to this revision. */
+  /** Every event up to this revision has arrived. */
   events(revision: number): void {
     this.#heard = Date.now();
-    this.#candidate = undefined;
-    if (this.#caughtUp && revision >= this.#wanted) this.#wanted = 0;
+    if (revision >= this.#wanted) this.#wanted = 0;
   }
 
-  /** An answer has arrived: the revision up to which nothing is missing, once that is certain. */
+  /** An answer has arrived: the revision up to which nothing is missing, where etcd can be believed. */
   answer(revision: number): number | undefined {
     this.#heard = Date.now();
-    return this.#ordered ? this.#certain(revision) : this.#confirmed(revision);
+    if (this.#mark) return undefined;
+    this.events(revision);
+    return revision;
   }
 
   /** Stops asking. */
@@ -56,20 +61,9 @@ export class Progress {
     clearTimeout(this.#soon);
   }
 
-  /** An answer that may overtake events counts when the next one comes without events in between, and not before old events had time to come. */
-  #confirmed(revision: number): number | undefined {
-    const early = !this.#caughtUp && Date.now() - this.#started < settling;
-    const certain = this.#candidate;
-    this.#candidate = early ? undefined : revision;
-    const reached = certain === undefined ? undefined : this.#certain(certain);
-    if (!early && (reached === undefined || this.#wanted > 0)) this.#ask();
-    return reached;
-  }
-
-  #certain(revision: number): number {
-    this.#caughtUp = true;
-    if (revision >= this.#wanted) this.#wanted = 0;
-    return revision;
+  #seek(): void {
+    if (this.#mark) this.#mark();
+    else this.#ask();
   }
 
   #ask(): void {

@@ -3,6 +3,7 @@ import { Compacted, under, type Batch, type Change, type Revision } from '../sto
 import type { Cluster } from './cluster.js';
 import { Failure } from './failure.js';
 import type { Keyspace } from './keyspace.js';
+import { markKey, type Marker } from './marker.js';
 import { Progress } from './progress.js';
 import type { Streams, WatchEvent, WatchResponse, WatchStream } from './stream.js';
 
@@ -13,7 +14,8 @@ export interface Watching {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
   readonly streams: Streams;
-  readonly ordered: boolean;
+  /** Present where an answer about progress may overtake events. */
+  readonly marker: Marker | undefined;
 }
 
 /** Every change under `prefix` after `from`, across as many streams as it takes; resumes after the last revision handed on. */
@@ -38,19 +40,20 @@ export async function* watchPrefix(watching: Watching, prefix: string, from: Rev
 
 /** One stream, until it ends or fails. */
 async function* readStream(watching: Watching, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
-  const { cluster, keyspace, streams, ordered } = watching;
+  const { cluster, keyspace, streams, marker } = watching;
   const { start, latest } = await startOf(watching, from);
   if (signal.aborted) return;
   const stream = streams.open();
   const cancel = (): void => { stream.cancel(); };
-  const progress = new Progress(stream, ordered, cancel);
+  const wanted = latest > keyspace.inward(from) ? latest : 0;
+  const progress = new Progress(stream, wanted, marker && (() => { marker.mark(); }), cancel);
   const want = (): void => { progress.want(cluster.horizon); };
   signal.addEventListener('abort', cancel);
   cluster.onHorizon.add(want);
   try {
-    ask(stream, keyspace, prefix, start);
-    if (latest) yield { revision: from, changes: [] };
-    yield* batchesOf(stream, progress, keyspace, from);
+    ask(stream, keyspace, marker ? '' : prefix, start);
+    if (latest === keyspace.inward(from)) yield { revision: from, changes: [] };
+    yield* batchesOf(stream, progress, keyspace, { prefix, from });
   } finally {
     progress.stop();
     cluster.onHorizon.delete(want);
@@ -64,11 +67,11 @@ async function* readStream(watching: Watching, prefix: string, from: Revision, s
  * Where etcd is to begin: behind `from` when that is the latest, else at `from` itself, because etcd refuses a start
  * before its compaction and `from` has to be readable for the values before of what follows.
  */
-async function startOf({ cluster, keyspace }: Watching, from: Revision): Promise<{ start: number; latest: boolean }> {
+async function startOf({ cluster, keyspace }: Watching, from: Revision): Promise<{ start: number; latest: number }> {
   const inward = keyspace.inward(from);
   const { header } = await cluster.read((member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
   const latest = Number(header.revision);
-  return { start: inward >= latest ? inward + 1 : inward, latest: inward === latest };
+  return { start: inward >= latest ? inward + 1 : inward, latest };
 }
 
 function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: number): void {
@@ -77,7 +80,7 @@ function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: num
   stream.write({ create_request: { ...range, start_revision: start, prev_kv: true, fragment: true } });
 }
 
-async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Keyspace, from: Revision): AsyncGenerator<Batch> {
+async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Keyspace, { prefix, from }: { prefix: string; from: Revision }): AsyncGenerator<Batch> {
   let at = from;
   let events: WatchEvent[] = [];
   for await (const response of stream as AsyncIterable<WatchResponse>) {
@@ -85,14 +88,14 @@ async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Key
     if (response.created) continue;
     for (const event of response.events) events.push(event);
     if (response.fragment) continue;
-    for (const batch of wholeRevisions(events, keyspace, at)) yield { ...batch, revision: (at = batch.revision) };
+    for (const batch of wholeRevisions(events, keyspace, prefix, at)) yield { ...batch, revision: (at = batch.revision) };
     if (events.length > 0) {
       progress.events(keyspace.inward(at));
       events = [];
       continue;
     }
     const reached = progress.answer(Number(response.header.revision));
-    if (reached !== undefined && keyspace.outward(reached) >= at) yield { revision: (at = keyspace.outward(reached)), changes: [] };
+    yield { revision: (at = Math.max(at, reached === undefined ? at : keyspace.outward(reached))), changes: [] };
   }
 }
 
@@ -102,16 +105,19 @@ function refuseCancelled({ canceled, compact_revision, cancel_reason }: WatchRes
   throw new Failure('unknown', cancel_reason || 'etcd ended the watch');
 }
 
-function* wholeRevisions(events: readonly WatchEvent[], keyspace: Keyspace, at: Revision): Generator<Batch> {
+/** What is new in these events, a batch a revision; empty where all of it lies outside of the prefix. */
+function* wholeRevisions(events: readonly WatchEvent[], keyspace: Keyspace, prefix: string, at: Revision): Generator<Batch> {
   for (let i = 0; i < events.length;) {
     const revision = keyspace.outward(events[i]!.kv.mod_revision);
     const changes: Change[] = [];
     for (; i < events.length && keyspace.outward(events[i]!.kv.mod_revision) === revision; i++) {
-      if (revision > at) changes.push(changeOf(events[i]!, keyspace));
+      if (revision > at && isTold(keyspace.name(events[i]!.kv.key), prefix)) changes.push(changeOf(events[i]!, keyspace));
     }
-    if (changes.length > 0) yield { revision, changes };
+    if (revision > at) yield { revision, changes };
   }
 }
+
+const isTold = (name: string, prefix: string): boolean => name !== markKey && name.startsWith(prefix);
 
 function changeOf({ type, kv, prev_kv }: WatchEvent, keyspace: Keyspace): Change {
   const created = type === 'Put' && kv.create_revision === kv.mod_revision;

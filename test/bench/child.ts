@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { pinned } from './layout.js';
+import type { Memo } from './memo.js';
 
 /** How a child is started. */
 export interface ChildOptions {
@@ -18,7 +19,7 @@ export interface ChildOptions {
 }
 
 /** What a process says of itself. */
-export interface Usage { readonly cpuMicros: number; readonly rss: number }
+export interface Usage { readonly cpuMicros: number; readonly rss: number; readonly memo?: Memo }
 
 type Reply = { readonly id: number; readonly value?: unknown; readonly error?: string };
 

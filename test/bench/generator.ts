@@ -1,4 +1,5 @@
 import type { Load, MakeLoad, Run } from './load.js';
+import { memoSince } from './memo.js';
 import { percentile } from './statistics.js';
 import { stayAwake } from './wakefulness.js';
 
@@ -14,6 +15,7 @@ async function prepare(name: string, args: unknown): Promise<void> {
 
 async function run(seconds: number, awake: boolean): Promise<Run> {
   const { inFlight, operation } = load!;
+  const remembered = load!.memo?.();
   const latencies: number[] = [];
   const cpu = process.cpuUsage();
   const idle = awake ? stayAwake() : () => 0;
@@ -32,7 +34,7 @@ async function run(seconds: number, awake: boolean): Promise<Run> {
   const spare = idle() / 1000;
   const { user, system } = process.cpuUsage(cpu);
   const sorted = Float64Array.from(latencies).sort();
-  return { operations: sorted.length, seconds: elapsed / 1000, p50: percentile(sorted, 0.5) / 1000, p99: percentile(sorted, 0.99) / 1000, cpuMicros: user + system, rss: process.memoryUsage.rss(), idle: spare };
+  return { operations: sorted.length, seconds: elapsed / 1000, p50: percentile(sorted, 0.5) / 1000, p99: percentile(sorted, 0.99) / 1000, cpuMicros: user + system, rss: process.memoryUsage.rss(), idle: spare, ...memoSince(remembered, load!.memo?.()) };
 }
 
 process.on('message', (question: Question) => {

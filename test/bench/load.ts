@@ -1,8 +1,12 @@
+import type { Memo } from './memo.js';
+
 /** Work that a generator repeats, so many at a time. */
 export interface Load {
   readonly inFlight: number;
   /** One operation by one of those in flight; throws where the answer is not what it must be. */
   operation(worker: number): Promise<void>;
+  /** What the policy remembered so far, where the load itself is what is measured. */
+  memo?(): Memo;
   close(): void | Promise<void>;
 }
 
@@ -10,4 +14,4 @@ export interface Load {
 export type MakeLoad<A> = (args: A) => Promise<Load>;
 
 /** What a window came to, as the generator saw it; times in seconds. `idle`: without anything to do, where it was told to stay awake. */
-export interface Run { readonly operations: number; readonly seconds: number; readonly p50: number; readonly p99: number; readonly cpuMicros: number; readonly rss: number; readonly idle: number }
+export interface Run { readonly operations: number; readonly seconds: number; readonly p50: number; readonly p99: number; readonly cpuMicros: number; readonly rss: number; readonly idle: number; readonly memo?: Memo }

@@ -45,9 +45,18 @@ export function mix(length: number): Asking[] {
   return Array.from({ length }, () => asking(person(), thing(), next()));
 }
 
+const held = new Map<number, readonly string[]>();
+
+/** The groups of a person, one list for as long as they stay the same: as the service's index hands them out. */
+function groupsOf(person: number): readonly string[] {
+  let groups = held.get(person);
+  if (!groups) held.set(person, (groups = [`g${person % 40}`, ...(person % 7 === 0 ? [`g${(person * 3) % 40}`] : []), ...(person % 100 === 3 ? ['operators'] : [])]));
+  return groups;
+}
+
 function asking(person: number, thing: number, chance: number): Asking {
   const account = nameOf(person);
-  const groups = [`g${person % 40}`, ...(person % 7 === 0 ? [`g${(person * 3) % 40}`] : []), ...(person % 100 === 3 ? ['operators'] : [])];
+  const groups = groupsOf(person);
   const who = { account, domain: `d${person % 20}.test`, groups };
   if (chance < 0.15) return { ...who, action: 'share', scope: scopes[thing % 10]!, client: `c${thing}` };
   if (chance < 0.25) return { ...who, action: 'signIn', client: `c${thing}` };

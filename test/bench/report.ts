@@ -14,7 +14,7 @@ export function lineOf(result: Result): string {
     id, workload, measured ? amount(ours, unit) : '–', peer ? `${amount(peer.value, unit)} ${peer.name}` : '–',
     measured && peer ? result.ratio.toFixed(2) : '–', measured ? result.spread.toFixed(2) : '–',
     `${is} ${bound(result.gate)}`, `${is} ${bound(result.stretch)}`,
-    memo ? (memo.hits / (memo.hits + memo.misses)).toFixed(2) : '–', reason ? `${verdict}: ${reason}` : verdict,
+    memo && memo.hits + memo.misses > 0 ? (memo.hits / (memo.hits + memo.misses)).toFixed(3) : '–', reason ? `${verdict}: ${reason}` : verdict,
   ]);
 }
 

@@ -1,5 +1,6 @@
 import { busy, judge, type Judgement, type Verdict } from './judge.js';
 import type { Rounds } from './measure.js';
+import type { Memo } from './memo.js';
 import type { Bound, Metric, Sample } from './row.js';
 import { median } from './statistics.js';
 
@@ -21,7 +22,7 @@ export interface Result {
   readonly is: '≤' | '≥';
   readonly gate: number;
   readonly stretch: number;
-  readonly memo?: { readonly hits: number; readonly misses: number };
+  readonly memo?: Memo;
   readonly verdict: Verdict;
   readonly reason?: string;
 }
@@ -44,8 +45,15 @@ export function resultOf(metric: Metric, rounds: Rounds, line: '20' | '24', quic
   return {
     ...known, ours: median(ours.map(metric.of)), ...(peers && { peer: { name: metric.peer!, value: median(peers.map(metric.of)) } }),
     sides: [[metric.ours, ours] as const, ...(peers ? [[metric.peer!, peers] as const] : [])].map(([name, samples]) => sideOf(name, samples)),
-    rounds: ratios, ...judgement, ...(judgement.verdict === 'client-bound' && { reason: `the client used over ${busy * 100} % of its core` }),
+    rounds: ratios, ...rememberedIn(ours), ...judgement, ...(judgement.verdict === 'client-bound' && { reason: `the client used over ${busy * 100} % of its core` }),
   };
+}
+
+/** What the policy remembered in all windows of a side. */
+function rememberedIn(samples: readonly Sample[]): Pick<Result, 'memo'> {
+  const all = samples.flatMap(({ memo }) => (memo ? [memo] : []));
+  const sum = (of: 'hits' | 'misses'): number => all.reduce((total, memo) => total + memo[of], 0);
+  return all.length > 0 ? { memo: { hits: sum('hits'), misses: sum('misses') } } : {};
 }
 
 /** A metric without a measurement, and why. */

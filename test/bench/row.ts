@@ -1,5 +1,6 @@
 import type { Bench } from './bench.js';
 import type { Bounds } from './judge.js';
+import type { Memo } from './memo.js';
 
 /** What one window of one side came to; times in seconds where not said otherwise, memory in bytes. */
 export interface Sample {
@@ -12,6 +13,8 @@ export interface Sample {
   readonly rss: number;
   /** The share of its core that the load generator used. */
   readonly client?: number;
+  /** What the policy remembered of the decisions in it. */
+  readonly memo?: Memo;
   /** Amounts that only one row knows. */
   readonly values?: Readonly<Record<string, number>>;
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Bench } from './bench.js';
 import { Child } from './child.js';
 import type { Run } from './load.js';
+import { memoSince } from './memo.js';
 import type { Side } from './row.js';
 
 /** A side made of a load and of the server it is put to; without a server the load itself is what is measured, on the server's core. */
@@ -30,7 +31,7 @@ export async function loadedSide(bench: Bench, { name, server, load, args, warm,
       const run = await generator.ask<Run>({ ask: 'run', seconds, awake });
       const after = await server?.child.usage();
       if (!before || !after) return run;
-      return { ...run, cpuMicros: after.cpuMicros - before.cpuMicros, rss: after.rss, client: awake ? 1 - run.idle / run.seconds : run.cpuMicros / 1e6 / run.seconds };
+      return { ...run, cpuMicros: after.cpuMicros - before.cpuMicros, rss: after.rss, ...memoSince(before.memo, after.memo), client: awake ? 1 - run.idle / run.seconds : run.cpuMicros / 1e6 / run.seconds };
     },
     async stop() {
       await generator.stop();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { MakeLoad } from '../load.js';
+import { memoOf } from '../memo.js';
 import { mix, policyText, type Asking } from '../policies.js';
 
 /** How many decisions are one operation: a single one is too short to be timed alone. */
@@ -27,6 +28,7 @@ const make: MakeLoad<{ root: string; count: number; always: boolean; by: 'engine
       for (let i = 0; i < (by === 'engine' && !always ? decisions * 50 : decisions); i += 1) ask(at = (at + 1) % questions.length);
       await new Promise(setImmediate);
     },
+    ...(by === 'engine' && { memo: () => memoOf(new Map(Object.entries(engine.counts as object))) }),
     close() {},
   };
 };

@@ -46,6 +46,27 @@ export function watchCases(open: OpenStore): void {
     await watched.stop();
   });
 
+  withStore(open, 'a mark never comes before a change it covers', async (storage) => {
+    const from = await put(storage, { 'w/a': '1' });
+    const acknowledged = new Map<string, Revision>();
+    const watches = Array.from({ length: 5 }, () => new Watched(storage, 'w/', from));
+    for (let round = 0; round < 30; round++) {
+      await Promise.all(['w/', 'x/', 'w/', 'y/'].map(async (place, i) => {
+        const key = `${place}${i}-${round}`;
+        const revision = await put(storage, { [key]: '1' });
+        if (place === 'w/') acknowledged.set(key, revision);
+      }));
+      watches.push(new Watched(storage, 'w/', from));
+    }
+    const last = await put(storage, { 'x/last': '1' });
+    for (const watched of watches) {
+      await watched.reached(last);
+      const told = new Map(watched.batches.flatMap(({ changes }, place) => changes.map(({ key }) => [key, place])));
+      for (const [key, revision] of acknowledged) expect(told.get(key)).toBeLessThanOrEqual(watched.batches.findIndex((batch) => batch.revision >= revision));
+      await watched.stop();
+    }
+  });
+
   withStore(open, 'a prefix does not reach its neighbours', async (storage) => {
     const from = (await storage.get('w/a')).revision;
     const watched = new Watched(storage, 'w/a/', from);
