@@ -48,7 +48,7 @@ async function serve(args: readonly string[]): Promise<void> {
     service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
   });
   channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
-  process.stdout.write(`ready ${service.baseURL} ${service.url}\n`);
+  process.stdout.write(`ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`);
 }
 
 /** Keeps compiled code from one start to the next where Node can (22.1 and later), in the store's own folder: whoever can write there could change anything. */

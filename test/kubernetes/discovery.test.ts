@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { kinds } from '../../kinds/index.js';
-import { openKubernetes, type Cluster } from '../support/cluster.js';
-import { findKubectls, type Kubectl } from '../support/kubectl.js';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
+import type { Kubectl } from '../support/kubectl.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;
 beforeAll(async () => { cluster = await openKubernetes() }, 60_000);
-afterAll(async () => { await cluster.stop(); await stopAll() });
+afterAll(async () => { cluster?.stop(); await stopAll() });
 
-describe.each(findKubectls())('kubectl $version', (found) => {
+eachKubectl((found) => {
   let operator: Kubectl;
   beforeAll(() => { operator = cluster.kubectl(found) });
 

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openKubernetes, type Cluster } from '../support/cluster.js';
-import { findKubectls, type Kubectl } from '../support/kubectl.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eachKubectl, openKubernetes, type Cluster } from '../support/cluster.js';
+import type { Kubectl } from '../support/kubectl.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;
 beforeAll(async () => { cluster = await openKubernetes() }, 60_000);
-afterAll(async () => { await cluster.stop(); await stopAll() });
+afterAll(async () => { cluster?.stop(); await stopAll() });
 
 const apiVersion = 'id.vestibule.org/v1alpha1';
 const group = (name: string, spec: object = {}, metadata: object = {}) => ({ apiVersion, kind: 'Group', metadata: { name, ...metadata }, spec: { displayName: 'Sample', ...spec } });
 
-describe.each(findKubectls())('kubectl $version', (found) => {
+eachKubectl((found) => {
   const prefix = `w${found.version.replaceAll('.', '-')}`;
   let operator: Kubectl;
   beforeAll(() => { operator = cluster.kubectl(found) });

@@ -1,8 +1,10 @@
-import { jest } from '@jest/globals';
+import { describe, jest } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { tokenOf } from './device.js';
-import { Kubectl, findKubectls, openFront, type Found } from './kubectl.js';
+import { Kubectl, findKubectls, type Found } from './kubectl.js';
 import { signIn } from './signin.js';
-import { createClient, startTest, type TestService } from './service.js';
+import { createClient, startTest, temporary, type TestService } from './service.js';
 import type { Tab } from './tab.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
@@ -15,25 +17,36 @@ export interface Cluster {
   readonly person: Tab;
   /** That kubectl, as the operator or as somebody else, or with no credential; at another address than the one with TLS. */
   kubectl(found: Found, as?: 'operator' | 'person' | 'nobody', url?: string): Kubectl;
-  stop(): Promise<void>;
+  stop(): void;
+}
+
+const kubectls = findKubectls();
+
+/** The same cases with every kubectl there is; where there is none they are skipped, and standard error says so. */
+export function eachKubectl(cases: (found: Found) => void): void {
+  if (kubectls.length > 0) return describe.each(kubectls)('kubectl $version', cases);
+  const why = 'no kubectl is on the PATH, and hack/prepare has built none';
+  process.stderr.write(`SKIPPED test/kubernetes: ${why}\n`);
+  describe.skip(`kubectl: ${why}`, () => cases({ version: '0.0.0', path: 'kubectl' }));
 }
 
 /** Starts the service and signs both in by device flow; says on standard error which kubectl are used. */
 export async function openKubernetes(): Promise<Cluster> {
-  process.stderr.write(`kubectl used: ${findKubectls().map(({ version, path }) => `${version} (${path})`).join(', ')}\n`);
-  const service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
+  process.stderr.write(`kubectl used: ${kubectls.map(({ version, path }) => `${version} (${path})`).join(', ')}\n`);
+  const directory = temporary();
+  const service = await startTest({ directory, flags: ['--operators', 'op@example.test', '--limit-factor', '1000', '--secure-port', '0'] });
   await createClient(service, 'app');
   const tabs = [(await signIn(service, 'op@example.test')).tab, (await signIn(service, 'ada@example.test')).tab] as const;
   const [operator, person] = await Promise.all(tabs.map((tab) => tokenOf(service, tab)));
   const tokens = { operator, person, nobody: undefined };
-  const front = await openFront(service.url);
+  const trusted = { url: service.secureURL!, ca: readFileSync(join(directory, 'tls.crt')) };
   const made: Kubectl[] = [];
   return {
     service, operator: tabs[0], person: tabs[1],
     kubectl(found, as = 'operator', url?) {
-      made.push(new Kubectl(found, url === undefined ? front : { url }, tokens[as]));
+      made.push(new Kubectl(found, url === undefined ? trusted : { url }, tokens[as]));
       return made.at(-1)!;
     },
-    async stop() { for (const one of made) one.remove(); await front.stop() },
+    stop() { for (const one of made) one.remove() },
   };
 }

@@ -1,27 +1,26 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { createServer } from 'node:tls';
-import { makeCertificates } from '../storage/certificates.js';
 
 /** One kubectl of this machine. */
 export interface Found { readonly version: string; readonly path: string }
 
-/** Every kubectl on the PATH, and beside the one that it stands for, by ascending version; each minor version once, the highest of it. Throws where there is none: a transcript without kubectl proves nothing. */
+/** Where hack/prepare puts the one it builds. */
+const built = join(import.meta.dirname, '../../.cache/bin');
+
+/** Every kubectl on the PATH, beside the one that it stands for, and of our own building, by ascending version; each minor version once, the highest of it. */
 export function findKubectls(): Found[] {
-  const folders = (process.env.PATH ?? '').split(delimiter).flatMap((folder) => {
+  const folders = [...(process.env.PATH ?? '').split(delimiter).flatMap((folder) => {
     const own = join(folder, 'kubectl');
     return existsSync(own) ? [folder, dirname(realpathSync(own))] : [folder];
-  });
+  }), built];
   const found = new Map<string, Found>();
   for (const path of folders.flatMap((folder) => (existsSync(folder) ? readdirSync(folder).filter((name) => /^kubectl(\.1\.\d+)?$/.test(name)).map((name) => join(folder, name)) : []))) {
     const version = versionOf(path);
     const minor = version?.split('.')[1];
     if (version && minor && higher(version, found.get(minor)?.version)) found.set(minor, { version, path });
   }
-  if (found.size === 0) throw new Error('no kubectl is on the PATH: install one, 1.27 to 1.33, as kubectl or kubectl.1.x');
   return [...found.values()].sort((a, b) => (higher(a.version, b.version) ? 1 : -1));
 }
 
@@ -34,26 +33,6 @@ function versionOf(path: string): string | undefined {
   } catch { return undefined }
 }
 
-/** TLS in front of a plain address: kubectl sends tokens over nothing else. */
-export interface Front { readonly url: string; readonly ca: string; stop(): Promise<void> }
-
-/** Opens a TLS port whose connections lead to `address`. */
-export async function openFront(address: string): Promise<Front> {
-  const certificates = makeCertificates();
-  const { hostname, port } = new URL(address);
-  const open = new Set<Socket>();
-  const server = createServer({ cert: certificates.pem.cert, key: certificates.pem.key }, (outside) => {
-    const inside = connect(Number(port), hostname.replace(/[[\]]/g, ''));
-    for (const socket of [outside, inside]) { open.add(socket); socket.on('error', () => { outside.destroy(); inside.destroy() }).on('close', () => { open.delete(socket); outside.destroy(); inside.destroy() }) }
-    outside.pipe(inside).pipe(outside);
-  });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) });
-  return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`, ca: certificates.files.ca,
-    async stop() { for (const socket of open) socket.destroy(); await new Promise((resolve) => { server.close(resolve) }); certificates.remove() },
-  };
-}
-
 /** What came of one command. */
 export interface Ran { readonly code: number; readonly out: string; readonly error: string }
 
@@ -62,10 +41,10 @@ export class Kubectl {
   readonly #path: string;
   readonly #home = mkdtempSync(join(tmpdir(), 'vestibule-kubectl-'));
 
-  constructor({ path }: Found, { url, ca }: { url: string; ca?: string }, token?: string) {
+  constructor({ path }: Found, { url, ca }: { url: string; ca?: Buffer }, token?: string) {
     this.#path = path;
     this.file('config', JSON.stringify({
-      apiVersion: 'v1', kind: 'Config', 'current-context': 'test', clusters: [{ name: 'test', cluster: { server: url, ...(ca !== undefined && { 'certificate-authority': ca }) } }],
+      apiVersion: 'v1', kind: 'Config', 'current-context': 'test', clusters: [{ name: 'test', cluster: { server: url, ...(ca !== undefined && { 'certificate-authority-data': ca.toString('base64') }) } }],
       users: [{ name: 'test', user: token === undefined ? {} : { token } }], contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
     }));
   }
