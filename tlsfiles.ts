@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, statSync, watch, writeFileSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, watch, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +23,7 @@ export function tlsFiles({ certFile, keyFile }: SecureConfig, directory: string,
   const { cert, key } = makeCertificate(names, Date.now());
   write(files.keyFile, key, 0o600);
   write(files.certFile, cert, 0o644);
-  log.warn({ file: files.certFile, names }, 'made a certificate for the secure port; whoever connects has to be given it');
+  log.info({ file: files.certFile, names }, 'made a certificate for the secure port; whoever connects has to be given it');
   return files;
 }
 

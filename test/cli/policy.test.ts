@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { vestibule as run } from '../support/command.js';
 import { confirm } from '../support/device.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
-const program = join(import.meta.dirname, '../../bin/vestibule');
 let service: TestService;
 let folder: string;
 beforeAll(async () => {
@@ -16,18 +15,7 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
-interface Ran { readonly code: number | null; readonly out: string; readonly error: string }
-
-/** The command as a process of its own; `told` hears what it says on standard error as it says it. */
-function vestibule(args: readonly string[], told: (text: string) => void = () => {}): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH!, HOME: folder }, stdio: ['ignore', 'pipe', 'pipe'] });
-    let [out, error] = ['', ''];
-    child.stdout.on('data', (text: Buffer) => { out += text.toString() });
-    child.stderr.on('data', (text: Buffer) => { error += text.toString(); told(error) });
-    child.on('error', reject).on('close', (code) => resolve({ code, out, error }));
-  });
-}
+const vestibule = (args: readonly string[], told?: (text: string) => void) => run(args, { HOME: folder }, told);
 
 test('an operator signs the command in, tries a policy, reads what it would change, and puts it in force', async () => {
   const ada = await signIn(service, 'ada@example.test', { client: 'notes' });

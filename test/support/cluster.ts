@@ -22,9 +22,9 @@ export interface Cluster {
 
 const kubectls = findKubectls();
 
-/** The same cases with every kubectl there is; where there is none they are skipped, and standard error says so. */
-export function eachKubectl(cases: (found: Found) => void): void {
-  if (kubectls.length > 0) return describe.each(kubectls)('kubectl $version', cases);
+/** The same cases with every kubectl there is, or with the newest; where there is none they are skipped, and standard error says so. */
+export function eachKubectl(cases: (found: Found) => void, which: 'all' | 'newest' = 'all'): void {
+  if (kubectls.length > 0) return describe.each(which === 'all' ? kubectls : kubectls.slice(-1))('kubectl $version', cases);
   const why = 'no kubectl is on the PATH, and hack/prepare has built none';
   process.stderr.write(`SKIPPED test/kubernetes: ${why}\n`);
   describe.skip(`kubectl: ${why}`, () => cases({ version: '0.0.0', path: 'kubectl' }));

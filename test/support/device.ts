@@ -24,7 +24,7 @@ export async function confirm(tab: Tab, address: string): Promise<void> {
 /** The access token of whoever is signed in in `tab`, by the device flow of the command. */
 export async function tokenOf(service: TestService, tab: Tab): Promise<string> {
   let confirmed: Promise<void> | undefined;
-  const { accessToken } = await signIn(service.baseURL, (words) => { confirmed = confirm(tab, /Open (\S+)\n/.exec(words)![1]!) });
+  const { accessToken } = await signIn({ server: service.baseURL }, (words) => { confirmed = confirm(tab, /Open (\S+)\n/.exec(words)![1]!) });
   await confirmed;
   return accessToken!;
 }
