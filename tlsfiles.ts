@@ -34,9 +34,11 @@ export function ownNames(baseURL: string, bindAddress: string): string[] {
   return [...new Set(['localhost', '127.0.0.1', '::1', host, ...(bound === undefined || ['0.0.0.0', '::'].includes(bound) ? [] : [bound])])];
 }
 
+/** Whether a certificate that was made here earlier does still; one of somebody else's is never replaced. */
 function isGood(files: Files, names: readonly string[]): boolean {
   if (!existsSync(files.certFile) || !existsSync(files.keyFile)) return false;
   const certificate = new X509Certificate(read(files).cert);
+  if (certificate.issuer !== 'CN=vestibule') throw new ConfigError([`--tls-cert-file is missing: ${files.certFile} is not a certificate that this service made; give it by --tls-cert-file and --tls-private-key-file, or take it away`]);
   return Date.parse(certificate.validTo) - Date.now() > spare && names.every((one) => (isIP(one) ? certificate.checkIP(one) : certificate.checkHost(one)) !== undefined);
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { lifetime, makeCertificate } from '../../certificate.js';
 import { ConfigError, readConfig } from '../../config.js';
+import { makeCertificates } from '../storage/certificates.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
 afterAll(stopAll);
@@ -96,6 +97,17 @@ describe('a certificate of our own', () => {
     const service = await started(directory);
     const cert = readFileSync(join(directory, 'tls.crt'), 'utf8');
     expect([cert === old.cert, (await get(service, cert)).serial]).toEqual([false, serial(cert)]);
+  });
+
+  test('is not put in the place of one of somebody else’s', async () => {
+    const directory = temporary();
+    const others = makeCertificates();
+    for (const [name, from] of [['tls.crt', others.pem.cert], ['tls.key', others.pem.key]] as const) writeFileSync(join(directory, name), from, { mode: 0o600 });
+    others.remove();
+    await expect(started(directory)).rejects.toThrow(/tls\.crt is not a certificate that this service made; give it by --tls-cert-file/);
+    expect(readFileSync(join(directory, 'tls.crt'))).toEqual(others.pem.cert);
+    const service = await started(directory, '--tls-cert-file', join(directory, 'tls.crt'), '--tls-private-key-file', join(directory, 'tls.key'));
+    expect((await get(service, others.pem.ca.toString())).code).toBe(200);
   });
 });
 
