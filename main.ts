@@ -7,6 +7,7 @@ import { Failure } from './cli/failure.js';
 import { plain } from './cli/plain.js';
 import { words } from './cli/words.js';
 import { ConfigError, readConfig } from './config.js';
+import { giveBack } from './giveback.js';
 import { writeKeys } from './keysfile.js';
 import { createLog } from './registry/observe.js';
 import { release } from './release.js';
@@ -49,6 +50,8 @@ async function serve(args: readonly string[]): Promise<void> {
   });
   channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
   process.stdout.write(`ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`);
+  await service.warmed;
+  await giveBack().catch((error) => log.warn({ err: error }, 'memory of the start was not given back'));
 }
 
 /** Keeps compiled code from one start to the next where Node can (22.1 and later), in the store's own folder: whoever can write there could change anything. */

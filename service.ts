@@ -16,6 +16,7 @@ import { sessionsWorker } from './kinds/othersessions.js';
 import { webauthn } from './kinds/passkey/library.js';
 import { openEngine } from './kinds/policy/engine.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
+import { tallyWorker } from './kinds/policy/tally.js';
 import { Troubles } from './kinds/policy/troubles.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
 import type { Transport } from './mail/message.js';
@@ -47,6 +48,8 @@ export interface Service {
   /** The one it serves TLS on, where it does. */
   readonly secureURL?: string;
   readonly store: Store;
+  /** Resolves when everything is made that the first requests would wait for. */
+  readonly warmed: Promise<void>;
   /** What was counted since the start, by name: `policy.…` of the decisions, else the provider's events; for whoever measures. */
   counts(): ReadonlyMap<string, number>;
   /** Graceful: unready at once, requests finished, watches ended, the store closed. */
@@ -101,7 +104,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   if ('transport' in mail) held.add(() => mail.transport.close());
-  for (const worker of [mailWorker(config.emailFrom, mail, log), closingWorker(store), sessionsWorker(store)]) outbox.register(worker);
+  for (const worker of [mailWorker(config.emailFrom, mail, log), closingWorker(store), sessionsWorker(store), tallyWorker(store)]) outbox.register(worker);
   held.add(async () => { await provider.settled(); await court.stop() });
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
@@ -124,7 +127,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   server.ready();
   warmed = warm(registry, log);
   return {
-    baseURL, store, ...urls, stop: () => held.release(),
+    baseURL, store, warmed, ...urls, stop: () => held.release(),
     counts: () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]),
   };
 }

@@ -49,6 +49,7 @@ export class NetworkLimits {
   readonly #storage: Storage;
   readonly #blocks = new Map<string, Block>();
   readonly #drawing = new Map<string, Promise<void>>();
+  readonly #keys = new Map<string, string>();
   readonly #factor: number;
 
   constructor(storage: Storage, factor = 1) {
@@ -58,15 +59,25 @@ export class NetworkLimits {
 
   /** Takes one for `network`, before the work it protects; 429 when the window is spent on all replicas together. */
   async spend(declared: Limit, network: string, now: number): Promise<void> {
-    const limit = raised(declared, this.#factor);
-    const key = limitKey(limit, network);
-    const window = Math.floor(now / (limit.seconds * 1000));
+    const key = this.#key(declared, network);
+    const window = Math.floor(now / (declared.seconds * 1000));
     let block = this.#blocks.get(key);
     while (!block || block.window < window || block.window > window + 1 || block.left === 0) {
-      await this.#drawn(limit, key, window, now);
+      await this.#drawn(raised(declared, this.#factor), key, window, now);
       block = this.#blocks.get(key);
     }
     block.left -= 1;
+  }
+
+  /** The key of a network's window, hashed once for as long as it is remembered. */
+  #key(limit: Limit, network: string): string {
+    const named = `${limit.name} ${network}`;
+    let key = this.#keys.get(named);
+    if (key === undefined) {
+      if (this.#keys.size >= held) this.#keys.clear();
+      this.#keys.set(named, (key = limitKey(limit, network)));
+    }
+    return key;
   }
 
   /** One draw at a time for a network: a crowd that comes at once shares the block, instead of emptying the window with a block for each. */

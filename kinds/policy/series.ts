@@ -6,9 +6,10 @@ import type { Store } from '../../registry/store.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
-import { recordOf } from './input.js';
+import { accountOf, recordOf } from './input.js';
 import type { Judgement } from './judge.js';
 import { seriesName } from './names.js';
+import { tally } from './tally.js';
 
 /** Series held in memory, and written in one commit. */
 const most = { held: 10_000, together: 20 };
@@ -44,11 +45,18 @@ function whose({ caller, facts, action }: Question, about: string | undefined): 
   }
 }
 
+/** Whether many browsers share a series. */
+const isOfMany = (key: string): boolean => key.startsWith('Browser ');
+
+/** The account whose series it is. */
+const accountIn = (key: string, question: Question, { allowed }: Judgement, about: string | undefined): string | undefined => (isOfMany(key) ? about : accountOf(question, allowed));
+
 /** Decisions counted in memory, one object a series, whose count and last time move in the background. */
 export class Series {
   readonly #store: Store;
   readonly #log: Log;
   readonly #held = new Map<string, Counted>();
+  readonly #names = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
   #dropped = 0;
@@ -76,15 +84,24 @@ export class Series {
 
   /** What a series is called; `about` is the account that a change is about. */
   nameFor(question: Question, judgement: Judgement, about?: string): string {
-    const key = keyOf(question, judgement, about);
-    return (this.#held.get(key) ?? begun(key, question, judgement, about)).name;
+    return this.#named(keyOf(question, judgement, about), question, judgement, about);
   }
 
   /** One more of a series: what it is called, and how it is counted in the commit of the change itself. */
   oneMore(question: Question, judgement: Judgement, about: string | undefined): { readonly name: string; join(tx: Transaction): Promise<void> } {
-    const counted = begun(keyOf(question, judgement, about), question, judgement, about);
+    const key = keyOf(question, judgement, about);
+    const name = this.#named(key, question, judgement, about);
     const now = Date.now();
-    return { name: counted.name, join: (tx) => add(tx, counted, { count: 1, first: now, last: now, judgement }) };
+    return { name, join: (tx) => tally(tx, name, now, () => add(tx, begun(key, question, judgement, about), { count: 1, first: now, last: now, judgement })) };
+  }
+
+  #named(key: string, question: Question, judgement: Judgement, about?: string): string {
+    let name = this.#names.get(key);
+    if (name === undefined) {
+      if (this.#names.size >= most.held) this.#names.clear();
+      this.#names.set(key, (name = seriesName(accountIn(key, question, judgement, about), nameOf(key))));
+    }
+    return name;
   }
 
   /** Writes everything there is. */
@@ -129,13 +146,12 @@ export class Series {
 }
 
 function begun(key: string, question: Question, judgement: Judgement, about?: string): Counted {
-  const { spec: { account: known, principal, resource, ...spec }, internal } = recordOf(question, judgement);
-  const ofMany = key.startsWith('Browser ');
-  const account = ofMany ? about : known;
+  const { spec: { account: _, principal, resource, ...spec }, internal } = recordOf(question, judgement);
+  const account = accountIn(key, question, judgement, about);
   return {
     name: seriesName(account, nameOf(key)), internal,
     spec: {
-      ...(account !== undefined && { account }), principal: ofMany ? 'Browser' : principal,
+      ...(account !== undefined && { account }), principal: isOfMany(key) ? 'Browser' : principal,
       ...(resource && { resource: { kind: resource.kind, ...(resource.subresource && { subresource: resource.subresource }) } }), ...spec,
     },
     judgement, count: 0, first: 0, last: 0, wait: waits.first, due: 0,

@@ -164,6 +164,7 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => tab.patch('accounts/~', { spec: { displayName: `At once ${i}` } }).is(200)));
     await tab.patch('accounts/~?dryRun=All', { spec: { displayName: 'Nobody' } }).is(200);
     await tab.patch('accounts/~', { spec: { displayName: '' } }).fails(422, 'Invalid');
+    await recorded(service, ({ metadata, status }) => metadata.name === series.metadata.name && status.count === 21);
     expect((await patches()).map(({ status }) => status.count).filter((count) => count > 1)).toEqual([21]);
     expect(await patches()).toHaveLength(apart + 1);
     expect((await tab.get(`policydecisions/${series.metadata.name}`).is(200)).body.status.count).toBe(21);

@@ -1,51 +1,18 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { Session } from '../../kinds/session.js';
 import { under } from '../../storage/storage.js';
+import { startNotes } from '../browser/support/notes.js';
 import { clock } from '../support/clock.js';
-import { authorizationPath, begin, redeem, signIn, type Begun } from '../support/signin.js';
+import { Endpoint } from '../support/endpoint.js';
+import { settles } from '../support/patience.js';
+import { authorizationPath, begin, proceed, redeem, signIn, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
-import type { Tab } from '../support/tab.js';
+import { Tab } from '../support/tab.js';
 
 afterAll(async () => { clock.release(); await stopAll() });
-
-/** Where a Client is told of sign-outs; it is up, down, or takes the call and says nothing. */
-class Endpoint {
-  readonly tokens: string[] = [];
-  state: 'Up' | 'Down' | 'Silent' = 'Up';
-  readonly #held: ServerResponse[] = [];
-  readonly #server: Server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => { body += String(chunk) }).on('end', () => {
-      this.tokens.push(new URLSearchParams(body).get('logout_token')!);
-      if (this.state === 'Silent') this.#held.push(response);
-      else response.writeHead(this.state === 'Up' ? 200 : 500).end();
-    });
-  });
-  uri = '';
-  async open(): Promise<this> {
-    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
-    this.uri = `http://localhost:${(this.#server.address() as AddressInfo).port}/logout`;
-    return this;
-  }
-  /** Calls that wait for an answer still. */
-  get waiting(): number { return this.#held.filter(({ destroyed }) => !destroyed).length }
-  close(): void { this.#server.closeAllConnections(); this.#server.close() }
-}
-
-/** Reads until it holds, for what follows an answer a moment later. */
-async function settles<T>(look: () => PromiseLike<T>, holds: (seen: T) => boolean): Promise<T> {
-  for (let i = 0; ; i += 1) {
-    const seen = await look();
-    if (holds(seen)) return seen;
-    if (i > 1_000) throw new Error(`it never came about: ${JSON.stringify(seen).slice(0, 600)}`);
-    await new Promise((resolve) => { setTimeout(resolve, 20) });
-  }
-}
 
 const form = (values: Record<string, string>) => ({ plain: true, body: new URLSearchParams(values).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 const refreshed = (service: TestService, token: string, client: string) => service.tab().send('POST', '/oauth2/token', form({ grant_type: 'refresh_token', refresh_token: token, client_id: client }));
@@ -182,6 +149,43 @@ describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on 
     expect(broken.tokens.length).toBeGreaterThan(1);
     expect(new Set(broken.tokens.map((token) => jose.decodeJwt(token).jti)).size).toBe(broken.tokens.length);
     await settles(() => one.storage.list(under('outbox/logout/')), ({ entries }) => entries.length === 0);
+  }, 120_000);
+
+  test('the sample is told, and where it does not run at that time, once it runs again', async () => {
+    const notes = await startNotes(one);
+    const rounds = ['running', 'ended'] as const;
+    try {
+      for (const round of rounds) {
+        const { tab } = await signIn(one, 'sample@example.test');
+        const { tab: elsewhere } = await signIn(one, 'sample@example.test', { client: 'untold' });
+        const app = new Tab(notes.url, notes.url);
+        const callback = await proceed(tab, (await app.navigate('/login').is(303)).headers.location!);
+        await app.navigate(callback.href).is(303);
+        expect((await app.navigate('/').is(200)).bytes.toString()).toContain('Hello');
+        const { metadata: { name }, status: { account } } = (await tab.get('sessions/~').is(200)).body;
+        const watches = [one, two].map((replica) => new Stream(at(replica, elsewhere), 'sessions?watch=true'));
+        for (const watch of watches) await watch.until(({ code }) => code === 200);
+        const failures = () => [one, two].reduce((sum, replica) => sum + (replica.counts().get('backchannel.error') ?? 0), 0);
+        const before = failures();
+        if (round === 'ended') await notes.end();
+        expect((await elsewhere.delete(`sessions/${name}`).is(200)).body.status.signOut.clients).toContainEqual({ name: 'notes', state: 'Retrying' });
+        if (round === 'ended') {
+          await settles(async () => failures(), (count) => count > before);
+          for (const replica of [one, two]) expect((await at(replica, elsewhere).get(`sessions/${name}`).is(200)).body.status.signOut.clients).toContainEqual({ name: 'notes', state: 'Retrying' });
+          await notes.start();
+        }
+        for (const watch of watches) {
+          await watch.until(({ events }) => events.some(({ type, object }) => type === 'DELETED' && object.metadata.name === name), 60_000);
+          const last = watch.events.filter(({ object }) => object.metadata.name === name).slice(-2);
+          expect(last.map(({ type, object }) => [type, object.status.signOut.clients.find((client: any) => client.name === 'notes').state])).toEqual([['MODIFIED', 'Notified'], ['DELETED', 'Notified']]);
+          watch.close();
+        }
+        expect(notes.lines.at(-1)).toBe(`told that ${account} signed out; sessions ended here: ${round === 'ended' ? 0 : 1}`);
+        expect((await app.navigate('/').is(200)).bytes.toString()).toContain('Keep your notes');
+      }
+    } finally {
+      notes.stop();
+    }
   }, 120_000);
 
   test.each(['disabled', 'deleted'] as const)('L2 an account %s: all of it, of every session, what is used offline and sign-ins under way too', async (how) => {

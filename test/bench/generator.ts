@@ -23,9 +23,9 @@ async function run(seconds: number, awake: boolean): Promise<Run> {
   const end = start + seconds * 1000;
   const worker = async (number: number): Promise<void> => {
     for (let now = performance.now(); now < end;) {
-      await operation(number);
+      const took = await operation(number);
       const done = performance.now();
-      latencies.push(done - now);
+      latencies.push(took ?? done - now);
       now = done;
     }
   };

@@ -3,8 +3,8 @@ import type { Memo } from './memo.js';
 /** Work that a generator repeats, so many at a time. */
 export interface Load {
   readonly inFlight: number;
-  /** One operation by one of those in flight; throws where the answer is not what it must be. */
-  operation(worker: number): Promise<void>;
+  /** One operation by one of those in flight; throws where the answer is not what it must be. Answers how many milliseconds it took where it waited for its turn before. */
+  operation(worker: number): Promise<number | void>;
   /** What the policy remembered so far, where the load itself is what is measured. */
   memo?(): Memo;
   close(): void | Promise<void>;

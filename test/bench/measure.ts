@@ -4,9 +4,9 @@ import type { Row, Sample, Side } from './row.js';
 export type Rounds = ReadonlyMap<string, readonly Sample[]>;
 
 const agreement = 0.05;
-const mostWindows = 12;
+const mostWindows = 60;
 
-/** Runs windows until two in a row agree and the side's least is done, or until a dozen did not agree. */
+/** Runs windows until two in a row agree and the side's least is done, or until sixty did not agree. */
 export async function warmUp({ warm, sample }: Side): Promise<void> {
   if (!warm) return;
   let last: number | undefined;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join as pathOf } from 'node:path';
@@ -10,12 +10,12 @@ import { settle } from './support/gallery.js';
 import { comeByEmail, confirm, says } from './support/own-page.js';
 import { axeFindings } from './support/inspection.js';
 import { closeBrowser, Person } from './support/person.js';
-import { reach } from './support/visitor.js';
+import { focused, go } from './support/visitor.js';
 import { VirtualAuthenticator, type AuthenticatorOptions } from './support/virtual-authenticator.js';
 
 jest.setTimeout(90_000);
 
-let service: TestService;
+let home: TestService;
 const people: Person[] = [];
 const arrive = async (options?: AuthenticatorOptions): Promise<{ person: Person; authenticator: VirtualAuthenticator }> => {
   const person = await Person.arrive();
@@ -29,7 +29,7 @@ const signOut = async (person: Person): Promise<void> => {
   await person.page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
 };
 /** Registers a passkey in setup; stands on the account page afterwards. */
-const join = async (person: Person, address: string): Promise<void> => {
+const join = async (service: TestService, person: Person, address: string): Promise<void> => {
   await comeByEmail(service, person, address);
   await person.at('Authenticated');
   await press(person, 'Add a passkey');
@@ -39,16 +39,19 @@ const join = async (person: Person, address: string): Promise<void> => {
   await person.at('account');
 };
 
-beforeAll(async () => {
-  clock.own();
+/** A service whose policy lets nobody in to one of its Clients but by a passkey. */
+async function start(store: 'embedded' | 'etcd'): Promise<TestService> {
   const manifests = pathOf(temporary(), 'manifests');
   mkdirSync(manifests);
   const policy = execFileSync(pathOf(import.meta.dirname, '../../bin/vestibule'), ['policy'], { encoding: 'utf8' });
   const rule = 'forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.assurance == "phr" };';
   writeFileSync(pathOf(manifests, 'policy.yaml'), `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${`${policy}\n${rule}\n`.replaceAll(/^(?=.)/gm, '    ')}`);
-  service = await startTest({ flags: ['--limit-factor', '1000', '--manifests', manifests] });
+  const service = await startTest({ store, flags: ['--limit-factor', '1000', '--manifests', manifests] });
   for (const client of ['app', 'bank']) await createClient(service, client);
-});
+  return service;
+}
+
+beforeAll(async () => { clock.own(); home = await start('embedded') });
 afterEach(async () => {
   const all = people.splice(0);
   expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
@@ -56,96 +59,101 @@ afterEach(async () => {
 });
 afterAll(async () => { clock.release(); await closeBrowser(); await stopAll() });
 
-test('registered in setup, signed out, signed in by the button: no address, no code', async () => {
-  const { person, authenticator } = await arrive();
-  const { page } = person;
-  await join(person, 'button@example.test');
-  expect(await authenticator.count()).toBe(1);
-  await says(person, 'You are signed in as button@example.test');
-  await page.getByRole('list', { name: 'Passkeys' }).getByText('Not used yet').waitFor();
-  await authenticator.present(false);
-  await signOut(person);
-  await press(person, 'Sign in');
-  await person.at('LoginRequired');
-  expect(await axeFindings(person.page)).toEqual([]);
-  await authenticator.present(true);
-  await press(person, 'Sign in with a passkey');
-  await person.at('account');
-  await page.getByRole('list', { name: 'Passkeys' }).getByText(/Last used/).waitFor();
-  await page.getByText(/by passkey, last used/).waitFor();
-});
+describe.each(['embedded', 'etcd'] as const)('a passkey from its first day to its last, on %s', (store) => {
+  let service: TestService;
+  beforeAll(async () => { service = store === 'embedded' ? home : await start(store) });
 
-test('signed in by autofill: the address is not typed, nothing is pressed', async () => {
-  const { person, authenticator } = await arrive();
-  await join(person, 'autofill@example.test');
-  await authenticator.present(false);
-  await signOut(person);
-  await authenticator.present(true);
-  await press(person, 'Sign in');
-  await person.at('account');
-  await says(person, 'You are signed in as autofill@example.test');
-});
+  test('registered in setup, signed out, signed in by the button: no address, no code', async () => {
+    const { person, authenticator } = await arrive();
+    const { page } = person;
+    await join(service, person, 'button@example.test');
+    expect(await authenticator.count()).toBe(1);
+    await says(person, 'You are signed in as button@example.test');
+    await page.getByRole('list', { name: 'Passkeys' }).getByText('Not used yet').waitFor();
+    await authenticator.present(false);
+    await signOut(person);
+    await press(person, 'Sign in');
+    await person.at('LoginRequired');
+    expect(await axeFindings(person.page)).toEqual([]);
+    await authenticator.present(true);
+    await press(person, 'Sign in with a passkey');
+    await person.at('account');
+    await page.getByRole('list', { name: 'Passkeys' }).getByText(/Last used/).waitFor();
+    await page.getByText(/by passkey, last used/).waitFor();
+  });
 
-test('a second passkey, a name for it, and one deleted: each is there at once, and the last says what it means', async () => {
-  const { person, authenticator } = await arrive();
-  const { page } = person;
-  await join(person, 'second@example.test');
-  const list = page.getByRole('list', { name: 'Passkeys' });
-  await press(person, 'Add a passkey');
-  await says(person, 'This device already has a passkey for your account.');
-  await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
-  await press(person, 'Add a passkey');
-  await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Key on my ring');
-  expect(await axeFindings(person.page)).toEqual([]);
-  await press(person, 'Save name');
-  await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
-  await press(person, 'Rename Passkey');
-  await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('');
-  await press(person, 'Save name');
-  await says(person, 'Use 1 to 64 letters');
-  await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Laptop');
-  await press(person, 'Save name');
-  await list.getByRole('heading', { name: 'Laptop' }).waitFor();
-  await press(person, 'Delete Key on my ring');
-  await confirm(person);
-  await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
-  await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
-  await press(person, 'Delete Laptop');
-  await says(person, 'It is your only passkey.');
-  expect(await axeFindings(person.page)).toEqual([]);
-  await press(person, 'Keep it');
-  expect(await list.getByRole('listitem').count()).toBe(1);
-  expect(await authenticator.count()).toBe(1);
-});
+  test('signed in by autofill: the address is not typed, nothing is pressed', async () => {
+    const { person, authenticator } = await arrive();
+    await join(service, person, 'autofill@example.test');
+    await authenticator.present(false);
+    await signOut(person);
+    await authenticator.present(true);
+    await press(person, 'Sign in');
+    await person.at('account');
+    await says(person, 'You are signed in as autofill@example.test');
+  });
 
-test('a passkey deleted here and still kept by the authenticator is refused, with a way on; email still works', async () => {
-  const { person, authenticator } = await arrive();
-  const { page } = person;
-  await page.addInitScript(() => { Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined }); });
-  await join(person, 'ghost@example.test');
-  await press(person, 'Delete Passkey');
-  await confirm(person);
-  await says(person, 'You have no passkey yet.');
-  expect(await authenticator.count()).toBe(1);
-  await authenticator.present(false);
-  await signOut(person);
-  await press(person, 'Sign in');
-  await person.at('LoginRequired');
-  await authenticator.present(true);
-  await press(person, 'Sign in with a passkey');
-  await page.getByRole('alert').getByText('This passkey was not accepted. It may have been removed here').waitFor();
-  await authenticator.present(false);
-  expect(await axeFindings(person.page)).toEqual([]);
-  await page.getByRole('textbox', { name: 'Email' }).fill('ghost@example.test');
-  await press(person, 'Continue with email');
-  await page.getByRole('textbox', { name: 'Code' }).waitFor();
+  test('a second passkey, a name for it, and one deleted: each is there at once, and the last says what it means', async () => {
+    const { person, authenticator } = await arrive();
+    const { page } = person;
+    await join(service, person, 'second@example.test');
+    const list = page.getByRole('list', { name: 'Passkeys' });
+    await press(person, 'Add a passkey');
+    await says(person, 'This device already has a passkey for your account.');
+    await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
+    await press(person, 'Add a passkey');
+    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Key on my ring');
+    expect(await axeFindings(person.page)).toEqual([]);
+    await press(person, 'Save name');
+    await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
+    await press(person, 'Rename Passkey');
+    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('');
+    await press(person, 'Save name');
+    await says(person, 'Use 1 to 64 letters');
+    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Laptop');
+    await press(person, 'Save name');
+    await list.getByRole('heading', { name: 'Laptop' }).waitFor();
+    await press(person, 'Delete Key on my ring');
+    await confirm(person);
+    await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
+    await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
+    await press(person, 'Delete Laptop');
+    await says(person, 'It is your only passkey.');
+    expect(await axeFindings(person.page)).toEqual([]);
+    await press(person, 'Keep it');
+    expect(await list.getByRole('listitem').count()).toBe(1);
+    expect(await authenticator.count()).toBe(1);
+  });
+
+  test('a passkey deleted here and still kept by the authenticator is refused, with a way on; email still works', async () => {
+    const { person, authenticator } = await arrive();
+    const { page } = person;
+    await page.addInitScript(() => { Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined }); });
+    await join(service, person, 'ghost@example.test');
+    await press(person, 'Delete Passkey');
+    await confirm(person);
+    await says(person, 'You have no passkey yet.');
+    expect(await authenticator.count()).toBe(1);
+    await authenticator.present(false);
+    await signOut(person);
+    await press(person, 'Sign in');
+    await person.at('LoginRequired');
+    await authenticator.present(true);
+    await press(person, 'Sign in with a passkey');
+    await page.getByRole('alert').getByText('This passkey was not accepted. It may have been removed here').waitFor();
+    await authenticator.present(false);
+    expect(await axeFindings(person.page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'Email' }).fill('ghost@example.test');
+    await press(person, 'Continue with email');
+    await page.getByRole('textbox', { name: 'Code' }).waitFor();
+  });
 });
 
 test('an authenticator that does not know its person makes no passkey and gives no proof; nothing is said, everything stays', async () => {
   const { person, authenticator } = await arrive();
   const { page } = person;
   await authenticator.verifies(false);
-  await comeByEmail(service, person, 'unverified@example.test');
+  await comeByEmail(home, person, 'unverified@example.test');
   await person.at('Authenticated');
   await press(person, 'Add a passkey');
   await page.getByRole('button', { name: 'Add a passkey' }).and(page.locator(':not([aria-disabled])')).waitFor();
@@ -172,7 +180,7 @@ test('an authenticator that does not know its person makes no passkey and gives 
 test('where policy demands a passkey of everybody the page offers nothing else from the start', async () => {
   const { person } = await arrive();
   const { page } = person;
-  await page.goto(`${service.baseURL}${authorizationPath('bank', 'openid email', 'v'.repeat(43))}`);
+  await page.goto(`${home.baseURL}${authorizationPath('bank', 'openid email', 'v'.repeat(43))}`);
   await person.at('LoginRequired');
   await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
   expect(await page.getByRole('textbox').count()).toBe(0);
@@ -196,40 +204,58 @@ test('keyboard only: a passkey is registered, used, renamed and deleted', async 
   const { person, authenticator } = await arrive();
   const { page } = person;
   await page.addInitScript(() => { PublicKeyCredential.isConditionalMediationAvailable = async () => false });
-  const go = async (name: string): Promise<void> => { await page.getByRole('button', { name: new RegExp(`^${name}`) }).first().waitFor(); await reach(person, name); await page.keyboard.press('Enter') };
-  await comeByEmail(service, person, 'keys@example.test');
+  await comeByEmail(home, person, 'keys@example.test');
   await person.at('Authenticated');
-  await go('Add a passkey');
+  await go(person, 'Add a passkey');
   await says(person, 'The passkey is added.');
-  await go('Not now');
+  await go(person, 'Not now');
   await person.at('account');
   await authenticator.present(false);
-  await go('Sign out ');
+  await go(person, 'Sign out ');
   await page.waitForTimeout(600);
-  await go('Confirm');
+  await go(person, 'Confirm');
   await page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
-  await go('Sign in');
+  await go(person, 'Sign in');
   await person.at('LoginRequired');
   await authenticator.present(true);
-  await go('Sign in with a passkey');
+  await go(person, 'Sign in with a passkey');
   await person.at('account');
-  await go('Rename Passkey');
+  await go(person, 'Rename Passkey');
   await page.getByRole('textbox', { name: 'Name of the passkey' }).waitFor();
   await page.waitForFunction(() => document.activeElement?.matches('input'));
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.type('Laptop');
   await page.keyboard.press('Enter');
   await page.getByRole('list', { name: 'Passkeys' }).getByRole('heading', { name: 'Laptop' }).waitFor();
-  await go('Delete Laptop');
+  await go(person, 'Delete Laptop');
   await page.waitForTimeout(600);
-  await go('Confirm');
+  await go(person, 'Confirm');
   await says(person, 'You have no passkey yet.');
+});
+
+test('keyboard only: a second passkey is added and named; the keyboard is in its name, then on its row', async () => {
+  const { person, authenticator } = await arrive();
+  const { page } = person;
+  await page.addInitScript(() => { HTMLInputElement.prototype.select = function select() { this.setSelectionRange(0, this.value.length) } });   // as the standard has it: the focus stays where it was
+  await join(home, person, 'second-keys@example.test');
+  await authenticator.unplug();
+  const second = await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
+  await go(person, 'Add a passkey');
+  const name = page.getByRole('textbox', { name: 'Name of the passkey' });
+  await focused(name);
+  await page.keyboard.type('Key on my ring');
+  await page.keyboard.press('Enter');
+  const list = page.getByRole('list', { name: 'Passkeys' });
+  await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
+  await focused(list.getByRole('button', { name: 'Rename Key on my ring' }));
+  expect([await list.getByRole('listitem').count(), await second.count()]).toEqual([2, 1]);
+  expect(await axeFindings(page)).toEqual([]);
 });
 
 test('what is offered to autofill is a fresh challenge every four minutes, so that a page left open still signs in', async () => {
   const { person, authenticator } = await arrive();
   const { page } = person;
-  await join(person, 'patient@example.test');
+  await join(home, person, 'patient@example.test');
   await authenticator.present(false);
   await signOut(person);
   await page.clock.install();
@@ -251,8 +277,8 @@ test('what is offered to autofill is a fresh challenge every four minutes, so th
 });
 
 test('password managers find the page, and are told what was deleted', async () => {
-  const { headers, body } = await service.tab().send('GET', '/.well-known/passkey-endpoints').is(200);
-  expect([headers['content-type'], body]).toEqual(['application/json', { enroll: `${service.baseURL}/account`, manage: `${service.baseURL}/account` }]);
+  const { headers, body } = await home.tab().send('GET', '/.well-known/passkey-endpoints').is(200);
+  expect([headers['content-type'], body]).toEqual(['application/json', { enroll: `${home.baseURL}/account`, manage: `${home.baseURL}/account` }]);
   const { person } = await arrive();
   const { page } = person;
   await page.addInitScript(() => {
@@ -262,7 +288,7 @@ test('password managers find the page, and are told what was deleted', async () 
   });
   const told = () => page.evaluate(() => (globalThis as unknown as { told: { allAcceptedCredentialIds?: string[]; name?: string }[] }).told);
   const toldTimes = (count: number) => page.waitForFunction((least) => (globalThis as unknown as { told: unknown[] }).told.length >= least, count);
-  await join(person, 'signals@example.test');
+  await join(home, person, 'signals@example.test');
   await toldTimes(2);
   expect((await told()).map(({ allAcceptedCredentialIds, name }) => allAcceptedCredentialIds?.length ?? name)).toEqual([1, 'signals@example.test']);
   await press(person, 'Delete Passkey');

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newKeys } from '../../registry/keys.js';
 import { freePorts } from '../storage/etcd-server.js';
+import { Tab } from '../support/tab.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -16,38 +18,63 @@ spec:
   scopes: [{ name: openid, required: true }, { name: email, required: true }, { name: profile }, { name: offline_access }]
 `;
 
-/** The real command as a child process, killed and started again on one folder and one port. */
+/** What may differ from one on an embedded store of its own. */
+interface Options {
+  /** Where browsers believe it to be. */
+  readonly baseURL?: string;
+  readonly flags?: readonly string[];
+  /** Further variables in its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** The real command as a child process, killed and started again on one store and one port. */
 export class Served {
   readonly baseURL: string;
+  /** Where it listens. */
+  readonly url: string;
   readonly directory: string;
   kills = 0;
   /** What it said on standard error, over all its lives. */
   complaints = '';
   readonly #flags: readonly string[];
+  readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   #up: Promise<void> = Promise.resolve();
-  readonly #environment: Readonly<Record<string, string>>;
 
-  private constructor(directory: string, port: number, environment: Readonly<Record<string, string>>) {
+  private constructor(directory: string, port: number, { baseURL = `http://localhost:${port}`, flags = ['--data-dir', directory], environment = {} }: Options) {
     this.#environment = environment;
     this.directory = directory;
-    this.baseURL = `http://localhost:${port}`;
+    this.baseURL = baseURL;
+    this.url = `http://127.0.0.1:${port}`;
     const manifests = join(directory, 'manifests');
-    mkdirSync(manifests);
+    mkdirSync(manifests, { recursive: true });
     writeFileSync(join(manifests, 'app.yaml'), client);
-    this.#flags = ['serve', '--data-dir', directory, '--mock-mail', '--port', String(port), '--manifests', manifests, '--limit-factor', '10', '--trusted-proxies', '127.0.0.1', '--log-level', 'warn'];
+    this.#flags = ['serve', '--mock-mail', '--port', String(port), '--manifests', manifests, '--limit-factor', '10', '--trusted-proxies', '127.0.0.1', '--log-level', 'warn', ...flags];
+    this.#up = this.#launch();
   }
 
   /** Starts it for the first time, with further variables in its environment. */
   static async start(directory: string, environment: Readonly<Record<string, string>> = {}): Promise<Served> {
-    const served = new Served(directory, (await freePorts(1))[0]!, environment);
-    served.#up = served.#launch();
+    const served = new Served(directory, (await freePorts(1))[0]!, { environment });
     await served.up();
     return served;
   }
 
-  /** Where it listens. */
-  get url(): string { return this.baseURL.replace('localhost', '127.0.0.1') }
+  /** Starts several at once on one etcd, as behind one address: with the same keys, base URL and manifests, `manifest` among them. */
+  static async replicas(count: number, directory: string, etcd: string, manifest: string): Promise<Served[]> {
+    const ports = await freePorts(count);
+    mkdirSync(join(directory, 'manifests'));
+    writeFileSync(join(directory, 'manifests', 'further.yaml'), manifest);
+    writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
+    const baseURL = `http://localhost:${ports[0]}`;
+    const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
+    const all = ports.map((port) => new Served(directory, port, { baseURL, flags }));
+    await Promise.all(all.map((one) => one.up()));
+    return all;
+  }
+
+  /** A new browser. */
+  tab(): Tab { return new Tab(this.url, this.baseURL) }
 
   /** Resolves once it listens again; rejects when a start failed. */
   up(): Promise<void> { return this.#up }
@@ -58,6 +85,9 @@ export class Served {
     this.#up = this.end().then(() => this.#launch());
     this.#up.catch(() => {});
   }
+
+  /** Another start, once it has ended. */
+  again(): Promise<void> { return (this.#up = this.#launch()) }
 
   /** SIGKILL; its folder stays. */
   async end(): Promise<void> {

@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { TestService } from './service.js';
 import type { Tab } from './tab.js';
+
+/** A service as browsers reach it. */
+export interface Reached { tab(): Tab }
 
 /** A sign-in as a browser begins it. */
 export interface Begun { readonly tab: Tab; readonly I: string; readonly name: string; readonly verifier: string; readonly client: string }
 
 /** Sends a browser to the authorization endpoint and to the interaction it leads to. */
-export async function begin(service: TestService, options: { tab?: Tab; client?: string; scope?: string; parameters?: Record<string, string> } = {}): Promise<Begun> {
+export async function begin(service: Reached, options: { tab?: Tab; client?: string; scope?: string; parameters?: Record<string, string> } = {}): Promise<Begun> {
   const { tab = service.tab(), client = 'app', scope = 'openid email', parameters = {} } = options;
   const verifier = randomBytes(32).toString('base64url');
   const { headers } = await tab.navigate(authorizationPath(client, scope, verifier, parameters)).is(303);
@@ -21,7 +23,7 @@ export function authorizationPath(client: string, scope: string, verifier: strin
 }
 
 /** The newest mails to an address, newest first, once there is one that `not` lists not. */
-export async function mailTo(service: TestService, address: string, not: readonly string[] = []): Promise<{ name: string; code: string; link: string; token: string; text: string; html: string; subject: string }> {
+export async function mailTo(service: Reached, address: string, not: readonly string[] = []): Promise<{ name: string; code: string; link: string; token: string; text: string; html: string; subject: string }> {
   for (let i = 0; i < 400; i += 1) {
     const { body } = await service.tab().get('mockmessages').is(200);
     const found = (body.items as any[]).filter(({ metadata, status }) => status.to.toLowerCase() === address.toLowerCase() && !not.includes(metadata.name))
@@ -36,7 +38,7 @@ export async function mailTo(service: TestService, address: string, not: readonl
 export const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 /** Signs in by emailed code and, where it is asked for, agrees to `agree` (all scopes by default); the parameters of the redirect back. */
-export async function signIn(service: TestService, address: string, options: Parameters<typeof begin>[1] & { agree?: string[] } = {}): Promise<Begun & { callback: URL }> {
+export async function signIn(service: Reached, address: string, options: Parameters<typeof begin>[1] & { agree?: string[] } = {}): Promise<Begun & { callback: URL }> {
   const begun = await begin(service, options);
   const { tab, I } = begun;
   await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
@@ -59,7 +61,7 @@ export async function proceed(tab: Tab, returnTo: string, agree?: string[]): Pro
 }
 
 /** Redeems the code of a finished sign-in. */
-export async function redeem(service: TestService, { callback, verifier, client }: { callback: URL; verifier: string; client: string }): Promise<{ code: number; body: any }> {
+export async function redeem(service: Reached, { callback, verifier, client }: { callback: URL; verifier: string; client: string }): Promise<{ code: number; body: any }> {
   const body = new URLSearchParams({ grant_type: 'authorization_code', code: callback.searchParams.get('code')!, redirect_uri: 'http://localhost:7777/callback', client_id: client, code_verifier: verifier }).toString();
   return service.tab().send('POST', '/oauth2/token', { plain: true, body, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 }

@@ -42,7 +42,11 @@ function RenameForm({ passkey, isNew, all, done }: Props & { done: () => void })
   const [empty, setEmpty] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const wrong = empty || failure?.code === 422 ? say('passkeys.name.invalid') : undefined;
-  useEffect(() => { form.current?.querySelector('input')?.select(); }, []);
+  useEffect(() => {
+    const field = form.current?.querySelector('input');
+    field?.focus();   // selecting alone does not, in every browser
+    field?.select();
+  }, []);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setEmpty(!text.trim());

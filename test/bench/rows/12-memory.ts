@@ -8,16 +8,17 @@ import type { Row, Sample, Side } from '../row.js';
 import { startPeer, type Served } from '../sides/peer.js';
 import { serveCommand, startVestibule } from '../sides/vestibule.js';
 
-const settle = 3_000;
-const sampleOf = (rss: number, values: Record<string, number> = {}): Sample => ({ operations: 1, seconds: settle / 1000, cpuMicros: 0, p50: 0, p99: 0, rss, values });
+/** Milliseconds: after its start, and until V8 has let go of what answering left behind, which it does after ten seconds at rest. */
+const settle = { start: 3_000, rest: 12_000 };
+const sampleOf = (rss: number, values: Record<string, number> = {}): Sample => ({ operations: 1, seconds: settle.rest / 1000, cpuMicros: 0, p50: 0, p99: 0, rss, values });
 
 /** Resident bytes of a fresh process: at rest after its start, and after it was asked for everything it has. */
 async function reading(start: () => Promise<Served>, ask: (port: number) => Promise<void>): Promise<{ cold: number; warm: number }> {
   const server = await start();
-  await pause(settle);
+  await pause(settle.start);
   const cold = (await server.child.usage()).rss;
   await ask(server.port);
-  await pause(settle);
+  await pause(settle.rest);
   const warm = (await server.child.usage()).rss;
   await server.stop();
   return { cold, warm };

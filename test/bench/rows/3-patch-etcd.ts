@@ -7,7 +7,7 @@ import { startVestibule } from '../sides/vestibule.js';
 import { accountBytes } from './2-patch.js';
 
 const inFlight = 128;
-const warm = { seconds: 2 };
+const warm = { operations: 40_000 };
 
 /** PATCH with resourceVersion on etcd against etcd3 sending nothing but the compare-and-set to the same etcd. */
 export const patchOnEtcd: Row = {

@@ -4,7 +4,7 @@ import { startPeer } from '../sides/peer.js';
 import { startVestibule } from '../sides/vestibule.js';
 
 /** How sign-ins are made in every row that has them. */
-export const signIns = { inFlight: 16, accounts: 1000, warm: { operations: 500 } } as const;
+export const signIns = { inFlight: 16, accounts: 1000, warm: { operations: 3_000 } } as const;
 
 const { inFlight, accounts, warm } = signIns;
 

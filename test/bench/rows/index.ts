@@ -6,9 +6,12 @@ import { signInAsked, signInRemembered } from './4-sign-in.js';
 import { signInPeer } from './5-peer.js';
 import { assertion } from './6-assertion.js';
 import { policy } from './7-policy.js';
+import { listPage, listWhole } from './8-list.js';
+import { getGrowth, watchStart } from './9-growth.js';
+import { watching } from './10-watchers.js';
 import { start } from './11-start.js';
 import { memory } from './12-memory.js';
 import { page } from './13-page.js';
 
 /** The table of contents of the benchmarks. */
-export const rows: readonly Row[] = [get, patchMany, patchAlone, patchOnEtcd, signInAsked, signInRemembered, signInPeer, assertion, policy, start, memory, page];
+export const rows: readonly Row[] = [get, patchMany, patchAlone, patchOnEtcd, signInAsked, signInRemembered, signInPeer, assertion, policy, listPage, listWhole, watchStart, getGrowth, watching, start, memory, page];

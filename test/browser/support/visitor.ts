@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import type { TestService } from '../../support/service.js';
 import type { Tab } from '../../support/tab.js';
 import { Person } from './person.js';
@@ -21,3 +22,13 @@ export async function reach({ page }: Person, name: string): Promise<void> {
   }
   throw new Error(`${name} cannot be reached by Tab`);
 }
+
+/** Reaches a button by Tab, once it is there, and presses Enter. */
+export async function go(person: Person, name: string): Promise<void> {
+  await person.page.getByRole('button', { name: new RegExp(`^${name}`) }).first().waitFor();
+  await reach(person, name);
+  await person.page.keyboard.press('Enter');
+}
+
+/** Waits until an element has the focus. */
+export const focused = (one: Locator): Promise<void> => one.and(one.page().locator(':focus')).waitFor();

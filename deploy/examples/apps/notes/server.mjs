@@ -81,7 +81,9 @@ async function backchannelLogout(req, res) {
   const token = (await bodyOf(req)).get('logout_token');
   const { payload } = await jwtVerify(token, keys, { issuer: config.serverMetadata().issuer, audience: CLIENT_ID, typ: 'logout+jwt' });
   if (!payload.events?.['http://schemas.openid.net/event/backchannel-logout'] || payload.nonce) throw new Error('not a logout token');
-  for (const [id, { claims }] of sessions) if (claims.sid ? claims.sid === payload.sid : claims.sub === payload.sub) sessions.delete(id);
+  const ended = [...sessions].filter(([, { claims }]) => (claims.sid ? claims.sid === payload.sid : claims.sub === payload.sub));
+  for (const [id] of ended) sessions.delete(id);
+  console.log(`told that ${payload.sub} signed out; sessions ended here: ${ended.length}`);
   send(res, 200, '');
 }
 
