@@ -9,6 +9,7 @@ export interface Config {
   baseURL: string | undefined;
   bindAddress: string;
   port: number;
+  secure: SecureConfig | undefined;
   store: { type: 'embedded'; directory: string } | { type: 'etcd'; servers: string[]; prefix: string; caFile?: string; certFile?: string; keyFile?: string };
   compactionSeconds: number;
   manifests: string | undefined;
@@ -24,6 +25,9 @@ export interface Config {
   limitFactor: number;
   logLevel: string;
 }
+
+/** The secure port: TLS with the certificate of these files, else with one made in the data folder. */
+export interface SecureConfig { port: number; certFile?: string; keyFile?: string; minVersion: 'TLSv1.2' | 'TLSv1.3' }
 
 /** What is wrong with the settings, a line each; the start stops with exit 2. */
 export class ConfigError extends Error {
@@ -109,9 +113,11 @@ function assemble(values: Values, problems: string[]): Config {
   if (etcd.length === 0 && !text('data-dir')) problems.push('--data-dir is missing: give a folder for the embedded store, or --etcd-servers');
   if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(text('bind-address')!)) problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
   checkMail(values, baseURL, etcd.length > 0, problems);
+  checkTLS(values, etcd.length > 0, problems);
   checkValues(values, problems);
   return {
     baseURL, bindAddress: text('bind-address')!, port: values.port as number,
+    secure: values['secure-port'] === undefined ? undefined : { port: values['secure-port'] as number, minVersion: versions[text('tls-min-version')!]!, ...optional({ certFile: text('tls-cert-file'), keyFile: text('tls-private-key-file') }) },
     store: etcd.length > 0 ? { type: 'etcd', servers: etcd, prefix: text('etcd-prefix')!, ...optional({ caFile: text('etcd-cafile'), certFile: text('etcd-certfile'), keyFile: text('etcd-keyfile') }) } : { type: 'embedded', directory: text('data-dir') ?? '' },
     compactionSeconds: values['etcd-compaction-interval'] as number, manifests: text('manifests'), smtpURL: text('smtp-url'), mockMail: values['mock-mail'] as boolean,
     emailFrom: text('email-from') ?? 'sign-in@localhost.test', keysFile: text('keys-file'), operators: list('operators').map((one) => one.toLowerCase()),
@@ -127,8 +133,7 @@ const isNetwork = (text: string): boolean => { const [ip = '', bits] = text.spli
 /** What a value may be, beyond its type. */
 function checkValues(values: Values, problems: string[]): void {
   const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
-  const port = values.port as number;
-  if (!Number.isInteger(port) || port > 65_535) problems.push(`--port must be a whole number from 0 to 65535; got ${port}`);
+  for (const flag of ['port', 'secure-port'] as const) { const port = values[flag] as number | undefined; if (port !== undefined && (!Number.isInteger(port) || port > 65_535)) problems.push(`--${flag} must be a whole number from 0 to 65535; got ${port}`) }
   if (!['debug', 'info', 'warn', 'error', 'silent'].includes(String(values['log-level']))) problems.push('--log-level must be debug, info, warn, error or silent');
   for (const flag of ['trusted-proxies', 'allow-private-network'] as const) for (const one of list(flag)) if (!isNetwork(one)) problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
   for (const one of list('operators')) if (!address.test(one)) problems.push(`--operators: ${one} is not an email address`);
@@ -151,6 +156,18 @@ function checkMail(values: Values, baseURL: string | undefined, etcd: boolean, p
   if (smtp !== undefined && (!URL.canParse(smtp) || !/^smtps?:$/.test(new URL(smtp).protocol))) problems.push('--smtp-url must look like smtp://host:port or smtps://user:password@host:port');
   if (smtp !== undefined && !values['email-from']) problems.push('--email-from is missing: the sender of all mail');
   if (mock && values['allow-mock-mail'] !== true && (etcd || (baseURL !== undefined && !isLocal(baseURL)))) problems.push('--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; give --allow-mock-mail if that is meant');
+}
+
+/** kube-apiserver's names for the lowest version of TLS. */
+const versions: Record<string, SecureConfig['minVersion']> = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' };
+
+function checkTLS(values: Values, etcd: boolean, problems: string[]): void {
+  const files = (['tls-cert-file', 'tls-private-key-file'] as const).filter((flag) => values[flag] !== undefined);
+  if (files.length === 1) problems.push(`--${files[0]} is given alone: a certificate and its key are needed, --tls-cert-file and --tls-private-key-file`);
+  if (files.length > 0 && values['secure-port'] === undefined) problems.push(`--${files[0]} is given without --secure-port: nothing would use it`);
+  if (values['secure-port'] !== undefined && files.length === 0 && etcd) problems.push('--tls-cert-file is missing: with --etcd-servers there is no data folder to keep a certificate of our own in, and every replica needs one of the same authority');
+  if (values['secure-port'] !== undefined && values['secure-port'] !== 0 && values['secure-port'] === values.port) problems.push('--secure-port and --port are the same: give two');
+  if (!(String(values['tls-min-version']) in versions)) problems.push(`--tls-min-version must be ${Object.keys(versions).join(' or ')}`);
 }
 
 const optional = <T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } =>

@@ -49,7 +49,7 @@ async function serve(args: readonly string[]): Promise<void> {
     service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
   });
   channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
-  process.stdout.write(`ready ${service.baseURL} ${service.url}\n`);
+  process.stdout.write(`ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`);
   await service.warmed;
   await giveBack().catch((error) => log.warn({ err: error }, 'memory of the start was not given back'));
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Pages } from './apiserver/pages.js';
 import { Server } from './apiserver/server.js';
@@ -38,12 +38,15 @@ import { release } from './release.js';
 import { relyingPartyID } from './relyingparty.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
+import { ownNames, tlsFiles, TLSFiles } from './tlsfiles.js';
 
 /** A running service. */
 export interface Service {
   readonly baseURL: string;
   /** The address it listens on. */
   readonly url: string;
+  /** The one it serves TLS on, where it does. */
+  readonly secureURL?: string;
   readonly store: Store;
   /** Resolves when everything is made that the first requests would wait for. */
   readonly warmed: Promise<void>;
@@ -118,16 +121,27 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   let delay = 0;
   let warmed: Promise<void> = Promise.resolve();
   held.add(async () => { await server.stop({ delay }); await warmed });
-  const address = await server.listen(port, config.bindAddress);
+  const urls = await listen(config, { baseURL, port }, server, log, held);
   delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();
   warmed = warm(registry, log);
   return {
-    baseURL, store, warmed, url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`, stop: () => held.release(),
+    baseURL, store, warmed, ...urls, stop: () => held.release(),
     counts: () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]),
   };
 }
+
+/** Opens the port, and the one for TLS where the settings name it; the files that it is served with are followed until the stop. */
+async function listen({ bindAddress, secure, store }: Config, { baseURL, port }: { baseURL: string; port: number }, server: Server, log: Log, held: Holdings): Promise<Pick<Service, 'url' | 'secureURL'>> {
+  const url = urlOf('http', await server.listen(port, bindAddress));
+  if (!secure) return { url };
+  const identity = new TLSFiles(tlsFiles(secure, store.type === 'embedded' ? store.directory : '', ownNames(baseURL, bindAddress), log), secure.minVersion, log);
+  held.add(() => identity.stop());
+  return { url, secureURL: urlOf('https', await server.listen(secure.port, bindAddress, identity)) };
+}
+
+const urlOf = (scheme: string, { family, address, port }: AddressInfo): string => `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
 /** Gets ready, behind the first requests, what would make one of the next ones wait. */
 const warm = (registry: Registry, log: Log): Promise<void> => new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { whyRefused, type Authorize, type Question } from '../registry/decision.js';
 import type { AnyKind, Caller, Decision, KindObject } from '../registry/kind.js';
-import { badRequest, forbidden, notFound, unauthorized } from '../registry/status.js';
+import { badRequest, forbidden, notFound, StatusError, unauthorized } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
 import type { Stored } from '../registry/stored.js';
 import type { Admitted } from './classes.js';
@@ -13,12 +13,22 @@ const collective = new Set(['list', 'watch', 'deletecollection']);
 /** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
 const actionOf = ({ kind, verb, action }: ResourceAsk): string => (action ? `${kind.resource}/${action.subresource}` : verb);
 
-/** What policy is told of a request by where it comes from: made once. */
-const factsBySite = new Map(['same-origin', 'same-site', 'cross-site', 'none'].map((site) => [site, Object.freeze({ site })]));
+type Facts = Readonly<Record<string, unknown>>;
+
+/** What policy is told of a request by where it comes from and how much of objects it wants: made once. */
+const factsBySite = new Map(['', 'same-origin', 'same-site', 'cross-site', 'none'].map((site) => {
+  const facts = site ? { site } : {};
+  return [site, { whole: Object.freeze(facts), metadata: Object.freeze({ ...facts, metadataOnly: true }) }] as const;
+}));
 const noFacts = Object.freeze({});
 
+function factsOf({ view }: ResourceAsk, site = ''): Facts {
+  const { whole, metadata } = factsBySite.get(site) ?? factsBySite.get('')!;
+  return view.metadataOnly ? metadata : whole;
+}
+
 /** A request for objects as policy sees it. */
-interface Asking { readonly ask: ResourceAsk; readonly caller: Caller; readonly facts: Readonly<Record<string, unknown>>; /** Asked again only to see whether it still holds. */ readonly quiet?: boolean }
+interface Asking { readonly ask: ResourceAsk; readonly caller: Caller; readonly facts: Facts; /** Asked again only to see whether it still holds. */ readonly quiet?: boolean; /** An object that is not there is let in as it would be if it were. */ readonly supposed?: boolean }
 
 /** Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as `api.md` 4 tells them apart. */
 export class Admission {
@@ -32,7 +42,19 @@ export class Admission {
 
   /** Lets a request for objects in, or throws; at once where nothing has to be read that is not at hand. `site` is what a browser says of its origin; `quiet` where it is asked again and nothing comes of it. */
   admit(ask: ResourceAsk, caller: Caller, site?: string, quiet = false): Admitted | Promise<Admitted> {
-    const asking = { ask, caller, facts: (site !== undefined && factsBySite.get(site)) || noFacts, quiet };
+    return this.#admit({ ask, caller, facts: factsOf(ask, site), quiet });
+  }
+
+  /** Whether such a request would be let in, and why not; nothing comes of it (`kubernetes.md` 7.3). */
+  async may(ask: ResourceAsk, caller: Caller, site?: string): Promise<Answer> {
+    return answerOf(() => this.#admit({ ask, caller, facts: factsOf(ask, site), quiet: true, supposed: true }));
+  }
+
+  /** The same of anything else. */
+  mayOther(ask: OtherAsk, site?: string): Promise<Answer> { return answerOf(() => this.admitOther(ask, site)) }
+
+  #admit(asking: Asking): Admitted | Promise<Admitted> {
+    const { ask, caller } = asking;
     if (ask.name === '~') ask.name = mine(ask, caller);
     if (ask.name === undefined) return this.#collection(asking);
     if (ask.kind.bound && !(caller.type === 'Browser' && caller.interaction === ask.name) && ask.verb !== 'list') throw notFound(ask.kind, ask.name);
@@ -42,7 +64,8 @@ export class Admission {
 
   /** Lets a request for anything else in: who asks makes no difference to it. */
   admitOther(ask: OtherAsk, site?: string): Admitted {
-    const decision = this.#authorize({ caller: nobody, action: ask.type, facts: { path: ask.path, ...(site !== undefined && { site }) } });
+    const action = ask.type === 'review' ? 'discovery' : ask.type;
+    const decision = this.#authorize({ caller: nobody, action, facts: { path: ask.path, ...(site !== undefined && { site }) } });
     if (!decision.allowed) throw forbidden(whyRefused(decision));
     return { ask, caller: nobody, decision };
   }
@@ -59,7 +82,7 @@ export class Admission {
     const { ask, caller, facts } = asking;
     const decision = this.#authorize(new ObjectQuestion(asking, target, ask.name!, 'allowed') as Question);
     if (!decision.allowed) throw this.#refusal(asking, target);
-    if (!target && (ask.verb !== 'watch' || ask.kind.bound)) throw notFound(ask.kind, ask.name!);
+    if (!target && !asking.supposed && (ask.verb !== 'watch' || ask.kind.bound)) throw notFound(ask.kind, ask.name!);
     return { ask, caller, facts, decision, ...(target && { target }) };
   }
 
@@ -74,7 +97,8 @@ export class Admission {
     if (selector?.owner !== undefined) return this.#range(asking, selector.owner);
     const whole = this.#ask(asking, {}, 'allowed');
     if (whole.allowed) return { ...asking, decision: whole };
-    if (own === undefined || !collective.has(verb)) throw refused(ask, caller, this.#ask(asking));
+    const ranges = collective.has(verb) || (asking.supposed && verb !== 'create');
+    if (own === undefined || !ranges) throw refused(ask, caller, this.#ask(asking));
     return this.#range(asking, own);
   }
 
@@ -109,10 +133,23 @@ export class Admission {
     const { ask, caller } = asking;
     const record = (known: Stored | undefined): Decision => this.#authorize(new ObjectQuestion(asking, known, ask.name!) as Question);
     if (caller.type === 'Visitor') { record(undefined); return unauthorized() }
-    const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query } };
+    const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query, view: ask.view } };
     const seen = target && this.#authorize(new ObjectQuestion(reading, target, ask.name!, 'never') as Question).allowed;
     const decision = record(seen ? target : undefined);
     return seen ? refused(ask, caller, decision) : notFound(ask.kind, ask.name!);
+  }
+}
+
+/** What policy says to a question that nobody acts on. */
+export interface Answer { readonly allowed: boolean; readonly reason?: string }
+
+async function answerOf(admit: () => Admitted | Promise<Admitted>): Promise<Answer> {
+  try {
+    await admit();
+    return { allowed: true };
+  } catch (error) {
+    if (error instanceof StatusError && error.code < 500) return { allowed: false, reason: error.message };
+    throw error;
   }
 }
 

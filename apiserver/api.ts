@@ -1,12 +1,12 @@
 import type { NextFunction } from 'express';
 import type { Keys } from '../registry/keys.js';
-import { notAcceptable, noSuchPath } from '../registry/status.js';
+import { noSuchPath } from '../registry/status.js';
 import { createApp, type Req, type Res } from './classes.js';
-import { apiVersions, documentOf, resourceList, versionInfo, type Document } from './discovery.js';
+import { Documents } from './documents.js';
 import { Handlers, type HandlerParts } from './handlers.js';
 import { Lister } from './list.js';
-import { openapi } from './openapi.js';
-import type { ResourceAsk } from './request.js';
+import { documentPaths, mounts, reviewPaths, type ResourceAsk } from './request.js';
+import { Reviews } from './reviews.js';
 import type { Watcher } from './watch.js';
 
 /** What the API is made of. */
@@ -33,39 +33,14 @@ export function createApi(parts: ApiParts): Api {
     delete: (req, res) => handlers.delete(req, res), deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
   const byVerb: Handler = (req, res) => {
-    refuseAccept(req);
     const { action, verb } = req.admitted!.ask as ResourceAsk;
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
-  for (const root of ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1']) {
-    app.all(`${root}/:resource/:name`, byVerb as never);
-    app.all(`${root}/:resource`, byVerb as never);
-  }
-  const documents = new Map<string, () => unknown>([
-    ['/api', () => apiVersions], ['/api/v1alpha1', () => resourceList(parts.registry)], ['/api/openapi/v3', () => openapi(parts.registry, parts.release)], ['/version', () => versionInfo(parts.release)],
-  ]);
-  for (const [path, make] of documents) app.get(path, serveDocument(parts, make) as never);
+  for (const root of mounts) app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
+  const documents = new Documents(parts.registry, parts.release, parts.encoder);
+  for (const path of documentPaths) app.get(path, ((req: Req, res: Res) => documents.send(req, res)) as never);
+  const reviews = new Reviews(parts.registry, parts.admission, parts.encoder);
+  for (const path of reviewPaths.keys()) app.post(path, ((req: Req, res: Res) => reviews.answer(req, res)) as never);
   app.use((() => { throw noSuchPath() }) as never);
   return { object: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
-}
-
-function serveDocument({ encoder }: ApiParts, make: () => unknown): (req: Req, res: Res) => void {
-  let made: Document | undefined;
-  return (req, res) => {
-    made ??= documentOf(make());
-    const headers = ['Cache-Control', 'public, max-age=0', 'Vary', 'Accept', 'ETag', made.etag];
-    if (matches(req.headers['if-none-match'], made.etag)) return encoder.send(req, res, 304, Buffer.alloc(0), headers);
-    encoder.send(req, res, 200, made.body, [...headers, 'Content-Type', 'application/json']);
-  };
-}
-
-/** Whether If-None-Match names the document, weakly compared (RFC 9110 13.1.2). */
-const matches = (header: string | undefined, etag: string): boolean =>
-  header !== undefined && header.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
-
-/** 406 where no clause of Accept can be served; JSON is what there is. */
-function refuseAccept(req: Req): void {
-  const { accept } = req.headers;
-  if (accept === undefined || accept.split(',').some((clause) => /^\s*(\*\/\*|application\/(json|\*)|text\/html)\s*(;|$)/i.test(clause) && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(clause))) return;
-  throw notAcceptable(['application/json', 'application/json;stream=watch']);
 }

@@ -56,6 +56,12 @@ class Shown implements Presented {
   }
 }
 
+/** Whether a request wants to be taken for somebody else's (kubectl `--as`). */
+export function impersonates({ headers }: IncomingMessage): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true;
+  return false;
+}
+
 /** Step 3 of a request: the first authenticator that knows who it is; a bad token is never "nobody" (`kubernetes.md` 7). */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
@@ -64,7 +70,7 @@ export class Authentication {
 
   /** Who it is; at once where nothing has to be waited for. */
   caller(request: IncomingMessage, bound: string | undefined): Caller | Promise<Caller> {
-    for (const name in request.headers) if (name.startsWith('impersonate-')) throw forbidden('impersonation is not served');
+    if (impersonates(request)) throw forbidden('impersonation is not served');
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;

@@ -45,7 +45,7 @@ export function refuseBody(request: Req, response: Res): void {
 }
 
 /** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
-function readBody(request: IncomingMessage, most: number): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, most: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > most) return Promise.reject(tooLarge(most));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -64,7 +64,7 @@ function readBody(request: IncomingMessage, most: number): Promise<Buffer> {
 
 /** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
 export async function readObject(request: IncomingMessage, most: number, optional = false): Promise<Record<string, unknown>> {
-  const bytes = await readBody(request, most);
+  const bytes = await readBytes(request, most);
   if (bytes.length === 0 && optional) return {};
   const value = parseJSON(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('the body must be a JSON object');

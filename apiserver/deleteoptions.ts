@@ -28,7 +28,7 @@ export async function readDeleteOptions(req: Req, res: Res, ask: ResourceAsk, mo
   const of = { ...ask.kind, kind: 'DeleteOptions' };
   judgeUnknown(req, res, ask, ask.name ?? '', prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)), of);
   const causes = validator.check(body, '').map((cause) => ({ ...cause, field: cause.field?.replace(/^\./, '') ?? '' }));
-  if (!policies.includes(ask.query.get('propagationPolicy'))) causes.push({ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"' });
+  if (body.propagationPolicy === undefined && !policies.includes(ask.query.get('propagationPolicy'))) causes.push({ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"' });
   if (causes.length > 0) throw invalid(of, ask.name ?? '', causes);
   const options = body as z.infer<typeof DeleteOptions>;
   return { ...options, dry: isDryRun(ask, options.dryRun ?? []) };

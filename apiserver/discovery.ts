@@ -1,39 +1,48 @@
-import { createHash } from 'node:crypto';
-import { apiVersion, version, type Action, type AnyKind } from '../registry/kind.js';
+import { apiVersion, group, version, type Action, type AnyKind } from '../registry/kind.js';
 import type { Registry } from '../registry/registry.js';
 
-/** A document that clients revalidate: its bytes and their strong ETag. */
-export interface Document { readonly body: Buffer; readonly etag: string }
-
-/** Encodes a document once. */
-export function documentOf(value: unknown): Document {
-  const body = Buffer.from(JSON.stringify(value));
-  return { body, etag: `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"` };
-}
-
-/** The versions served (specification 1). */
+/** The versions served at `/api` (specification 1). */
 export const apiVersions = { kind: 'APIVersions', apiVersion: 'v1', versions: [version], serverAddressByClientCIDRs: [] };
+
+const served = { groupVersion: apiVersion, version };
+const apiGroup = { name: group, versions: [served], preferredVersion: served };
+
+/** `/apis/<group>`: the one group there is (`kubernetes.md` 1.1). */
+export const oneGroup = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
+
+/** `/apis`: every group. */
+export const groupList = { kind: 'APIGroupList', apiVersion: 'v1', groups: [apiGroup] };
 
 /** Every resource and the verbs it takes (specification 1): all main resources before any subresource (`kubernetes.md` 1.1). */
 export function resourceList(registry: Registry): unknown {
+  const subresources = registry.kinds.flatMap((kind) => subresourcesOf(kind, registry));
   return {
     kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersion,
-    resources: [...registry.kinds.map(mainResource), ...subresources(registry)],
+    resources: [
+      ...registry.kinds.map((kind) => ({ name: kind.resource, singularName: kind.singular, namespaced: false, kind: kind.kind, ...described(kind) })),
+      ...subresources.map(({ of, subresource, kind, verbs }) => ({ name: `${of.resource}/${subresource}`, singularName: '', namespaced: false, kind, verbs })),
+    ],
   };
 }
 
-const mainResource = (kind: AnyKind) => ({
-  name: kind.resource, singularName: kind.singular, namespaced: false, kind: kind.kind, verbs: [...kind.verbs].sort(),
-  ...(kind.shortNames.length > 0 && { shortNames: kind.shortNames }), categories: ['identity'],
-});
+/** The aggregated form of `/apis` in one of its versions, or of `/api`, where Kubernetes clients look for a group that is not ours (`kubernetes.md` 1.1 and 1.2). */
+export function groupDiscovery(registry: Registry | undefined, of: string): unknown {
+  const responseKind = (kind: string) => ({ group, version, kind });
+  const resources = (registry?.kinds ?? []).map((kind) => {
+    const subresources = subresourcesOf(kind, registry!).map((one) => ({ subresource: one.subresource, responseKind: responseKind(one.kind), verbs: one.verbs }));
+    return { resource: kind.resource, responseKind: responseKind(kind.kind), scope: 'Cluster', singularResource: kind.singular, ...described(kind), ...(subresources.length > 0 && { subresources }) };
+  });
+  const items = registry ? [{ metadata: { name: group }, versions: [{ version, resources, freshness: 'Current' }] }] : [];
+  return { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${of}`, metadata: {}, items };
+}
 
-function subresources(registry: Registry): unknown[] {
+const described = ({ verbs, shortNames, categories }: AnyKind) => ({ verbs: [...verbs].sort(), ...(shortNames.length > 0 && { shortNames }), categories });
+
+/** The subresources of one kind, each once, with the kind of what is sent to it. */
+function subresourcesOf(of: AnyKind, registry: Registry) {
   const byName = new Map<string, Action[]>();
-  for (const action of registry.actions) {
-    const name = `${action.of.resource}/${action.subresource}`;
-    byName.set(name, [...(byName.get(name) ?? []), action]);
-  }
-  return [...byName].map(([name, actions]) => ({ name, singularName: '', namespaced: false, kind: actions[0]!.kind, verbs: actions.map(({ verb }) => verb).sort() }));
+  for (const action of registry.actions) if (action.of === of) byName.set(action.subresource, [...(byName.get(action.subresource) ?? []), action]);
+  return [...byName].map(([subresource, actions]) => ({ of, subresource, kind: actions[0]!.kind, verbs: actions.map(({ verb }) => verb).sort() }));
 }
 
 /** `/version`, in Kubernetes' style. */

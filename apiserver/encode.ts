@@ -76,9 +76,15 @@ export function wireObject(kind: Pick<AnyKind, 'kind'>, { metadata, spec, status
 /** A stored object as this caller sees it in a list or watch: its bytes, unless something is worked out for each caller. */
 export function wireBytes(stored: Stored, call: Pick<Call, 'caller' | 'now'>, revision?: number): Buffer {
   const { kind } = stored;
-  if (!kind.strategy.status) return stored.wire(revision);
+  return kind.strategy.status ? Buffer.from(JSON.stringify(wireObject(kind, shownObject(stored, call, revision)))) : stored.wire(revision);
+}
+
+/** The same as an object; not to be changed. */
+export function shownObject(stored: Stored, call: Pick<Call, 'caller' | 'now'>, revision?: number): KindObject {
+  const { status } = stored.kind.strategy;
+  if (!status) return stored.object;
   const object = stored.parse();
   if (revision !== undefined) object.metadata.resourceVersion = String(revision);
-  kind.strategy.status(object, call);
-  return Buffer.from(JSON.stringify(wireObject(kind, object)));
+  status(object, call);
+  return object;
 }

@@ -15,6 +15,7 @@ import { none, versionOf, wholeNumber } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector } from './selectors.js';
 import { refuseTooNew } from './version.js';
+import { whole } from './view.js';
 import { changed, created } from './write.js';
 import { guard } from '../registry/guard.js';
 import { siteOf } from '../registry/site.js';
@@ -60,6 +61,7 @@ export class Handlers {
   #shown(req: Req, res: Res, target: Stored): void | Promise<void> {
     const { ask } = admittedOf(req);
     if (ask.kind.bound && isNavigation(req)) return this.#parts.encoder.send(req, res, 303, empty, ['Location', `/interaction/${ask.name}`, 'Vary', 'Accept, Sec-Fetch-Mode', 'Cache-Control', 'no-store']);
+    if (ask.view !== whole) return this.#parts.encoder.send(req, res, 200, ask.view.single(target, { caller: req.admitted!.caller, now: Date.now() }, true));
     if (!ask.kind.strategy.view && !ask.kind.strategy.status) return this.#parts.encoder.send(req, res, 200, target.wire());
     return this.#answer(req, res, 200, target.parse(), this.#call(req, res));
   }

@@ -28,8 +28,8 @@ function refuseNumbers(value: unknown): void {
   }
 }
 
-/** One container that is open: the keys seen in an object, nothing for an array. */
-interface Open { keys: Set<string> | undefined; expectKey: boolean }
+/** One container that is open: the keys seen in an object, nothing for an array, and where in it the scanner is. */
+interface Open { keys: Set<string> | undefined; expectKey: boolean; place: string | number }
 
 /** Counts depth and values and reads keys before anything walks the value; syntax is left to JSON.parse. */
 class Scanner {
@@ -46,15 +46,24 @@ class Scanner {
       if (char === '"') this.#string();
       else if (char === '{' || char === '[') this.#enter(char === '{');
       else if (char === '}' || char === ']') this.#open.pop();
-      else if (char === ',') { this.#count(); const top = this.#open.at(-1); if (top?.keys) top.expectKey = true }
+      else if (char === ',') { this.#count(); this.#next() }
     }
   }
 
   #enter(object: boolean): void {
     if (this.#open.length >= most.depth) throw badRequest(`the body is nested deeper than ${most.depth}`);
     this.#count();
-    this.#open.push({ keys: object ? new Set() : undefined, expectKey: object });
+    this.#open.push({ keys: object ? new Set() : undefined, expectKey: object, place: object ? '' : 0 });
   }
+
+  #next(): void {
+    const top = this.#open.at(-1);
+    if (top?.keys) top.expectKey = true;
+    else if (top) top.place = Number(top.place) + 1;
+  }
+
+  /** Where the scanner is, as causes write paths. */
+  get #path(): string { return this.#open.map(({ place }, i) => (typeof place === 'number' ? `[${place}]` : `${i > 0 ? '.' : ''}${place.slice(0, 64)}`)).join('').slice(0, 256) }
 
   #count(): void { if (++this.#values > most.values) throw badRequest(`the body has more than ${most.values} values`) }
 
@@ -68,7 +77,8 @@ class Scanner {
     if (!top?.expectKey) return;
     top.expectKey = false;
     if (poisonous.has(value)) throw badRequest('a key of the body is not allowed');
-    if (top.keys!.has(value)) throw badRequest(`duplicate field "${value.slice(0, 64)}"`);
+    top.place = value;
+    if (top.keys!.has(value)) throw badRequest(`duplicate field "${this.#path}"`);
     top.keys!.add(value);
   }
 }

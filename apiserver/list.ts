@@ -1,5 +1,5 @@
 import { Compacted, under, type Entry, type Page, type Range, type Revision } from '../storage/storage.js';
-import { apiVersion, type AnyKind } from '../registry/kind.js';
+import type { AnyKind } from '../registry/kind.js';
 import { badRequest, expired, invalid } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
 import type { Store } from '../registry/store.js';
@@ -7,7 +7,7 @@ import { counts, Stored } from '../registry/stored.js';
 import type { Keys } from '../registry/keys.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
-import { wireBytes, type Encoder } from './encode.js';
+import type { Encoder } from './encode.js';
 import { versionOf, wholeNumber, type Query } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
@@ -63,8 +63,8 @@ export class Lister {
     const last = found.entries.at(-1);
     const remaining = token?.n !== undefined && !found.filtered ? token.n - found.entries.length : found.following;
     const next = found.more && last ? this.#seal(admitted, { r: found.revision, k: last.entry.key, q: fingerprint(ask.query), ...(remaining !== undefined && { n: remaining }) }) : undefined;
-    const head = `{"kind":"${ask.kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify({ resourceVersion: String(found.revision), ...(next && { continue: next }), ...(next && remaining && { remainingItemCount: remaining }) })},"items":[`;
-    this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...join(found.entries.map((one) => wireBytes(one, call(admitted)))), Buffer.from(']}')]));
+    const head = ask.view.opening(ask.kind, { resourceVersion: String(found.revision), ...(next && { continue: next }), ...(next && remaining && { remainingItemCount: remaining }) });
+    this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...join(found.entries.map((one) => ask.view.item(one, call(admitted)))), Buffer.from(']}')]));
   }
 
   /** Pages until `limit` objects that may be seen were found and one more that follows them, or the range ends: a token promises something to see. On a first page what follows is counted. */
@@ -92,16 +92,16 @@ export class Lister {
   }
 
   async #whole(req: Req, res: Res, admitted: Admitted, selector: Selector, range: Range, at: Revision | undefined): Promise<void> {
-    const { kind } = admitted.ask as ResourceAsk;
+    const { kind, view } = admitted.ask as ResourceAsk;
     let page = await this.#read(range, { limit: pageMost, ...(at !== undefined && { at }) });
     const { revision } = page;
-    const opening = `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${revision}"},"items":[`;
+    const opening = view.opening(kind, { resourceVersion: String(revision) });
     const chunks: Buffer[] = [];
     let written = 0;
     for (;;) {
       for (const entry of page.entries) {
         const stored = this.#visible(admitted, selector, entry);
-        if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), wireBytes(stored, call(admitted)));
+        if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), view.item(stored, call(admitted)));
       }
       if (page.more === 0) break;
       if (!res.headersSent) { this.#encoder.begin(req, res, 200); res.write(opening) }

@@ -62,7 +62,37 @@ const bookmark: JSONSchema = {
   properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Its version.', required: ['resourceVersion'], additionalProperties: false, properties: { resourceVersion: text('The version.'), annotations: { type: 'object', description: 'Notes.', additionalProperties: text('A note.') } } } },
 };
 
+/** What Kubernetes' tools may ask to be shown instead of objects (`kubernetes.md` 4.2). */
+const otherViews: Record<string, JSONSchema> = {
+  Table: {
+    type: 'object', description: 'Objects as rows of a table.', required: ['apiVersion', 'kind', 'metadata', 'columnDefinitions', 'rows'], additionalProperties: false,
+    properties: {
+      apiVersion: text('meta.k8s.io/v1.'), kind: text('The kind.', { const: 'Table' }), metadata: ref('ListMeta'),
+      columnDefinitions: { type: 'array', description: 'What stands above the rows; in a watch with the first event alone.', items: { type: 'object', description: 'One column.', required: ['name', 'type', 'format', 'description', 'priority'], additionalProperties: false, properties: { name: text('Its heading.'), type: text('Always string.'), format: text('name, or nothing.'), description: text('What it holds.'), priority: { type: 'integer', description: 'Above 0: shown where much is asked for.' } } } },
+      rows: { type: 'array', description: 'A row for each object.', items: { type: 'object', description: 'One object.', required: ['cells', 'object'], additionalProperties: false, properties: { cells: { type: 'array', description: 'Its values, a column each.', items: { type: 'string' } }, object: { anyOf: [{ type: 'object' }, { type: 'null' }], description: 'Its metadata; all of it or nothing by includeObject.' } } } },
+    },
+  },
+  PartialObjectMetadata: {
+    type: 'object', description: 'An object’s metadata alone.', required: ['apiVersion', 'kind', 'metadata'], additionalProperties: false,
+    properties: { apiVersion: text('meta.k8s.io/v1.'), kind: text('The kind.', { const: 'PartialObjectMetadata' }), metadata: ref('ObjectMeta') },
+  },
+  PartialObjectMetadataList: {
+    type: 'object', description: 'A list of objects’ metadata.', required: ['apiVersion', 'kind', 'metadata', 'items'], additionalProperties: false,
+    properties: { apiVersion: text('meta.k8s.io/v1.'), kind: text('The kind.', { const: 'PartialObjectMetadataList' }), metadata: ref('ListMeta'), items: { type: 'array', description: 'The objects.', items: ref('PartialObjectMetadata') } },
+  },
+};
+
+/** An answer that Accept may ask for in those forms too. */
+const viewed = (responses: Record<string, unknown>, kinds: readonly string[]): Record<string, unknown> => {
+  const good = responses[200] as { content: object };
+  return { ...responses, 200: { ...good, content: { ...good.content, ...Object.assign({}, ...kinds.map((kind) => jsonBody(ref(kind), `application/json;as=${kind};g=meta.k8s.io;v=v1`))) } } };
+};
+
 type Operation = Record<string, unknown>;
+
+/** What Kubernetes' tools find an operation by. */
+const marked = (kind: string, action: string): Operation => ({ 'x-kubernetes-group-version-kind': { group, version, kind }, 'x-kubernetes-action': action });
+const actionNames: Readonly<Record<Verb, string>> = { get: 'get', list: 'list', watch: 'watch', create: 'post', update: 'put', patch: 'patch', delete: 'delete', deletecollection: 'deletecollection' };
 const jsonBody = (schema: JSONSchema, type = 'application/json') => ({ [type]: { schema } });
 const answers = (code: number, description: string, schema: JSONSchema, errors: readonly Reason[]): Record<string, unknown> => {
   const responses: Record<string, unknown> = { [code]: { description, content: jsonBody(schema) } };
@@ -77,14 +107,16 @@ const nameParameter = { name: 'name', in: 'path', required: true, description: '
 const listParameters = [query('labelSelector', 'Only objects whose labels match.'), query('fieldSelector', 'Only objects whose fields match.'), query('limit', 'At most so many, 500 at most.', { type: 'integer' }), query('continue', 'The next page.'),
   query('resourceVersion', 'Not older than this version.'), query('resourceVersionMatch', 'Exact or NotOlderThan.'), query('watch', 'Stream changes instead.', { type: 'boolean' }), query('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
   query('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }), query('timeoutSeconds', 'End a watch after so long.', { type: 'integer' })];
-const writeParameters = [query('dryRun', 'All: nothing is stored.'), query('fieldValidation', 'Ignore, Warn or Strict.'), query('fieldManager', 'Accepted without effect.')];
+const validation = query('fieldValidation', 'Ignore, Warn or Strict.');
+const manager = query('fieldManager', 'Accepted without effect.');
+const writeParameters = [query('dryRun', 'All: nothing is stored.'), validation, manager];
 const deletionBody = { required: false, content: jsonBody({ type: 'object', description: 'DeleteOptions.' }) };
 
 const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation } | undefined> = {
   watch: undefined,
   get: { item: true, describe: (kind) => ({ summary: `Reads one ${kind.kind}.`, parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
-    responses: { ...answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), ...(kind.bound && { 303: { description: 'A browser that navigates is led to the page.' }, ...answers(410, 'Over.', ref('Status'), []) }) } }) },
-  list: { item: false, describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid']) }) },
+    responses: { ...viewed(answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), ['Table', 'PartialObjectMetadata']), ...(kind.bound && { 303: { description: 'A browser that navigates is led to the page.' }, ...answers(410, 'Over.', ref('Status'), []) }) } }) },
+  list: { item: false, describe: (kind) => ({ summary: `Lists or watches ${kind.resource}.`, parameters: listParameters, responses: viewed(answers(200, 'The list; of a watch one event a line.', { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] }, [...everywhere, 'Expired', 'Invalid']), ['Table', 'PartialObjectMetadataList']) }) },
   create: { item: false, describe: (kind) => ({ summary: `Creates a ${kind.kind}.`, parameters: writeParameters, requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(201, 'As stored.', ref(kind.kind), onWrites) }) },
   update: { item: true, describe: (kind) => ({ summary: `Replaces the spec of a ${kind.kind}.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
   patch: { item: true, describe: (kind) => ({ summary: `Changes a ${kind.kind} by merge patch.`, parameters: [nameParameter, ...writeParameters], requestBody: { required: true, content: jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json') }, responses: answers(200, 'As stored.', ref(kind.kind), onWrites) }) },
@@ -93,15 +125,15 @@ const ends: Record<Verb, { item: boolean; describe: (kind: AnyKind) => Operation
 };
 
 function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
-  return { type: 'object', description: `What a caller sends of a ${kind.kind}.`, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Name, labels, annotations.' }, spec: registry.schemas(kind).sent.schema, status: { type: 'object', description: 'Ignored.' } } };
+  return { type: 'object', description: `What a caller sends of a ${kind.kind}.`, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Name, labels, annotations.' }, spec: { ...registry.schemas(kind).sent.schema, description: 'What the caller may set.' }, status: { type: 'object', description: 'Ignored.' } } };
 }
 
 function actionOperation(action: Action, registry: Registry): Operation {
   const answered = action.answers && 'schema' in action.answers ? toJSONSchema(action.answers.schema, action.answers.kind) : ref((action.answers ?? action.of).kind);
   const body = registry.body(action)?.schema;
   const content = action.verb === 'get' ? undefined : action.verb === 'patch' ? jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json')
-    : jsonBody({ type: 'object', description: action.kind, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Ignored.' }, spec: body! } });
-  return { summary: action.description, parameters: [nameParameter], ...(content && { requestBody: { required: true, content } }), responses: answers(action.code, `The ${(action.answers ?? action.of).kind}.`, answered, onWrites) };
+    : jsonBody({ type: 'object', description: action.kind, required: ['spec'], properties: { apiVersion: text('Group and version.'), kind: text('The kind.'), metadata: { type: 'object', description: 'Ignored.' }, spec: { ...body!, description: 'What is asked for.' } } });
+  return { summary: action.description, parameters: [nameParameter, ...(content ? [validation, manager] : [])], ...(content && { requestBody: { required: true, content } }), responses: answers(action.code, `The ${(action.answers ?? action.of).kind}.`, answered, onWrites) };
 }
 
 /** What others are asked, and how they answer. */
@@ -122,13 +154,15 @@ export function openapi(registry: Registry, release: string): unknown {
   const put = (path: string, method: string, operation: unknown): void => { (paths[path] ??= {})[method] = operation };
   for (const kind of registry.kinds) for (const verb of kind.verbs) {
     const end = ends[verb];
-    if (end) put(`/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`, methodOf({ verb }).toLowerCase(), { ...end.describe(kind), operationId: `${verb}${kind.kind}`, tags: [kind.kind] });
+    if (end) put(`/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`, methodOf({ verb }).toLowerCase(), { ...end.describe(kind), operationId: `${verb}${kind.kind}`, tags: [kind.kind], ...marked(kind.kind, actionNames[verb]) });
   }
   for (const action of registry.actions) put(`/api/${version}/${action.of.resource}/{name}/${action.subresource}`, methodOf(action).toLowerCase(),
-    { ...actionOperation(action, registry), operationId: `${action.verb}${action.of.kind}${action.subresource}`, tags: [action.of.kind] });
-  for (const [path, summary] of [['/api', 'The API versions served.'], [`/api/${version}`, 'Every resource and the verbs it takes.'], ['/api/openapi/v3', 'This document.']])
-    put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: { ...answers(200, summary!, { type: 'object', description: summary! }, everywhere), 304: { description: 'Nothing has changed since the ETag that If-None-Match names.' } } });
-  const schemas: Record<string, JSONSchema> = { ObjectMeta: toJSONSchema(Metadata, 'metadata'), ListMeta: listMeta, Bookmark: bookmark, Status: statusSchema };
+    { ...actionOperation(action, registry), operationId: `${action.verb}${action.of.kind}${action.subresource}`, tags: [action.of.kind], ...marked(action.kind, actionNames[action.verb]) });
+  for (const [path, summary] of [['/api', 'The API versions served.'], [`/api/${version}`, 'Every resource and the verbs it takes.'], ['/api/openapi/v3', 'This document.'],
+    ['/apis', 'The API groups served.'], [`/apis/${group}`, 'The one API group.'], [`/apis/${apiVersion}`, 'Every resource and the verbs it takes.'],
+    ['/openapi/v3', 'Where the documents for Kubernetes clients are.'], [`/openapi/v3/apis/${apiVersion}`, 'This document as Kubernetes clients read it.'], ['/openapi/v2', 'An empty document, for clients that ask for one.'], ['/version', 'The version served.']])
+    put(path!, 'get', { summary, operationId: `discover${path!.replaceAll('/', '_')}`, tags: ['Discovery'], responses: { ...answers(200, summary!, { type: 'object', description: summary! }, everywhere), 304: { description: 'Nothing has changed since the ETag that If-None-Match names.' }, ...(path!.includes('/apis/') && path!.startsWith('/openapi') && { 301: { description: 'The hash is of another document: where this one is.' } }) } });
+  const schemas: Record<string, JSONSchema> = { ObjectMeta: toJSONSchema(Metadata, 'metadata'), ListMeta: listMeta, Bookmark: bookmark, Status: statusSchema, ...otherViews };
   for (const kind of registry.kinds) { Object.assign(schemas, kindSchemas(kind, registry)); if (kind.verbs.includes('create') || kind.verbs.includes('update')) schemas[`${kind.kind}Draft`] = draftOf(kind, registry) }
   return {
     openapi: '3.1.0', jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',

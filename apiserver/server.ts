@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AddressList } from '../registry/addresslist.js';
 import type { Authenticator } from '../registry/authenticator.js';
@@ -12,12 +11,13 @@ import { badRequest, internalError, StatusError, timeout, tooManyRequests, unaut
 import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
 import { Admission } from './admission.js';
-import { Authentication } from './authenticate.js';
+import { Authentication, impersonates } from './authenticate.js';
 import { createApi, type Api } from './api.js';
 import { refuseBody } from './body.js';
 import { Req, Res, type Admitted } from './classes.js';
 import { Encoder } from './encode.js';
 import { Health, type Check } from './health.js';
+import { Listener, type Identity } from './listener.js';
 import { clientNetwork } from './network.js';
 import { exemptFromOrigin, rawValues, refuseCrossSite } from './origin.js';
 import type { Pages } from './pages.js';
@@ -56,7 +56,7 @@ export class Server {
   readonly #pages: Pages;
   readonly #watcher: Watcher;
   readonly #api: Api;
-  readonly #http: HttpServer<typeof Req, typeof Res>;
+  readonly #listeners: Listener[] = [];
   readonly #inflight = { reads: 0, changes: 0 };
   #ready = false;
   #stopping = false;
@@ -70,11 +70,6 @@ export class Server {
     this.#pages = parts.pages;
     this.#watcher = new Watcher(parts.store, this.#admission, this.#encoder, (req) => this.#again(req));
     this.#api = createApi({ ...parts, registry: parts.store.registry, admission: this.#admission, encoder: this.#encoder, watcher: this.#watcher });
-    this.#http = createServer({ IncomingMessage: Req, ServerResponse: Res, maxHeaderSize: 16 << 10, headersTimeout: 10_000, requestTimeout: 60_000, requireHostHeader: false, connectionsCheckingInterval: 5_000 }, (req, res) => void this.#serve(req, res));
-    this.#http.maxHeadersCount = 0;
-    this.#http.keepAliveTimeout = 65_000;
-    this.#http.setTimeout(stalled);
-    this.#guardSockets();
   }
 
   get stylesheet(): string { return this.#pages.stylesheet }
@@ -82,10 +77,14 @@ export class Server {
   /** Another policy has come into force: watches whose objects are shown as policy sees them end, so that they are read anew. */
   renewViews(): void { this.#watcher.renewViews() }
 
-  /** Begins to listen; until `ready` everything but /livez is 503. */
-  async listen(port: number, address: string): Promise<AddressInfo> {
-    await new Promise<void>((resolve, reject) => { this.#http.once('error', reject).listen(port, address, () => resolve()) });
-    return this.#http.address() as AddressInfo;
+  /** Begins to listen on one more port, by TLS where there is an identity to prove; until `ready` everything but /livez is 503. */
+  listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
+    const listener = new Listener({
+      serve: (req, res) => void this.#serve(req, res),
+      refuse: (req, res) => { this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) },
+    }, identity);
+    this.#listeners.push(listener);
+    return listener.listen(port, address);
   }
 
   ready(): void { this.#ready = true }
@@ -94,11 +93,12 @@ export class Server {
   async stop(options: { delay?: number } = {}): Promise<void> {
     this.#stopping = true;
     await new Promise((resolve) => setTimeout(resolve, options.delay ?? 0));
-    const closed = new Promise<void>((resolve) => { this.#http.close(() => resolve()) });
+    const closed = Promise.all(this.#listeners.map((one) => one.close()));
+    const hangUp = (which: 'idle' | 'all') => { for (const one of this.#listeners) one.hangUp(which) };
     await this.#watcher.stop();
-    this.#http.closeIdleConnections();
-    const late = setTimeout(() => this.#http.closeAllConnections(), 10_000);
-    const idle = setInterval(() => this.#http.closeIdleConnections(), 50);
+    hangUp('idle');
+    const late = setTimeout(hangUp, 10_000, 'all');
+    const idle = setInterval(hangUp, 50, 'idle');
     await closed;
     clearTimeout(late);
     clearInterval(idle);
@@ -112,7 +112,7 @@ export class Server {
       this.#refuseOddMessage(req);
       const ask = parseRequest(req, this.#parts.store.registry);
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
-      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery');
+      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review');
       const admitted = this.#admit(req, ask);
       req.admitted = admitted instanceof Promise ? await admitted : admitted;
       this.#bound(req, res, ask);
@@ -150,9 +150,10 @@ export class Server {
 
   /** A bad token is never "nobody", whatever it comes with; the provider judges its own, and health stays open (`kubernetes.md` 7). */
   async #admitOther(req: Req, ask: OtherAsk): Promise<Admitted> {
-    const { authorization, 'impersonate-user': other } = req.headers;
-    if ((authorization ?? other) !== undefined && ask.type !== 'health' && ask.type !== 'provider') await this.#authentication.caller(req, undefined);
-    return this.#admission.admitOther(ask, siteOf(req));
+    const judged = ask.type !== 'health' && ask.type !== 'provider' && (ask.type === 'review' || req.headers.authorization !== undefined || impersonates(req));
+    const caller = judged ? await this.#authentication.caller(req, undefined) : undefined;
+    const admitted = this.#admission.admitOther(ask, siteOf(req));
+    return ask.type === 'review' ? { ...admitted, caller: caller! } : admitted;
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */
@@ -213,20 +214,6 @@ export class Server {
       account: admitted?.caller.type === 'Account' ? admitted.caller.account : undefined,
     }, 'request');
   }
-
-  /** No answer is left to node's defaults. */
-  #guardSockets(): void {
-    this.#http.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      const answering = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
-      if (!socket.writable || answering || error.code === 'ECONNRESET') return void socket.destroy();
-      const status = error.code === 'HPE_HEADER_OVERFLOW' ? new StatusError('RequestHeaderFieldsTooLarge', 'the header is over 16 KiB') : badRequest('the request cannot be read');
-      const body = JSON.stringify(status.toStatus());
-      socket.end(`HTTP/1.1 ${status.code} ${status.reason}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nAudit-ID: ${randomUUID()}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-    });
-    this.#http.on('checkContinue', (req, res) => { req.welcome = () => { if (!res.headersSent) res.writeContinue() }; void this.#serve(req, res) });
-    this.#http.on('checkExpectation', (req, res) => { this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) });
-    this.#http.on('connect', (_req, socket) => socket.destroy());
-  }
 }
 
 /** What the provider's library says of the store, in this API's words: it carries the HTTP status alone. */
@@ -235,9 +222,6 @@ function fromLibrary(error: unknown): unknown {
   if (status === 503) return unavailable('the store cannot be reached');
   return status === 504 ? timeout('it is not known whether the change was made') : error;
 }
-
-/** Milliseconds without a byte either way after which a connection is cut; a watch's heartbeat keeps its own. */
-const stalled = 30_000;
 
 /** A person who opens a page outside the API, rather than a program. */
 const isVisit = ({ url, headers }: Req): boolean =>

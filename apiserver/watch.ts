@@ -1,5 +1,5 @@
 import { Compacted, type Revision } from '../storage/storage.js';
-import { apiVersion, type AnyKind } from '../registry/kind.js';
+import type { AnyKind } from '../registry/kind.js';
 import type { HubEvent, Subscription } from '../registry/hub.js';
 import { badRequest, expired, invalid, StatusError, unavailable } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
@@ -7,13 +7,14 @@ import type { Store } from '../registry/store.js';
 import { counts, Stored } from '../registry/stored.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
-import { wireBytes, type Encoder } from './encode.js';
+import type { Encoder } from './encode.js';
 import { rangeOf } from './list.js';
 import { Places } from './places.js';
 import { flag, versionOf, wholeNumber } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
 import { shortOf } from './version.js';
+import { whole, type View } from './view.js';
 
 const bounds = { bytes: 1 << 20, events: 1_000, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000 };
 
@@ -101,6 +102,7 @@ class Stream {
   #subscription: Subscription | undefined;
   #queue: Promise<void> = Promise.resolve();
   #queued = 0;
+  #told = false;
   #finish: () => void = () => {};
 
   constructor(store: Store, admission: Admission, admitted: Admitted, start: Start, res: Res, stays: () => Promise<boolean>) {
@@ -143,6 +145,14 @@ class Stream {
   }
 
   get #kind(): AnyKind { return (this.#admitted.ask as ResourceAsk).kind }
+  get #view(): View { return (this.#admitted.ask as ResourceAsk).view }
+
+  /** Whether no object has been told yet. */
+  #isFirst(): boolean {
+    const first = !this.#told;
+    this.#told = true;
+    return first;
+  }
 
   #every(milliseconds: number, work: () => unknown): NodeJS.Timeout { return setInterval(() => { if (!this.#res.destroyed) void work() }, milliseconds) }
 
@@ -168,7 +178,7 @@ class Stream {
       at = page.revision;
       for (const entry of page.entries) {
         const stored = new Stored(this.#kind, entry);
-        if (counts(entry, Date.now()) && this.#visible(stored)) this.#write('ADDED', wireBytes(stored, this.#call));
+        if (counts(entry, Date.now()) && this.#visible(stored)) this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
       }
       if (page.more === 0) return at;
       if (this.#res.writableNeedDrain) await new Promise<void>((resolve) => { this.#res.once('drain', resolve); this.#res.once('close', resolve) });
@@ -191,8 +201,10 @@ class Stream {
     if (!after && !before) return;
     const type = !before ? 'ADDED' : !after ? 'DELETED' : 'MODIFIED';
     const shown = after ?? before!;
-    const make = (): Buffer => line(type, wireBytes(shown, this.#call, event.revision));
-    this.#res.write(this.#kind.strategy.status ? make() : event.frame(type, make));
+    const first = this.#isFirst();
+    const make = (): Buffer => line(type, this.#view.single(shown, this.#call, first, event.revision));
+    const isShared = !this.#kind.strategy.status && (!first || this.#view === whole);
+    this.#res.write(isShared ? event.frame(`${type} ${this.#view.label(this.#call.now)}`, make) : make());
   }
 
   #visible(stored: Stored): boolean {
@@ -208,7 +220,7 @@ class Stream {
   }
 
   #mark(revision: Revision, annotations?: Record<string, string>): Buffer {
-    return Buffer.from(JSON.stringify({ kind: this.#kind.kind, apiVersion, metadata: { resourceVersion: String(revision), ...(annotations && { annotations }) } }));
+    return Buffer.from(JSON.stringify(this.#view.bookmark(this.#kind, { resourceVersion: String(revision), ...(annotations && { annotations }) })));
   }
 
   #error(error: StatusError): void { this.#write('ERROR', Buffer.from(JSON.stringify(error.toStatus()))) }

@@ -1,19 +1,25 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { changeContexts, contextsFile } from './contexts.js';
 import { create } from './create.js';
+import { credential } from './credential.js';
 import { Failure } from './failure.js';
+import { kubeconfig } from './kubeconfig.js';
 import { plain } from './plain.js';
 import { Service } from './service.js';
 import { revoke, signIn } from './tokens.js';
 
-const options = { filename: { type: 'string', short: 'f' }, 'dry-run': { type: 'string' }, output: { type: 'string', short: 'o' }, context: { type: 'string' } } as const;
+const options = { filename: { type: 'string', short: 'f' }, 'dry-run': { type: 'string' }, output: { type: 'string', short: 'o' }, context: { type: 'string' }, server: { type: 'string' }, 'certificate-authority': { type: 'string' } } as const;
 
 /** Runs one word; data goes to standard output, everything else to standard error. */
 export async function run(word: string, args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
   const { values, positionals } = parsed(args);
   switch (word) {
-    case 'login': return login(positionals[0], values.context, environment);
+    case 'login': return login(positionals[0], { name: values.context, authority: authorityOf(values) }, environment);
     case 'logout': return logout(values.context, environment);
+    case 'kubeconfig': return kubeconfig(environment, { wanted: values.context, server: values.server, authority: authorityOf(values), file: values.filename });
+    case 'credential': return void process.stdout.write(await credential(environment, values.context, say));
     case 'whoami': {
       const { metadata, status } = await new Service(environment, values.context).ask('GET', 'accounts/~');
       return void process.stdout.write(plain(`${status.email.address} (${metadata.name})\n`));
@@ -32,11 +38,24 @@ function parsed(args: readonly string[]) {
   try { return parseArgs({ args: [...args], options, allowPositionals: true }) } catch (error) { throw new Failure((error as Error).message, 2) }
 }
 
-async function login(url: string | undefined, name: string | undefined, environment: NodeJS.ProcessEnv): Promise<void> {
+const say = (text: string): void => void process.stderr.write(plain(text));
+
+/** The text of the file that --certificate-authority names. */
+function authorityOf({ 'certificate-authority': file }: { 'certificate-authority'?: string | undefined }): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const text = readFileSync(file, 'utf8');
+    new X509Certificate(text).toString();   // throws where it is none; a bundle may hold more than the first
+    return text;
+  } catch (error) { throw new Failure(`--certificate-authority: ${file} is not a certificate in PEM (${(error as Error).message})`, 2);
+  }
+}
+
+async function login(url: string | undefined, { name, authority }: { name: string | undefined; authority: string | undefined }, environment: NodeJS.ProcessEnv): Promise<void> {
   if (url === undefined || !URL.canParse(url)) throw new Failure('login takes the address of the service: vestibule login https://id.example.com', 2);
   const { origin: server, protocol, hostname } = new URL(url);
   if (protocol !== 'https:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) throw new Failure('only https is spoken to other machines', 2);
-  const context = await signIn(server, (text) => process.stderr.write(plain(text)));
+  const context = await signIn({ server, ...(authority !== undefined && { certificateAuthority: authority }) }, say);
   const called = name ?? new URL(server).host;
   await changeContexts(contextsFile(environment), async ({ contexts }) => ({ after: { current: called, contexts: { ...contexts, [called]: context } }, result: undefined }));
   process.stderr.write(`Signed in to ${server}.\n`);

@@ -8,6 +8,8 @@ import { Failure } from './failure.js';
 export interface Context {
   /** Base URL of the service, without a trailing slash. */
   readonly server: string;
+  /** In PEM, whose certificates are trusted in place of the machine's list. */
+  readonly certificateAuthority?: string;
   readonly refreshToken?: string;
   readonly accessToken?: string;
   /** When the access token ends, in milliseconds since the epoch. */
@@ -32,6 +34,16 @@ export function readContexts(file: string): Contexts {
     throw new Failure(`${file} cannot be read: ${(error as Error).message}`);
   }
   try { return JSON.parse(text) as Contexts } catch { throw new Failure(`${file} is not what this command wrote; sign in again after removing it`) }
+}
+
+/** The context of that name, else of VESTIBULE_CONTEXT, else the one in use. */
+export function findContext(file: string, environment: NodeJS.ProcessEnv, wanted: string | undefined): { name: string; context: Context } {
+  const { current, contexts } = readContexts(file);
+  const name = wanted ?? environment.VESTIBULE_CONTEXT ?? current;
+  const context = name === undefined ? undefined : contexts[name];
+  if (name === undefined) throw new Failure('you are not signed in: vestibule login URL');
+  if (!context) throw new Failure(`there is no context ${JSON.stringify(name)}: vestibule login URL`);
+  return { name, context };
 }
 
 /** Changes the file while no other command does: it is replaced whole, and only its owner may read it. */

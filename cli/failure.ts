@@ -8,3 +8,8 @@ export class Failure extends Error {
     this.code = code;
   }
 }
+
+/** A sign-in that has ended: another one helps. */
+export class SignedOut extends Failure {
+  constructor() { super('you are not signed in any more: vestibule login') }
+}

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 const root = join(import.meta.dirname, '..');
 const data = join(root, process.env.DATA ?? 'data');
 const port = process.env.PORT ?? '8080';
+const securePort = process.env.SECURE_PORT ?? (process.env.PORT === undefined ? '8443' : '0');
 const notesPort = process.env.NOTES_PORT ?? '8090';
 const boardPort = process.env.BOARD_PORT ?? '8091';
 const given = process.argv.slice(2);
@@ -67,28 +68,28 @@ function stop(code) {
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stop(0));
 
 if (etcd && !existsSync(keys)) await new Promise((resolve) => { spawn('bin/vestibule', ['keys', 'new', keys], { cwd: root, stdio: 'inherit' }).on('exit', resolve) });
-const store = etcd ? ['--keys-file', keys, '--allow-mock-mail'] : ['--data-dir', data];
+const store = etcd ? ['--keys-file', keys, '--allow-mock-mail'] : ['--data-dir', data, '--secure-port', securePort];
 start(process.execPath, ['bin/vestibule', 'serve', '--mock-mail', '--port', port, '--manifests', manifests, '--log-level', process.env.LOG_LEVEL ?? 'warn', ...store, ...given], {}, (line) => {
-  const base = /^ready (\S+)/.exec(line)?.[1];
+  const [, base, secure] = /^ready (\S+) \S+(?: (\S+))?/.exec(line) ?? [];
   if (!base) return console.log(line);
   const samples = {};
   const sampled = (note) => {
     const [, name, url] = /^(notes|board) (\S+)$/.exec(note) ?? [];
     if (!name) return console.log(note);
     samples[name] = url;
-    if (samples.notes && samples.board) welcome(base, samples);
+    if (samples.notes && samples.board) welcome(base, secure, samples);
   };
   start(process.execPath, ['deploy/examples/apps/notes/server.mjs'], { ISSUER: base, CLIENT_ID: 'notes', CLIENT_SECRET: secret, PORT: notesPort }, sampled);
   start(process.execPath, [`${board}/server.mjs`], { ISSUER: base, CLIENT_ID: 'board', PORT: boardPort }, sampled);
 });
 
-function welcome(base, { notes, board }) {
+function welcome(base, secure, { notes, board }) {
   console.log(`
   Vestibule   ${base}
   Notes       ${notes}    open this and sign in with any address
   Board       ${board}    shows groups, and claims of another service: try ada@example.test
   Mailbox     ${base}/mailbox    the code is here: mail is mocked
   Policy      ${base}/policy     the rules that every request is put to
-
+${secure ? `  kubectl     ${secure}    how: docs/how-to/kubectl.md\n` : ''}
   Stop with Ctrl-C.`);
 }

@@ -3,6 +3,9 @@ import type { AnyKind } from './kind.js';
 import type { Log } from './observe.js';
 import { storedOf, type Stored } from './stored.js';
 
+/** So many views of one event are remembered: those of tables are new ones every second, since ages move. */
+const views = 8;
+
 /** One change of one object, decoded and encoded at most once however many watch it. */
 export class HubEvent {
   readonly revision: Revision;
@@ -20,10 +23,12 @@ export class HubEvent {
   /** Bytes held by it. */
   get size(): number { return sizeOf(this.after) + sizeOf(this.before) }
 
-  /** The bytes of one view of this event, made by the first that asks. */
+  /** The bytes of one view of this event, made by the first that asks; a few views are kept, the oldest makes room. */
   frame(view: string, make: () => Buffer): Buffer {
     let frame = this.#frames.get(view);
-    if (!frame) this.#frames.set(view, (frame = make()));
+    if (frame) return frame;
+    if (this.#frames.size >= views) this.#frames.delete(this.#frames.keys().next().value!);
+    this.#frames.set(view, (frame = make()));
     return frame;
   }
 }

@@ -184,6 +184,8 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   resource: string;
   singular?: string;
   shortNames?: readonly string[];
+  /** What kubectl may call it together with others; `identity` by default, never `all`. */
+  categories?: readonly string[];
   /** One sentence for both OpenAPI documents and the reference. */
   description: string;
   verbs: readonly Verb[];
@@ -229,14 +231,15 @@ export interface Creation {
 /** What was sent to a Creation, decoded and validated. */
 export interface CreationBody { readonly spec: any; readonly metadata: Pick<Metadata, 'labels' | 'annotations'> }
 
-/** A table cell, or with `wide` one that shows with `-o wide` alone. */
-export type Column<O> = ((object: O) => unknown) | { wide: (object: O) => unknown };
+/** A table cell; with `wide` one that shows with `-o wide` alone, with `since` how long ago a timestamp was. */
+export type Column<O> = ((object: O) => unknown) | { wide: (object: O) => unknown } | { since: (object: O) => string | null | undefined };
 
 /** A kind: one value that gives types, validator, documents, discovery and storage their truth. */
 export interface Kind<S = any, T = any, I = any> extends Omit<KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>, 'strategy' | 'columns' | 'unique' | 'expires'> {
   readonly group: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
   readonly columns: Record<string, Column<any>>;
   readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
   readonly expires?: (object: any) => number | undefined;
@@ -252,7 +255,7 @@ export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject
 export function defineKind<S extends z.ZodTypeAny, T extends z.ZodTypeAny, I extends z.ZodTypeAny = z.ZodTypeAny>(
   definition: KindDefinition<S, T, I>,
 ): Kind<z.infer<S>, z.infer<T>, z.infer<I>> {
-  return { ...definition, group, singular: definition.singular ?? definition.kind.toLowerCase(), shortNames: definition.shortNames ?? [],
+  return { ...definition, group, singular: definition.singular ?? definition.kind.toLowerCase(), shortNames: definition.shortNames ?? [], categories: definition.categories ?? ['identity'],
     unique: definition.unique ?? {}, strategy: definition.strategy ?? {} } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
 }
 

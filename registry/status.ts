@@ -108,6 +108,10 @@ export const alreadyExists = (of: Named, name: string, field?: string): StatusEr
   new StatusError('AlreadyExists', field ? `${qualified(of)}: the value of ${field} is taken` : `${qualified(of)} "${name}" already exists`,
     { name, group: of.group, kind: of.resource, ...(field && { causes: [{ reason: 'FieldValueDuplicate', message: 'Duplicate value', field }] }) });
 
+/** 409: every name that was tried for a generateName is taken; another may be free. */
+export const noFreeName = (of: Named, name: string): StatusError =>
+  new StatusError('AlreadyExists', `${qualified(of)} "${name}" already exists, the server was not able to generate a unique name for the object`, { name, group: of.group, kind: of.resource, retryAfterSeconds: 1 });
+
 /** 409: the object moved on, or is in a phase in which this cannot be done. */
 export const conflict = (of: Named, name: string, why: string): StatusError =>
   new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(of)} "${name}": ${why}`, { name, group: of.group, kind: of.resource });

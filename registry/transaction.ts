@@ -6,7 +6,7 @@ import { digest } from './keys.js';
 import { limitKey, raised, spendFrom, type Limit } from './limits.js';
 import { outboxRow } from './outboxrow.js';
 import type { Registry } from './registry.js';
-import { alreadyExists, invalid, notFound } from './status.js';
+import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
 import { counts, frame, objectKey, storedOf, type Stored } from './stored.js';
 import { toTimestamp } from './timestamp.js';
 
@@ -72,7 +72,7 @@ export class StoreTransaction implements Transaction {
   async create<K extends AnyKind>(kind: K, draft: Draft<ObjectOf<K>>): Promise<ObjectOf<K>> {
     const given = draft as { metadata: KindObject['metadata'] & { generateName?: string } } & KindObject;
     const name = given.metadata.name ?? (await this.#freeName(kind, (given.metadata.generateName ?? '').slice(0, 58)));
-    if (await this.#taken(kind, name)) throw alreadyExists(kind, name);
+    if (await this.#taken(kind, name)) throw given.metadata.name === undefined ? noFreeName(kind, name) : alreadyExists(kind, name);
     const { labels, annotations, ownerReferences = await this.#owners(kind, given) } = given.metadata;
     const object: KindObject = {
       metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: toTimestamp(this.#call.now),

@@ -402,6 +402,21 @@ export interface ObjectMeta {
   deletionTimestamp?: string;
 }
 
+/** An object’s metadata alone. */
+export interface PartialObjectMetadata {
+  apiVersion: string;
+  kind: 'PartialObjectMetadata';
+  metadata: ObjectMeta;
+}
+
+/** A list of objects’ metadata. */
+export interface PartialObjectMetadataList {
+  apiVersion: string;
+  kind: 'PartialObjectMetadataList';
+  metadata: ListMeta;
+  items: PartialObjectMetadata[];
+}
+
 /** A passkey that a person signs in with. */
 export interface Passkey {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -619,4 +634,22 @@ export interface Status {
     triesLeft?: number;
     policyDecision?: string;
   };
+}
+
+/** Objects as rows of a table. */
+export interface Table {
+  apiVersion: string;
+  kind: 'Table';
+  metadata: ListMeta;
+  columnDefinitions: {
+    name: string;
+    type: string;
+    format: string;
+    description: string;
+    priority: number;
+  }[];
+  rows: {
+    cells: string[];
+    object: Record<string, never> | null;
+  }[];
 }

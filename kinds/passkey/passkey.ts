@@ -63,7 +63,7 @@ export const Passkey = defineKind({
   columns: {
     'Display-Name': ({ spec }) => spec.displayName,
     'Device-Type': ({ status }) => status.deviceType,
-    'Last-Used': ({ status }) => status.lastUsedTimestamp,
+    'Last-Used': { since: ({ status }) => status.lastUsedTimestamp },
     Account: { wide: ({ status }) => status.account },
   },
   create: { spec: newPasskey, limit: passkeyLimit, run: (call, { spec }): Promise<PasskeyObject> => registerSignedIn(call, spec as Sent) },

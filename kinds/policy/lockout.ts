@@ -10,7 +10,7 @@ const person: Caller = { type: 'Account', account: 'bcdfghjklmnpqrstvwxz', email
 const interaction = 'a'.repeat(32);
 const anyone: readonly Caller[] = [{ type: 'Visitor' }, { type: 'Browser', interaction }, person, { type: 'Machine', user: 'somebody', groups: [] }, { type: 'Client', client: 'some-client' }];
 const documents: Readonly<Record<string, readonly string[]>> = {
-  discovery: ['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/apis/id.vestibule.org', '/apis/id.vestibule.org/v1alpha1', '/openapi/v3', '/openapi/v2', '/version'],
+  discovery: ['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/apis/id.vestibule.org', '/apis/id.vestibule.org/v1alpha1', '/openapi/v3', '/openapi/v3/apis/id.vestibule.org/v1alpha1', '/openapi/v2', '/version'],
   health: ['/livez', '/readyz', '/healthz'],
 };
 const challenges: Readonly<Record<Method, string>> = { EmailCode: 'emailchallenge', EmailLink: 'emailchallenge', Passkey: 'passkeychallenge' };

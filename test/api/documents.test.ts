@@ -9,7 +9,7 @@ beforeAll(async () => { service = await startTest({ flags: ['--limit-factor', '1
 afterAll(stopAll);
 
 describe('documents and assets', () => {
-  test.each(['/api', '/api/v1alpha1', '/api/openapi/v3', '/version'])('%s has an ETag, and 304 answers whoever has it already', async (path) => {
+  test.each(['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/openapi/v2', '/version'])('%s has an ETag, and 304 answers whoever has it already', async (path) => {
     const tab = service.tab();
     const first = await tab.get(path).is(200);
     expect(first.headers.etag).toMatch(/^"[^"]+"$/);

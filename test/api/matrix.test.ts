@@ -161,7 +161,7 @@ describe.each(['embedded', 'etcd'] as const)('who may do what, by the default po
 
   /** What is no object, and what each of it answers to a request without anything. */
   const open: { action: string; path: string; code: number }[] = [
-    ...['/api', '/api/v1alpha1', '/api/openapi/v3', '/version'].map((path) => ({ action: 'discovery', path, code: 200 })),
+    ...['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/apis/id.vestibule.org', '/apis/id.vestibule.org/v1alpha1', '/openapi/v3', '/openapi/v3/apis/id.vestibule.org/v1alpha1', '/openapi/v2', '/version'].map((path) => ({ action: 'discovery', path, code: 200 })),
     ...['/livez', '/readyz', '/healthz', '/readyz/policy'].map((path) => ({ action: 'health', path, code: 200 })),
     { action: 'page', path: '/', code: 303 },
     ...['/mailbox', `/interaction/${'a'.repeat(32)}`].map((path) => ({ action: 'page', path, code: 200 })),

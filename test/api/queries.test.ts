@@ -82,7 +82,7 @@ describe('a token is judged wherever it is sent', () => {
   test('a bad one is 401 on documents, pages and assets; a stale cookie is nobody; health looks at neither', async () => {
     const stale = service.tab();
     stale.cookies = [{ name: 'vestibule-session', value: 'gone', path: '/' }, { name: 'vestibule-session.sig', value: 'x', path: '/' }];
-    for (const path of ['/api', '/api/v1alpha1', '/api/openapi/v3', '/version', '/mailbox', '/']) {
+    for (const path of ['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/openapi/v3', '/version', '/mailbox', '/']) {
       for (const authorization of ['Bearer bad', 'Basic eDp5', '']) expect((await service.tab().get(path, { plain: true, headers: { authorization } }).fails(401, 'Unauthorized')).headers['www-authenticate']).toBe('Bearer');
       await service.tab().get(path, { headers: { authorization: 'Bearer bad' } }).fails(403, 'Forbidden');
       await service.tab().get(path, { plain: true, headers: { 'impersonate-user': 'root' } }).fails(403, 'Forbidden');

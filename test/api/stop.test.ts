@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { makeCertificates } from '../storage/certificates.js';
 import { startEtcd } from '../storage/etcd-server.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
@@ -64,18 +65,22 @@ describe('a start that fails', () => {
     writeFileSync(join(manifests, 'policy.yaml'), 'apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: permit (principal, action);\n');
     mkdirSync(join(directory, 'home'));
     const etcd = kind === 'etcd' ? await startEtcd() : undefined;
+    const certificates = makeCertificates();
     const occupant = createServer();
     await new Promise<void>((resolve) => { occupant.listen(0, '127.0.0.1', resolve) });
     try {
       const keys = join(directory, 'keys');
       spawnSync(process.execPath, ['bin/vestibule', 'keys', 'new', keys], { cwd: join(import.meta.dirname, '../..'), env: { PATH: process.env.PATH } });
       const where = etcd ? ['--etcd-servers', etcd.endpoint, '--keys-file', keys, '--allow-mock-mail'] : ['--data-dir', join(directory, 'home')];
+      const { port: taken } = occupant.address() as AddressInfo;
+      const secure = etcd ? ['--tls-cert-file', certificates.files.cert, '--tls-private-key-file', certificates.files.key] : [];
       const settings = [...where, '--mock-mail', '--base-url', 'http://localhost:7999'];
-      const { out, ended } = tried([[...settings, '--port', '0', '--manifests', manifests], [...settings, '--port', String((occupant.address() as AddressInfo).port)], [...settings, '--port', '0']]);
-      expect(out).toEqual([expect.stringMatching(/policy\.yaml: spec\.cedar/), expect.stringMatching(/EADDRINUSE/), 'up']);
+      const { out, ended } = tried([[...settings, '--port', '0', '--manifests', manifests], [...settings, '--port', String(taken)], [...settings, ...secure, '--port', '0', '--secure-port', String(taken)], [...settings, ...secure, '--port', '0', '--secure-port', '0']]);
+      expect(out).toEqual([expect.stringMatching(/policy\.yaml: spec\.cedar/), expect.stringMatching(/EADDRINUSE/), expect.stringMatching(/EADDRINUSE/), 'up']);
       expect(ended).toBe(true);
     } finally {
       occupant.close();
+      certificates.remove();
       await etcd?.stop();
     }
   }, 90_000);

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { vestibule as run } from '../support/command.js';
+import { confirm } from '../support/device.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
-import type { Tab } from '../support/tab.js';
 
-const program = join(import.meta.dirname, '../../bin/vestibule');
 let service: TestService;
 let folder: string;
 beforeAll(async () => {
@@ -16,37 +15,7 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
-interface Ran { readonly code: number | null; readonly out: string; readonly error: string }
-
-/** The command as a process of its own; `told` hears what it says on standard error as it says it. */
-function vestibule(args: readonly string[], told: (text: string) => void = () => {}): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH!, HOME: folder }, stdio: ['ignore', 'pipe', 'pipe'] });
-    let [out, error] = ['', ''];
-    child.stdout.on('data', (text: Buffer) => { out += text.toString() });
-    child.stderr.on('data', (text: Buffer) => { error += text.toString(); told(error) });
-    child.on('error', reject).on('close', (code) => resolve({ code, out, error }));
-  });
-}
-
-const inputs = (html: string): string => new URLSearchParams([...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])).toString();
-
-/** What a person does in the browser with the address that the command printed. */
-async function confirm(tab: Tab, address: string): Promise<void> {
-  const { pathname, search } = new URL(address);
-  const send = (body: string) => tab.send('POST', '/oauth2/device', { body, headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'same-origin', origin: tab.origin } });
-  let page = await tab.navigate(`${pathname}${search}`).is(200);
-  for (let steps = 0; page.code === 200; steps += 1) {
-    expect(steps).toBeLessThan(2);
-    page = await send(inputs(page.bytes.toString()));
-  }
-  for (let to = page.headers.location; to;) {
-    if (to.startsWith('/api/')) {
-      const { body } = await tab.get(to).is(200);
-      to = (await tab.post(`${to}/consent`, { spec: { scopes: body.status.consent.scopes.map((one: any) => one.name) } }).is(200)).body.status.returnTo as string;
-    } else to = (await tab.navigate(to)).headers.location;
-  }
-}
+const vestibule = (args: readonly string[], told?: (text: string) => void) => run(args, { HOME: folder }, told);
 
 test('an operator signs the command in, tries a policy, reads what it would change, and puts it in force', async () => {
   const ada = await signIn(service, 'ada@example.test', { client: 'notes' });

@@ -51,6 +51,13 @@ export function conforms(kind: AnyKind, samples: Samples): void {
       expect((await operator.get(`${kind.resource}?labelSelector=sample!%3Dyes&fieldSelector=metadata.name%3D${object.metadata.name}`).is(200)).body.items).toEqual([]);
     });
 
+    test('is a row of its table, a cell a column', async () => {
+      if (kind.bound) return;
+      const { body } = await operator.get(`${kind.resource}?labelSelector=sample%3Dyes`, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } }).is(200);
+      expect(body.columnDefinitions.map((one: any) => one.name)).toEqual(['Name', ...Object.keys(kind.columns), 'Age']);
+      expect(body.rows.map((row: any) => [row.cells[0], row.cells.length])).toEqual([[object.metadata.name, body.columnDefinitions.length]]);
+    });
+
     test('does not take an unlisted method', async () => {
       for (const [verb, method] of [['patch', 'PATCH'], ['update', 'PUT'], ['delete', 'DELETE']] as const) {
         if (kind.verbs.includes(verb)) continue;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Hub, type HubEvent } from '../../registry/hub.js';
+import { Hub, HubEvent } from '../../registry/hub.js';
 import { createLog } from '../../registry/observe.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Thing } from './room.js';
@@ -97,4 +97,12 @@ describe('the cache', () => {
     for (let i = 100; i < 164; i += 1) await hub.cached(Thing, key(i));
     expect(heldOf(164)).toHaveLength(64);
   });
+});
+
+test('of one event few views are kept, each made once while it is', () => {
+  const event = new HubEvent(Thing, { key: 'objects/things/a', entry: { key: 'objects/things/a', value: small, revision: 2 } }, 2);
+  let made = 0;
+  const look = (view: string): string => event.frame(view, () => { made += 1; return Buffer.from(view) }).toString();
+  for (let second = 0; second < 100; second += 1) for (const view of ['ADDED', `ADDED table ${second}`, `ADDED table ${second}`]) expect(look(view)).toBe(view);
+  expect(made).toBeLessThanOrEqual(100 + 100 / 7 + 1);
 });

@@ -32,6 +32,26 @@ const everything = async (): Promise<string[]> => (await storage.list({ start: '
 const change = <T>(room: Room, work: (tx: Transaction) => Promise<T>, dryRun = false): Promise<T> =>
   room.store.call({ caller: { type: 'System' }, request: { auditID: '', network: '', userAgent: '', browser: false }, ports: {} as never, dryRun }).change(work);
 
+describe('a name that is only begun', () => {
+  test('is cut, ended at random, and given up with 409 and a wait after eight that are taken', async () => {
+    const make = (): Promise<string> => change(one, async (tx) => (await tx.create(Thing, { metadata: { generateName: `${'x'.repeat(57)}-and-more` }, spec: { size: 1 } })).metadata.name);
+    const made = await make();
+    expect(made).toMatch(/^x{57}-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    const tried: string[] = [];
+    const get = storage.get.bind(storage);
+    const entry = (await get(`objects/things/${made}`)).entry!;
+    storage.get = async (key) => { if (!key.startsWith('objects/things/')) return get(key); tried.push(key); return { entry: { ...entry, key }, revision: entry.revision } };
+    const error = await make().catch((thrown: StatusError) => thrown) as StatusError;
+    expect([error.reason, error.details?.retryAfterSeconds, tried.length, new Set(tried).size]).toEqual(['AlreadyExists', 1, 8, 8]);
+  });
+
+  test('answers a trial with a version that is a number', async () => {
+    const version = await change(one, async (tx) => (await tx.create(Thing, { metadata: { name: 'tried' }, spec: { size: 1 } })).metadata, true);
+    expect(Number(version.resourceVersion)).toBeGreaterThan(0);
+    expect((await storage.get('objects/things/tried')).entry).toBeUndefined();
+  });
+});
+
 describe('unique values', () => {
   test('raced by twenty creations have one holder, and the others get 409', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => either(i).put(`thing-${i}`, { colour: 'red' })));

@@ -16,7 +16,7 @@ ajv.addSchema({ $id: 'api', components: document.components }, 'api');
 const validators = new Map<string, ValidateFunction>();
 const patterns = Object.keys(document.paths).map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll('{name}', '[^/]+')}$`) })).sort((a, b) => b.path.length - a.path.length);
 
-function validatorOf(path: string, method: string, code: number, schema: object): ValidateFunction {
+function validatorOf(path: string, method: string, code: string, schema: object): ValidateFunction {
   const key = `${method} ${path} ${code}`;
   let validator = validators.get(key);
   if (!validator) validators.set(key, (validator = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object)));
@@ -32,8 +32,9 @@ export function conforms(method: string, target: string, { code, body, headers }
   if (!operation) return;
   const response = operation.responses[code];
   if (!response) throw new Error(`${method} ${known.path} answered ${code}, which the OpenAPI document does not list`);
-  const schema = response.content?.['application/json']?.schema;
+  const type = Object.keys(response.content ?? {}).find((one) => one.includes(`as=${body?.kind};`)) ?? 'application/json';
+  const schema = response.content?.[type]?.schema;
   if (!schema || body === undefined) return;
-  const validate = validatorOf(known.path, method, code, schema);
+  const validate = validatorOf(known.path, method, `${code} ${type}`, schema);
   if (!validate(body)) throw new Error(`${method} ${known.path} answered ${code} with a body that is not the document's: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body).slice(0, 600)}`);
 }

@@ -9,11 +9,11 @@ export class Stream {
   readonly #request: ClientRequest;
   #wake: (() => void)[] = [];
 
-  constructor(tab: Tab, path: string) {
+  constructor(tab: Tab, path: string, accept = 'application/json') {
     const { hostname, port } = new URL(tab.base);
     const target = path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
     const cookie = tab.cookies.filter((one) => target.startsWith(one.path)).map(({ name, value }) => `${name}=${value}`).join('; ');
-    this.#request = request({ host: hostname, port, path: target, headers: { accept: 'application/json', 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }, agent: false }, (res) => {
+    this.#request = request({ host: hostname, port, path: target, headers: { accept, 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }, agent: false }, (res) => {
       this.code = res.statusCode!;
       let rest = '';
       res.setEncoding('utf8');
