@@ -60,6 +60,9 @@ export class Asked {
     return groups ?? (operator ? ['operators'] : none);
   }
 
+  /** The facts that came with the question. */
+  get given(): Question['facts'] { return this.question.facts }
+
   /** A fact that came with the question, else what is known of the caller's own sign-in. */
   fact(name: string): unknown {
     const { caller, facts } = this.question;

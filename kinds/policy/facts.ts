@@ -13,6 +13,8 @@ export interface Fact {
   /** Changes by itself: what mentions it is not remembered. */
   readonly moves?: boolean;
   read(asked: Asked): CedarValue | undefined;
+  /** Where it is an entity, its id. */
+  id?(asked: Asked): string | undefined;
 }
 
 const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id } });
@@ -25,11 +27,12 @@ export const facts: Readonly<Record<string, Fact>> = {
   },
   client: {
     type: 'Client', optional: true, description: 'The Client that a sign-in, a scope or the object is for.',
-    read: (asked) => { const name = asked.fact('client') ?? clientOf(asked); return name === undefined ? undefined : entity('Client', text(name)) },
+    read: (asked) => { const name = clientNamed(asked); return name === undefined ? undefined : entity('Client', name) },
+    id: clientNamed,
   },
   domain: {
     type: 'String', description: 'The domain of the person’s address, in lower case; never the address. Nothing where there is none.',
-    read: (asked) => text(asked.fact('domain') ?? domainOf(asked)),
+    read: (asked) => text(asked.given?.domain ?? domainOf(asked)),
   },
   metadataOnly: {
     type: 'Bool', description: 'Only metadata is asked for, not whole objects.',
@@ -63,6 +66,11 @@ export const factNamed = (name: string): Fact | undefined => (Object.hasOwn(fact
 function text(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('a fact that should be text is not');
   return value;
+}
+
+function clientNamed(asked: Asked): string | undefined {
+  const name = asked.given?.client ?? clientOf(asked);
+  return name === undefined ? undefined : text(name);
 }
 
 const clientOf = ({ object }: Asked): unknown => {

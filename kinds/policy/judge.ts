@@ -69,13 +69,14 @@ export class Judge {
     const { counts } = this.#chambers;
     try {
       const part = this.part(asked);
+      if (part.only) { counts.hits += 1; return part.only }
       const key = part.moves ? '' : part.key(asked);
       if (part.moves || (typeof key === 'string' && key.length > longest)) { counts.unmemoised += 1; return this.#evaluate(part, asked) }
       const known = this.#memo.get(key);
       if (known) { counts.hits += 1; return known }
       counts.misses += 1;
       const fresh = this.#evaluate(part, asked);
-      if (fresh !== this.#failed) this.#memo.set(key, fresh);
+      if (fresh !== this.#failed) this.#remember(part, key, fresh);
       return fresh;
     } catch {
       return this.#fail('errors');
@@ -94,6 +95,12 @@ export class Judge {
     const ofResource = ofAction.get(resourceType) ?? new Map<string, Slice>();
     this.#slices.set(action, ofAction.set(resourceType, ofResource.set(principalType, slice)));
     return slice;
+  }
+
+  /** A part that mentions nothing has one answer, and keeps it itself. */
+  #remember(part: Part, key: number | string, answer: Judgement): void {
+    if (part.slots.length === 0) part.only = answer;
+    else this.#memo.set(key, answer);
   }
 
   #evaluate(part: Part, asked: Asked): Judgement {

@@ -3,6 +3,7 @@ import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { Asked } from './asked.js';
 import type { CedarValue } from './facts.js';
 import { Looks } from './looks.js';
+import type { Judgement } from './judge.js';
 import { flags, type Slot } from './slots.js';
 
 /** A rule as it stands in a slice, with the slots it still mentions. */
@@ -17,6 +18,8 @@ export class Part {
   readonly digest: string;
   /** Mentions what changes by itself: nothing is remembered. */
   readonly moves: boolean;
+  /** What every question is answered, once it is known, where no rule mentions anything. */
+  only: Judgement | undefined;
   readonly #number: number;
   readonly #looks: Looks;
 

@@ -93,7 +93,7 @@ export class Slots {
 
   #reading(term: Term): (asked: Asked) => string | undefined {
     if ('id' in term) return () => term.id;
-    if ('fact' in term) return (asked) => (facts[term.fact]!.read(asked) as { __entity: { id: string } } | undefined)?.__entity.id;
+    if ('fact' in term) return facts[term.fact]!.id!;
     const { of, attribute } = term;
     const owner = attribute === 'owner' ? this.#vocabulary.types.get(this.#types[of])!.owner! : undefined;
     return owner ? (asked) => ownerOf(asked[of], owner) : (asked) => asked[of];
