@@ -72,15 +72,16 @@ export class Committer {
       if (this.#failed) throw new Unavailable('the store has stopped after a failed write', { cause: this.#failed });
       const group = new Group(this.#ledger);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
-      await this.#store(group);
+      await this.#store(group, members.reduce((sum, member) => sum + member.bytes, 0));
       members.forEach((member, i) => member.resolve(results[i]!));
     } catch (error) {
       for (const member of members) member.reject(error as Error);
     }
   }
 
-  async #store(group: Group): Promise<void> {
+  async #store(group: Group, bytes: number): Promise<void> {
     if (group.batches.length === 0) return;
+    this.#ledger.tables.ahead.reach(bytes);
     this.#ledger.shadow = group.shadow;
     try {
       await this.#ledger.tables.root.batch(() => { group.put(); });

@@ -70,6 +70,7 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
     ledger.wake();
     await committer.settled();
     await ledger.tables.root.close();
+    ledger.tables.ahead.close();
     unlock();
   };
   return storage;

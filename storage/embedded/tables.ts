@@ -1,6 +1,7 @@
 import { open, type Database, type DatabaseOptions, type RootDatabase } from 'lmdb';
 import { join } from 'node:path';
 import type { Entry } from '../storage.js';
+import { Ahead } from './ahead.js';
 import { recordEncoding } from './record.js';
 
 /** The format this release writes, and the newest it can read. */
@@ -10,6 +11,7 @@ const format = 1;
 export interface Tables {
   readonly directory: string;
   readonly root: RootDatabase<Buffer, string>;
+  readonly ahead: Ahead;
   /** key -> the latest entry, read without its key */
   readonly current: Database<Entry, string>;
   /** revision -> its changes */
@@ -24,13 +26,14 @@ export interface Tables {
 
 /** Opens or creates the databases in `directory`; throws when they are of a newer format. */
 export function openTables(directory: string): Tables {
+  const path = join(directory, 'store.mdb');
   const root = open<Buffer, string>({
-    path: join(directory, 'store.mdb'), noSubdir: true, maxDbs: 8, encoding: 'binary',
+    path, noSubdir: true, maxDbs: 8, encoding: 'binary',
     overlappingSync: false, eventTurnBatching: false, cache: false,
   });
   const table = <K extends string | number>(name: string) => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
   const tables: Tables = {
-    directory, root, current: root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions),
+    directory, root, ahead: new Ahead(root, path), current: root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions),
     log: table<number>('log'), gone: table<string>('gone'), expiry: table<string>('expiry'), system: table<string>('system'),
   };
   admitFormat(tables);

@@ -29,9 +29,9 @@ export class Browser {
   /** Fetches JSON as a script of the page does. */
   async fetch(target: string): Promise<any> { return parsed(await this.#send('GET', target, script, '', 200)) }
 
-  /** Posts JSON as a script of the page does. */
-  async post(target: string, body: unknown): Promise<any> {
-    return parsed(await this.#send('POST', target, { ...script, Origin: this.#origin, 'Content-Type': 'application/json' }, JSON.stringify(body), 200));
+  /** Posts JSON as a script of the page does; must answer `code`. */
+  async post(target: string, body: unknown, code = 200): Promise<any> {
+    return parsed(await this.#send('POST', target, { ...script, Origin: this.#origin, 'Content-Type': 'application/json' }, JSON.stringify(body), code));
   }
 
   /** The bytes of a request by a script of the page, with the cookies that belong to it. */

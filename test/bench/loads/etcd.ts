@@ -1,7 +1,7 @@
 import etcd3 from 'etcd3';
 import type { MakeLoad } from '../load.js';
 
-/** What anybody would write with etcd3: one compare-and-set transaction a change, of as many bytes as an account has. */
+/** What anybody would write with etcd3: one compare-and-set transaction a change, of as many bytes as a passkey has. */
 const make: MakeLoad<{ endpoint: string; inFlight: number; bytes: number }> = async ({ endpoint, inFlight, bytes }) => {
   const etcd = new etcd3.Etcd3({ hosts: endpoint });
   const keys = Array.from({ length: inFlight }, (_, i) => `/ceiling/person-${i}`);

@@ -1,10 +1,11 @@
 import type { MakeLoad } from '../load.js';
+import { passkeyOf } from '../passkey.js';
 import { people } from '../people.js';
 
-/** Each of those in flight changes an account of its own, naming the version that the answer before brought; at the end what was written is read back. */
+/** Each of those in flight changes a passkey of its own, naming the version that the answer before brought; at the end what was written is read back. */
 const make: MakeLoad<{ port: number; inFlight: number }> = async ({ port, inFlight }) => {
   const all = await people(port, inFlight);
-  const paths = all.map(({ name }) => `/api/v1alpha1/accounts/${name}`);
+  const paths = await Promise.all(all.map((person) => passkeyOf(person, `http://localhost:${port}`)));
   const versions = await Promise.all(all.map(async ({ browser }, i) => ((await browser.fetch(paths[i]!)) as { metadata: { resourceVersion: string } }).metadata.resourceVersion));
   let count = 0;
   const patch = async (worker: number, displayName: string): Promise<string> => {
@@ -17,7 +18,7 @@ const make: MakeLoad<{ port: number; inFlight: number }> = async ({ port, inFlig
   return {
     inFlight,
     async operation(worker) {
-      const displayName = `Person number ${(count += 1)}`;
+      const displayName = `Passkey number ${(count += 1)}`;
       const body = await patch(worker, displayName);
       versions[worker] = /"resourceVersion":"(\d+)"/.exec(body)![1]!;
       if (count % 256 !== 0) return;

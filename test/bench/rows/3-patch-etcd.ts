@@ -4,7 +4,7 @@ import { throughput, type Row } from '../row.js';
 import { loadedSide } from '../side.js';
 import { startEtcd } from '../sides/etcd.js';
 import { startVestibule } from '../sides/vestibule.js';
-import { accountBytes } from './2-patch.js';
+import { passkeyBytes } from './2-patch.js';
 
 const inFlight = 128;
 const warm = { operations: 40_000 };
@@ -20,7 +20,7 @@ export const patchOnEtcd: Row = {
     execFileSync(bench.node, [join(bench.root, 'bin/vestibule'), 'keys', 'new', keys]);
     const server = await startVestibule(bench, folder, ['--etcd-servers', etcd.endpoint, '--keys-file', keys, '--allow-mock-mail']);
     const ours = await loadedSide(bench, { name: 'vestibule', server, load: 'patch', args: { port: server.port, inFlight }, warm, sleeps: bench.layout.etcd === bench.layout.client });
-    const peer = await loadedSide(bench, { name: 'etcd3', load: 'etcd', args: { endpoint: etcd.endpoint, inFlight, bytes: accountBytes }, warm });
+    const peer = await loadedSide(bench, { name: 'etcd3', load: 'etcd', args: { endpoint: etcd.endpoint, inFlight, bytes: passkeyBytes }, warm });
     return [ours, { ...peer, stop: async () => { await peer.stop(); await etcd.stop() } }];
   },
 };
