@@ -171,7 +171,7 @@ class Stream {
     });
   }
 
-  /** A synthetic ADDED for each object there is; the revision they were read at. */
+  /** A synthetic ADDED for each object there is, as fast as they are taken; the revision they were read at. */
   async #existing(): Promise<Revision> {
     let at: Revision | undefined;
     const whole = rangeOf(this.#kind, this.#admitted.owner, this.#start.selector.name);
@@ -181,9 +181,10 @@ class Stream {
       for (const entry of page.entries) {
         const stored = new Stored(this.#kind, entry);
         if (counts(entry, Date.now()) && this.#visible(stored)) this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
+        if (this.#res.writableLength > bounds.bytes) await this.#ready();
       }
-      if (page.more === 0) return at;
       await this.#ready();
+      if (page.more === 0) return at;
       range = { start: `${page.entries.at(-1)!.key}!`, end: whole.end };
     }
   }

@@ -68,6 +68,14 @@ describe('the resourceVersion of a GET of one object', () => {
 });
 
 describe('a token is judged wherever it is sent', () => {
+  test('what a front proxy would say of somebody is heard from nobody else (M8, 39)', async () => {
+    const remote = { 'x-remote-user': 'root', 'x-remote-group': 'system:masters', 'x-remote-uid': '1', 'x-remote-extra-scopes': 'all' };
+    await service.tab().get('clients', { plain: true, headers: remote }).fails(401, 'Unauthorized');
+    await service.tab().get('clients', { plain: true, headers: { ...remote, authorization: 'Bearer bad' } }).fails(401, 'Unauthorized');
+    const me = (await operator.get('accounts/~').is(200)).body;
+    expect((await operator.get('accounts/~', { headers: remote }).is(200)).body).toEqual(me);
+  });
+
   test('a bad one is 401 on documents, pages and assets; a stale cookie is nobody; health looks at neither', async () => {
     const stale = service.tab();
     stale.cookies = [{ name: 'vestibule-session', value: 'gone', path: '/' }, { name: 'vestibule-session.sig', value: 'x', path: '/' }];

@@ -147,19 +147,21 @@ describe.each(['embedded', 'etcd'] as const)('watches (5), on %s', (store) => {
     stream.close();
   });
 
-  test('is told of each minute that passed, and kept alive by blank lines', async () => {
-    const asked: number[] = [];
-    const real = globalThis.setInterval;
-    globalThis.setInterval = ((work: () => void, milliseconds: number) => { asked.push(milliseconds); return real(work, milliseconds >= 20_000 ? 50 : milliseconds) }) as typeof setInterval;
+  test('is told of each minute that passed, kept alive by blank lines, and ends after half an hour to an hour', async () => {
+    const [asked, ends]: number[][] = [[], []];
+    const [real, once] = [globalThis.setInterval, globalThis.setTimeout];
     const from = await latest();
+    globalThis.setInterval = ((work: () => void, milliseconds: number) => { asked!.push(milliseconds); return real(work, milliseconds >= 20_000 ? 50 : milliseconds) }) as typeof setInterval;
+    globalThis.setTimeout = ((work: () => void, milliseconds: number) => { ends!.push(milliseconds); return once(work, milliseconds) }) as typeof setTimeout;
     const streams = ['&allowWatchBookmarks=true', ''].map((more) => new Stream(operator, `claimsproviders?watch=true&resourceVersion=${from}${more}`)) as [Stream, Stream];
-    try { await Promise.all(streams.map((one) => one.until(({ blank }) => blank > 0))) } finally { globalThis.setInterval = real }
+    try { await Promise.all(streams.map((one) => one.until(({ blank }) => blank > 0))) } finally { globalThis.setInterval = real; globalThis.setTimeout = once }
     const { metadata } = await create(`minute-${own()}`, 'x');
     await streams[0].until((one) => versions(one).at(-1)! >= Number(metadata.resourceVersion));
     expect([new Set(streams[0].events.map(({ type }) => type)), streams[1].events]).toEqual([new Set(['BOOKMARK']), []]);
     expect(versions(streams[0])).toEqual([...versions(streams[0])].sort((a, b) => a - b));
-    expect(asked.filter((one) => one === 25_000)).toHaveLength(2);
-    expect(asked.filter((one) => one >= 54_000 && one <= 66_000)).toHaveLength(2);
+    expect(asked!.filter((one) => one === 25_000)).toHaveLength(2);
+    expect(asked!.filter((one) => one >= 54_000 && one <= 66_000)).toHaveLength(2);
+    expect(ends!.filter((one) => one >= 1_800_000 && one < 3_600_000)).toHaveLength(2);
     for (const one of streams) one.close();
   });
 
@@ -198,6 +200,25 @@ describe.each(['embedded', 'etcd'] as const)('watches (5), on %s', (store) => {
       expect([...versions(slow), ...versions(rest)].map(String)).toEqual(sent);
       expect(versions(quick).map(String)).toEqual(sent);
       for (const stream of [quick, rest]) { expect(stream.ended).toBe(false); stream.close() }
+    });
+
+    test('and takes nothing of what there was at the start is cut in a minute', async () => {
+      const of = own();
+      for (let from = 0; from < 120; from += 8) await service.store.change(service.store.systemCall(), async (tx) => {
+        for (let i = from; i < from + 8; i += 1) await tx.create(Group, { metadata: { name: `large-${of}-${i}`, labels: { of }, annotations: { large: 'x'.repeat(100_000) } }, spec: { displayName: 'large', members: [] }, status: {} });
+      });
+      const real = globalThis.setTimeout;
+      globalThis.setTimeout = ((work: () => void, milliseconds: number) => real(work, milliseconds === 60_000 ? 300 : milliseconds)) as typeof setTimeout;
+      try {
+        const stream = await new Stream(operator, `groups?watch=true&labelSelector=of%3D${of}`).until(({ code }) => code === 200);
+        stream.stall();
+        await new Promise((resolve) => { real(resolve, 1_000) });
+        stream.goOn();
+        await stream.until(({ ended }) => ended);
+        expect([stream.clean, stream.events.length < 120]).toEqual([false, true]);
+      } finally { globalThis.setTimeout = real }
+      const whole = await new Stream(operator, `groups?watch=true&labelSelector=of%3D${of}`).until(({ events }) => events.length === 120, 30_000);
+      whole.close();
     });
   });
 });
