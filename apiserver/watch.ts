@@ -16,7 +16,7 @@ import { parseSelector, type Selector } from './selectors.js';
 import { shortOf } from './version.js';
 import { whole, type View } from './view.js';
 
-const bounds = { bytes: 1 << 20, events: 1_000, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000 };
+const bounds = { bytes: 1 << 20, events: 1_000, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000, patience: 60_000, seconds: 2_000_000 };
 
 /** Streams of changes, one JSON event a line (`kubernetes.md` 5). */
 export class Watcher {
@@ -85,7 +85,7 @@ function parseStart(ask: ResourceAsk, name: string | undefined): Start {
     from: version,
     initial: initial === true ? 'list' : initial === false ? 'none' : version === undefined ? 'synthetic' : 'none',
     bookmarks: flag(query, 'allowWatchBookmarks'),
-    seconds: wholeNumber(query, 'timeoutSeconds', 2 ** 31) || 1800 + Math.floor(Math.random() * 1800),
+    seconds: Math.min(wholeNumber(query, 'timeoutSeconds', 2 ** 31) || 1800 + Math.floor(Math.random() * 1800), bounds.seconds),
   };
 }
 
@@ -122,6 +122,7 @@ class Stream {
 
   /** Resolves when the stream has ended, for whatever reason. */
   async run(): Promise<void> {
+    if (this.#res.destroyed) return;
     const ended = new Promise<void>((resolve) => { this.#finish = resolve; this.#res.once('close', resolve) });
     const timers = [setTimeout(() => this.finish(), this.#start.seconds * 1000), this.#every(bounds.recheck, () => this.#recheck()),
       this.#every(bounds.heartbeat, () => { this.#res.write('\n') }), this.#every(bounds.bookmark * (0.9 + Math.random() / 5), () => this.#bookmark())];
@@ -165,11 +166,12 @@ class Stream {
     if (initial === 'list' && this.#start.bookmarks) this.#write('BOOKMARK', this.#mark(revision, { 'k8s.io/initial-events-end': 'true' }));
     this.#subscription = this.#store.hub.subscribe(this.#kind.resource, revision, {
       event: (event) => this.#take(event),
+      ready: () => this.#ready(),
       end: (why) => { this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not go on')); this.#finish() },
     });
   }
 
-  /** A synthetic ADDED for each object there is; the revision they were read at. */
+  /** A synthetic ADDED for each object there is, as fast as they are taken; the revision they were read at. */
   async #existing(): Promise<Revision> {
     let at: Revision | undefined;
     const whole = rangeOf(this.#kind, this.#admitted.owner, this.#start.selector.name);
@@ -179,11 +181,24 @@ class Stream {
       for (const entry of page.entries) {
         const stored = new Stored(this.#kind, entry);
         if (counts(entry, Date.now()) && this.#visible(stored)) this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
+        if (this.#res.writableLength > bounds.bytes) await this.#ready();
       }
+      await this.#ready();
       if (page.more === 0) return at;
-      if (this.#res.writableNeedDrain) await new Promise<void>((resolve) => { this.#res.once('drain', resolve); this.#res.once('close', resolve) });
       range = { start: `${page.entries.at(-1)!.key}!`, end: whole.end };
     }
+  }
+
+  /** Resolves once what was written has left; a reader that takes none of it for a minute is cut. */
+  async #ready(): Promise<void> {
+    await this.#queue;
+    if (!this.#res.writableNeedDrain) return;
+    const impatience = setTimeout(() => this.#res.destroy(), bounds.patience);
+    await new Promise<void>((resolve) => {
+      const over = (): void => { this.#res.off('drain', over).off('close', over); resolve() };
+      this.#res.on('drain', over).on('close', over);
+    });
+    clearTimeout(impatience);
   }
 
   /** Keeps the order of events while each is decided; a reader too far behind is cut and resumes from its version. */

@@ -1,6 +1,7 @@
 import { Compacted, type Change, type Revision, type Storage } from '../storage/storage.js';
 import type { AnyKind } from './kind.js';
 import type { Log } from './observe.js';
+import { Ring } from './ring.js';
 import { storedOf, type Stored } from './stored.js';
 
 /** So many views of one event are remembered: those of tables are new ones every second, since ages move. */
@@ -38,6 +39,8 @@ const sizeOf = (stored: Stored | undefined): number => stored?.entry.value.lengt
 /** What is told of each change; none of it may throw. */
 interface Subscriber {
   event(event: HubEvent): void;
+  /** Resolves once it can take more of what lies behind the present: it is told that in parts, as fast as it takes them. */
+  ready?(): Promise<void>;
   /** No more will come: the history needed is gone, or the hub stops. */
   end(why: 'Compacted' | 'Stopped'): void;
 }
@@ -53,7 +56,6 @@ interface Live { subscriber: Subscriber; from: Revision }
 interface Joining { resource: string; subscriber: Subscriber; reached: Revision; joined: boolean; signal: AbortSignal }
 interface Cached { stored: Stored | undefined; revision: Revision }
 
-const ring = { most: 4096, bytes: 16 << 20 };
 const cacheMost = { objects: 100_000, bytes: 64 << 20 };
 const silence = { unused: 2_000, unready: 10_000 };
 
@@ -63,15 +65,13 @@ export class Hub {
   readonly #kinds: ReadonlyMap<string, AnyKind>;
   readonly #log: Log;
   readonly #stop = new AbortController();
+  readonly #ring = new Ring();
   readonly #live = new Map<string, Set<Live>>();
   readonly #cache = new Map<string, Cached>();
   readonly #barriers = new Map<string, Revision>();
   readonly #committed = new Map<string, Revision>();
   readonly #reading = new Map<string, { stale: boolean; readers: number }>();
   #waiting: { revision: Revision; resolve: () => void }[] = [];
-  #ring: { resource: string; event: HubEvent }[] = [];
-  #ringFrom: Revision = 0;
-  #ringBytes = 0;
   #cachedBytes = 0;
   #revision: Revision = 0;
   #heard = -Infinity;
@@ -108,8 +108,7 @@ export class Hub {
   subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
     const leave = new AbortController();
     const reader = { resource, subscriber, reached: from, joined: false, signal: leave.signal };
-    if (from < this.#ringFrom) void this.#catchUp(reader);
-    else this.#join(reader);
+    if (from < this.#ring.from || !this.#join(reader)) void this.#catchUp(reader);
     return { position: () => (reader.joined ? Math.max(reader.reached, this.#revision) : reader.reached), leave: () => leave.abort() };
   }
 
@@ -188,9 +187,9 @@ export class Hub {
   async #restart(): Promise<void> {
     const { revision } = await this.#storage.get('meta/hub');
     this.#cache.clear();
-    this.#cachedBytes = this.#ringBytes = 0;
-    this.#ring = [];
-    this.#ringFrom = this.#revision = revision;
+    this.#cachedBytes = 0;
+    this.#ring.restart(revision);
+    this.#revision = revision;
     this.#heard = performance.now();
   }
 
@@ -234,43 +233,51 @@ export class Hub {
     if (mark) mark.stale = true;
     const held = this.#cache.get(change.key);
     if (held && held.revision < revision) this.#keep(change.key, { stored: event.after, revision });
-    this.#remember(resource, event);
+    this.#ring.add(resource, event);
     for (const { subscriber, from } of this.#live.get(resource) ?? []) if (revision > from) subscriber.event(event);
   }
 
-  #remember(resource: string, event: HubEvent): void {
-    this.#ring.push({ resource, event });
-    this.#ringBytes += event.size;
-    if (this.#ring.length <= ring.most && this.#ringBytes <= ring.bytes) return;
-    const dropped = this.#ring.splice(0, Math.ceil(this.#ring.length / 4));
-    for (const one of dropped) this.#ringBytes -= one.event.size;
-    this.#ringFrom = dropped.at(-1)!.event.revision;
-  }
-
-  #join(reader: Joining): void {
-    const { resource, subscriber, reached: from, signal } = reader;
-    if (signal.aborted) return;
-    for (const held of this.#ring) if (held.resource === resource && held.event.revision > from) subscriber.event(held.event);
-    const live: Live = { subscriber, from: Math.max(from, this.#revision) };
+  /** Tells what the ring has for a reader; with the last part of it, it is among those who are told at once, and this answers true. */
+  #join(reader: Joining): boolean {
+    const { resource, subscriber, signal } = reader;
+    const { events, more } = this.#ring.behind(resource, reader.reached);
+    for (const event of events) subscriber.event(event);
+    reader.reached = events.at(-1)?.revision ?? reader.reached;
+    if (more) return false;
+    const live: Live = { subscriber, from: Math.max(reader.reached, this.#revision) };
     const set = this.#live.get(resource) ?? new Set();
     this.#live.set(resource, set.add(live));
     signal.addEventListener('abort', () => set.delete(live), { once: true });
-    reader.joined = true;
+    return (reader.joined = true);
   }
 
-  /** A start older than the ring reads the store's own history until the ring covers it. */
+  /** A reader that is far behind: from the store's own history until the ring covers it, then from the ring, and never faster than it takes it. */
   async #catchUp(reader: Joining): Promise<void> {
-    const { resource, subscriber, signal } = reader;
-    const kind = this.#kinds.get(resource)!;
+    const { subscriber, signal } = reader;
+    const ended = AbortSignal.any([signal, this.#stop.signal]);
     try {
-      for await (const batch of this.#storage.watch(`objects/${resource}/`, reader.reached, AbortSignal.any([signal, this.#stop.signal]))) {
-        for (const change of batch.changes) subscriber.event(new HubEvent(kind, change, batch.revision));
-        reader.reached = batch.revision;
-        if (batch.revision >= this.#ringFrom) return this.#join(reader);
+      for (let goesOn = true; goesOn && !ended.aborted;) {
+        await subscriber.ready?.();
+        if (reader.reached < this.#ring.from) goesOn = await this.#replay(reader, ended);
+        else if (this.#join(reader)) return;
       }
+      if (!signal.aborted) subscriber.end('Stopped');
     } catch (error) {
       if (!signal.aborted) subscriber.end(error instanceof Compacted ? 'Compacted' : 'Stopped');
     }
+  }
+
+  /** What the store has of what is older than the ring; false where the store tells no more before that. */
+  async #replay(reader: Joining, ended: AbortSignal): Promise<boolean> {
+    const { resource, subscriber } = reader;
+    const kind = this.#kinds.get(resource)!;
+    for await (const batch of this.#storage.watch(`objects/${resource}/`, reader.reached, ended)) {
+      for (const change of batch.changes) subscriber.event(new HubEvent(kind, change, batch.revision));
+      reader.reached = batch.revision;
+      await subscriber.ready?.();
+      if (reader.reached >= this.#ring.from) return true;
+    }
+    return false;
   }
 
   #endAll(why: 'Compacted' | 'Stopped'): void {

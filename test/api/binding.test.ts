@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { begin, mailTo, proceed, signIn } from '../support/signin.js';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
+
+afterAll(async () => { clock.release(); await stopAll() });
 
 describe.each(['embedded', 'etcd'] as const)('an interaction belongs to one browser (B), on %s', (store) => {
   let service: TestService;
@@ -118,6 +121,16 @@ describe.each(['embedded', 'etcd'] as const)('an interaction belongs to one brow
     const { body } = await tab.delete(`${I}?returnTo=https://evil.test`).is(200);
     expect(body.status.returnTo).toMatch(new RegExp(`^${service.baseURL}/oauth2/auth/`));
   });
+});
+
+test('B4 a sign-in is named by a hash of what its cookie holds, which stands nowhere else (42)', async () => {
+  const service = await startTest({ flags: ['--limit-factor', '1000'] });
+  await createClient(service, 'app');
+  const { tab, I, name } = await begin(service);
+  const uid = tab.cookies.find((cookie) => cookie.name === 'vestibule-interaction')!.value;
+  const bits = [...createHash('sha256').update(uid).digest().subarray(0, 20)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  expect(name).toBe(bits.match(/.{5}/g)!.map((five) => 'abcdefghijklmnopqrstuvwxyz234567'[Number.parseInt(five, 2)]).join(''));
+  expect(I + JSON.stringify((await tab.get(I).is(200)).body) + service.logs.join('')).not.toContain(uid);
 });
 
 test('B4 names are uniform, distinct and in no order', async () => {

@@ -9,6 +9,7 @@ import { ConfigError, readConfig } from '../../config.js';
 import { clock } from '../support/clock.js';
 import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import { Stream } from '../support/stream.js';
 
 afterAll(async () => { clock.release(); await stopAll() });
 
@@ -130,7 +131,7 @@ describe('headers, logs and dumps (M)', () => {
 });
 
 describe('the store fails and keys turn (M4, M7)', () => {
-  test('M4 the store is down: a Status without host names, unready, and back again', async () => {
+  test('M4 the store is down: a Status without host names, unready, and back again (37)', async () => {
     const real = await openEmbedded({ directory: join(temporary(), 'store') });
     let down = false;
     const fragile = new Proxy(real, { get: (target, name: keyof Storage) => (...args: unknown[]) => { if (down && name !== 'watch' && name !== 'close') throw new Unavailable('connect ECONNREFUSED 10.1.2.3:2379'); return (target[name] as any)(...args) } });
@@ -143,12 +144,20 @@ describe('the store fails and keys turn (M4, M7)', () => {
     expect(headers['retry-after']).toBe('1');
     expect((await tab.get('/readyz')).code).toBe(500);
     expect((await tab.get('/readyz')).bytes.toString()).toContain('[-]storage failed');
-    expect((await tab.get('/livez')).code).toBe(200);
+    expect((await tab.get('/readyz?exclude=storage&exclude=policy').is(200)).bytes.toString()).toBe('ok');
+    expect((await tab.get('/readyz/storage').is(500)).bytes.toString()).toBe('[-]storage failed: reason withheld\nreadyz check failed\n');
+    for (const path of ['/livez', '/healthz', '/readyz/ping', '/livez/ping']) expect((await tab.get(path).is(200)).bytes.toString()).toBe('ok');
+    for (const path of ['/livez/storage', '/readyz/nothing']) await tab.get(path).is(404);
+    const watch = await new Stream(service.tab(), 'mockmessages?watch=true').until(({ ended }) => ended);
+    expect([watch.code, watch.clean, watch.events.map(({ type, object }) => [type, object.kind, object.code])]).toEqual([200, true, [['ERROR', 'Status', 503]]]);
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'a@example.test' } }).fails(503, 'ServiceUnavailable');
     expect((await tab.navigate('/oauth2/auth?client_id=app')).bytes.toString()).not.toContain('10.1.2.3');
     down = false;
     await tab.get(I).is(200);
-    expect((await tab.get('/readyz?verbose')).bytes.toString()).toContain('readyz check passed');
+    const { bytes, headers: { 'content-type': type, 'cache-control': caching } } = await tab.get('/readyz?verbose').is(200);
+    expect([bytes.toString(), type, caching]).toEqual(['[+]ping ok\n[+]storage ok\n[+]policy ok\n[+]shutdown ok\nreadyz check passed\n', 'text/plain; charset=utf-8', 'no-store']);
+    expect((await tab.get('/readyz?verbose&exclude=storage').is(200)).bytes.toString()).toContain('[+]storage excluded: ok\n');
+    expect((await tab.get('/readyz').is(200)).bytes.toString()).toBe('ok');
   });
 
   /** Errors of an async method come as rejections. */

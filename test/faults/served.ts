@@ -53,25 +53,28 @@ export class Served {
     this.#up = this.#launch();
   }
 
-  /** Starts it for the first time, with further variables in its environment. */
-  static async start(directory: string, environment: Readonly<Record<string, string>> = {}): Promise<Served> {
-    const served = new Served(directory, (await freePorts(1))[0]!, { environment });
+  /** Starts it for the first time, with further variables in its environment and further flags. */
+  static async start(directory: string, environment: Readonly<Record<string, string>> = {}, flags: readonly string[] = []): Promise<Served> {
+    const served = new Served(directory, (await freePorts(1))[0]!, { environment, flags: ['--data-dir', directory, ...flags] });
     await served.up();
     return served;
   }
 
-  /** Starts several at once on one etcd, as behind one address: with the same keys, base URL and manifests, `manifest` among them. */
-  static async replicas(count: number, directory: string, etcd: string, manifest: string): Promise<Served[]> {
+  /** Starts several at once on one etcd, as behind one address: with the same keys, base URL and manifests, `manifest` among them, each with flags of its own besides. */
+  static async replicas(count: number, directory: string, etcd: string, manifest: string, more: (replica: number) => readonly string[] = () => []): Promise<Served[]> {
     const ports = await freePorts(count);
     mkdirSync(join(directory, 'manifests'));
     writeFileSync(join(directory, 'manifests', 'further.yaml'), manifest);
     writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
     const baseURL = `http://localhost:${ports[0]}`;
     const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
-    const all = ports.map((port) => new Served(directory, port, { baseURL, flags }));
+    const all = ports.map((port, i) => new Served(directory, port, { baseURL, flags: [...flags, ...more(i)] }));
     await Promise.all(all.map((one) => one.up()));
     return all;
   }
+
+  /** The process now running. */
+  get pid(): number { return this.#child!.pid! }
 
   /** A new browser. */
   tab(): Tab { return new Tab(this.url, this.baseURL) }

@@ -56,25 +56,29 @@ const key = (i: number): string => `objects/things/${name(i)}`;
 const heldOf = (most: number): number[] => Array.from({ length: most }, (_, i) => i).filter((i) => hub.held(key(i))?.stored);
 
 describe('the ring of what happened', () => {
-  /** The revisions that a watcher from the beginning is told out of memory. */
-  function told(): number[] {
+  /** The revisions that a watcher from the beginning is told out of memory, and in how many parts. */
+  async function told(): Promise<{ seen: number[]; parts: number }> {
     const seen: number[] = [];
-    hub.subscribe('things', 1, { event: ({ revision }: HubEvent) => { seen.push(revision) }, end() {} }).leave();
-    return seen;
+    let parts = 1;
+    const ready = async (): Promise<void> => { parts += 1 };
+    const subscription = hub.subscribe('things', 1, { event: ({ revision }: HubEvent) => { seen.push(revision) }, ready, end() {} });
+    await new Promise((resolve) => { setImmediate(resolve) });
+    subscription.leave();
+    return { seen, parts };
   }
 
   test('keeps many small changes', async () => {
     teller.value = small;
     for (let i = 0; i < 500; i += 1) await teller.change(hub, name(i));
-    expect(told()).toHaveLength(500);
+    expect(await told()).toEqual({ seen: Array.from({ length: 500 }, (_, i) => i + 2), parts: 5 });
     expect(teller.catchUps).toEqual([]);
   });
 
   test('holds no more than sixteen mebibytes: who wants older ones is sent to the store', async () => {
     for (let i = 0; i < 16; i += 1) await teller.change(hub, name(i));
-    expect(told()).toHaveLength(16);
+    expect(await told()).toEqual({ seen: Array.from({ length: 16 }, (_, i) => i + 2), parts: 16 });
     await teller.change(hub, name(16));
-    expect(told()).toEqual([]);
+    expect((await told()).seen).toEqual([]);
     expect(teller.catchUps).toEqual([1]);
   });
 });

@@ -1,5 +1,4 @@
 import { signIn } from '../../cli/tokens.js';
-import type { TestService } from './service.js';
 import type { Tab } from './tab.js';
 
 const inputs = (html: string): string => new URLSearchParams([...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])).toString();
@@ -22,7 +21,7 @@ export async function confirm(tab: Tab, address: string): Promise<void> {
 }
 
 /** The access token of whoever is signed in in `tab`, by the device flow of the command. */
-export async function tokenOf(service: TestService, tab: Tab): Promise<string> {
+export async function tokenOf(service: { readonly baseURL: string }, tab: Tab): Promise<string> {
   let confirmed: Promise<void> | undefined;
   const { accessToken } = await signIn({ server: service.baseURL }, (words) => { confirmed = confirm(tab, /Open (\S+)\n/.exec(words)![1]!) });
   await confirmed;

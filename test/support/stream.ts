@@ -1,4 +1,4 @@
-import { request, type ClientRequest } from 'node:http';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Tab } from './tab.js';
 
 /** A watch as a test follows it: waits for events instead of sleeping. */
@@ -6,23 +6,30 @@ export class Stream {
   readonly events: { type: string; object: any }[] = [];
   code = 0;
   ended = false;
+  /** Whether it ended as a whole answer does, rather than being cut. */
+  clean = false;
+  /** Lines without anything on them. */
+  blank = 0;
   readonly #request: ClientRequest;
+  #answer: IncomingMessage | undefined;
   #wake: (() => void)[] = [];
 
-  constructor(tab: Tab, path: string, accept = 'application/json') {
+  /** As a page's script follows it with the cookies of `tab`; with a `token`, as a program does. */
+  constructor(tab: Tab, path: string, accept = 'application/json', token?: string) {
     const { hostname, port } = new URL(tab.base);
     const target = path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
     const cookie = tab.cookies.filter((one) => target.startsWith(one.path)).map(({ name, value }) => `${name}=${value}`).join('; ');
-    this.#request = request({ host: hostname, port, path: target, headers: { accept, 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }, agent: false }, (res) => {
+    this.#request = request({ host: hostname, port, path: target, headers: { accept, ...(token ? { authorization: `Bearer ${token}` } : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }) }, agent: false }, (res) => {
+      this.#answer = res;
       this.code = res.statusCode!;
       let rest = '';
       res.setEncoding('utf8');
       res.on('data', (text: string) => {
         const lines = (rest + text).split('\n');
         rest = lines.pop()!;
-        for (const line of lines) if (line.trim()) this.events.push(JSON.parse(line));
+        for (const line of lines) if (line.trim()) this.events.push(JSON.parse(line)); else this.blank += 1;
         this.#stir();
-      }).on('close', () => { this.ended = true; this.#stir() });
+      }).on('error', () => {}).on('close', () => { this.ended = true; this.clean = res.complete; this.#stir() });
       this.#stir();
     });
     this.#request.on('error', () => { this.ended = true; this.#stir() }).end();
@@ -37,6 +44,10 @@ export class Stream {
     }
     return this;
   }
+
+  /** Takes no more from the connection, until it is told to go on. */
+  stall(): void { this.#answer!.pause() }
+  goOn(): void { this.#answer!.resume() }
 
   close(): void { this.#request.destroy() }
 

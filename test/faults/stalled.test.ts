@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { openEtcd } from '../../storage/etcd/etcd.js';
+import type { Storage } from '../../storage/storage.js';
+import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { signIn } from '../support/signin.js';
+import { stopAll, temporary } from '../support/service.js';
+import { Stream } from '../support/stream.js';
+import type { Tab } from '../support/tab.js';
+import { Served } from './served.js';
+
+const [objects, rounds] = [80, 125];
+const mebibyte = 1 << 20;
+
+let etcd: EtcdServer;
+let storage: Storage;
+let served: Served;
+let operator: Tab;
+beforeAll(async () => {
+  etcd = await startEtcd();
+  storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
+  [served] = await Served.replicas(1, temporary(), etcd.endpoint, '', () => ['--operators', 'op@example.test']) as [Served];
+  operator = (await signIn(served, 'op@example.test')).tab;
+}, 60_000);
+afterAll(async () => { await served?.end(); await storage?.close(); await etcd?.stop(); await stopAll() });
+
+/** What the process has in memory, in bytes. */
+const resident = (): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${served.pid}/status`, 'utf8'))![1]) * 1024;
+
+/** Each object written again in one commit a round, ten thousand characters each; the readers are never more than two rounds behind. */
+async function change(values: ReadonlyMap<string, Buffer>, readers: readonly Stream[], from: number): Promise<number> {
+  let highest = resident();
+  for (let round = 1; round <= rounds; round += 1) {
+    const result = await storage.commit([], [...values].map(([put, value]) => ({ put, value })));
+    if (!result.committed) throw new Error('lost without a check');
+    for (const one of readers) await one.until(({ events }) => events.length >= from + (round - 2) * objects, 30_000);
+    highest = Math.max(highest, resident());
+  }
+  for (const one of readers) await one.until(({ events }) => events.length >= from + rounds * objects, 30_000);
+  return highest;
+}
+
+test('a reader that stops is cut within ten thousand changes, and costs the service little; all others get each of them once (G7)', async () => {
+  const values = new Map<string, Buffer>();
+  for (let i = 0; i < objects; i += 1) {
+    await operator.post('groups', { metadata: { name: `g${i}`, annotations: { large: 'x'.repeat(10_000) } }, spec: { displayName: `g${i}` } }).is(201);
+    const key = `objects/groups/g${i}`;
+    values.set(key, (await storage.get(key)).entry!.value);
+  }
+  const watch = (): Promise<Stream> => new Stream(operator, 'groups?watch=true').until(({ events }) => events.length === objects);
+  const readers = [await watch(), await watch()];
+  const usual = await change(values, readers, objects);
+  const stalled = await watch();
+  stalled.stall();
+  const highest = await change(values, readers, objects * (rounds + 1));
+  stalled.goOn();
+  await stalled.until(({ ended }) => ended, 30_000);
+  expect([stalled.clean, stalled.events.length < objects * (rounds + 1)]).toEqual([false, true]);
+  expect((highest - usual) / mebibyte).toBeLessThan(64);
+  process.stderr.write(`resident: ${Math.round(usual / mebibyte)} MiB at most without a reader that stops, ${Math.round(highest / mebibyte)} with one, which got ${stalled.events.length - objects} of ${objects * rounds}\n`);
+  for (const one of readers) {
+    const versions = one.events.slice(objects).map(({ object }) => `${object.metadata.resourceVersion} ${object.metadata.name}`);
+    expect([one.ended, versions.length, new Set(versions).size]).toEqual([false, 2 * rounds * objects, 2 * rounds * objects]);
+    one.close();
+  }
+}, 180_000);
