@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { mkdirSync } from 'node:fs';
 import module from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from './cli/failure.js';
 import { plain } from './cli/plain.js';
@@ -12,9 +12,8 @@ import { writeKeys } from './keysfile.js';
 import { createLog } from './registry/observe.js';
 import { release } from './release.js';
 
-/** The root of the installation: above dist/ when built. */
-const here = dirname(fileURLToPath(import.meta.url));
-const root = here.endsWith('/dist') ? resolve(here, '..') : here;
+/** The root of the installation: above dist/ when built, and above dist/bundle. */
+const root = dirname(fileURLToPath(import.meta.url)).replace(/\/dist(\/bundle)?$/, '');
 
 const own = [['serve [settings]', 'runs the service'], ['keys new FILE', 'makes the keys that replicas share'], ['policy', 'prints the policy this release comes with'], ['version', 'prints the release']] as const;
 const usage = [...own, ...Object.values(words)].map(([how, about]) => `vestibule ${how.padEnd(36)}${about}\n`).join('');
