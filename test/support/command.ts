@@ -42,9 +42,13 @@ export class Following extends Follower {
 }
 
 /** Signs the command in as whoever is in `tab`, in a file of contexts of its own; its environment. */
-export async function signedIn(service: TestService, tab: Tab): Promise<{ VESTIBULE_CONFIG: string }> {
+export const signedIn = async (service: TestService, tab: Tab): Promise<Kept> => keep(service.baseURL, await tokenOf(service, tab));
+
+type Kept = { readonly VESTIBULE_CONFIG: string };
+
+/** A file of contexts that holds a token for a service. */
+export function keep(server: string, accessToken: string): Kept {
   const file = join(temporary(), 'contexts');
-  const context = { server: service.baseURL, accessToken: await tokenOf(service, tab), expires: Date.now() + 3_000_000 };
-  writeFileSync(file, JSON.stringify({ current: 'test', contexts: { test: context } }), { mode: 0o600 });
+  writeFileSync(file, JSON.stringify({ current: 'test', contexts: { test: { server, accessToken, expires: Date.now() + 3_000_000 } } }), { mode: 0o600 });
   return { VESTIBULE_CONFIG: file };
 }
