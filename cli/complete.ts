@@ -6,7 +6,7 @@ import { serviceOf, type Service } from './service.js';
 import { flagsOf, hidden, words, type Word } from './words.js';
 
 /** How long an answer may take, in milliseconds: somebody waits at a prompt. */
-const patience = 2_000;
+const patience = 5_000;
 
 /** What the shell does beside (cobra's ShellCompDirective, which kubectl reads too): nothing, or names of files. */
 const [nothing, files] = [4, 0];
@@ -36,7 +36,7 @@ async function candidates(args: readonly string[], environment: NodeJS.ProcessEn
   if (word.takes === 'shell') return { words: positionals.length === 0 ? ['bash', 'zsh', 'fish'] : [] };
   if (word.takes === undefined) return { words: [] };
   const service = serviceOf({ flags: given, environment }, false);
-  return { words: await arguments_(service, word, positionals, current) };
+  return { words: await objectsOf(service, word, positionals, current) };
 }
 
 /** What was typed after a word: arguments, flags, and the flag whose value comes next. */
@@ -63,7 +63,7 @@ function valueOf(flag: string, environment: NodeJS.ProcessEnv): Found {
 }
 
 /** Types of objects, and names of those of a type. */
-async function arguments_(service: Service, word: Word, positionals: readonly string[], current: string): Promise<string[]> {
+async function objectsOf(service: Service, word: Word, positionals: readonly string[], current: string): Promise<string[]> {
   const all = await discover(service);
   const names = async (type: string): Promise<string[]> => (await readAll(service, find(all, type)[0]!, 'names', {})).items.map(({ object }) => object.metadata.name!);
   const [type] = positionals;

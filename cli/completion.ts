@@ -22,22 +22,24 @@ complete -F _vestibule vestibule
   zsh: `#compdef vestibule
 # Completion of vestibule for zsh.
 _vestibule() {
-  local line directive
+  local line directive tab=$'\\t'
   local -a found
   while IFS= read -r line; do
     case $line in
       :*) directive=\${line#:} ;;
-      *) found+=("\${\${line//:/\\\\:}/$'\\t'/:}") ;;
+      *) line=\${line//:/\\\\:}; found+=("\${line/$tab/:}") ;;
     esac
   done < <("\${words[1]}" ${hidden} "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  if [[ $directive == 0 ]]; then _files; else _describe -o vestibule found; fi
+  if [[ $directive == 0 ]]; then _files; else _describe completions found; fi
 }
-if [[ $funcstack[1] == _vestibule ]]; then _vestibule "$@"; else compdef _vestibule vestibule; fi
+compdef _vestibule vestibule
+if [[ "$funcstack[1]" == _vestibule ]]; then _vestibule; fi
 `,
   fish: `# Completion of vestibule for fish.
 function __vestibule_complete
   set -l before (commandline -opc)
-  $before[1] ${hidden} $before[2..-1] (commandline -ct) 2>/dev/null | string match -rv '^:'
+  set -l current (commandline -ct)
+  $before[1] ${hidden} $before[2..-1] "$current" 2>/dev/null | string match -rv '^:'
 end
 complete -c vestibule -f -a '(__vestibule_complete)'
 complete -c vestibule -s f -l filename -rF

@@ -25,7 +25,7 @@ export const asLine = (value: unknown, indent = 0): string => escaped(JSON.strin
 
 /** As kubectl writes YAML: members by name. */
 export function asYAML(value: unknown): string {
-  const written = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string => new Document(value, { sortMapEntries: true, version: '1.1' }).toString({ lineWidth: 0, indentSeq: false, defaultStringType, defaultKeyType: 'PLAIN' });
+  const written = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string => new Document(value, { sortMapEntries: true, version: '1.1' }).toString({ lineWidth: 0, indentSeq: false, defaultStringType, defaultKeyType: defaultStringType });
   const text = written('PLAIN');
   return plain(text) === text ? text : escaped(written('QUOTE_DOUBLE'));
 }

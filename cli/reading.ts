@@ -1,5 +1,5 @@
 import { pathOf, type Resource } from './discovery.js';
-import { Failure } from './failure.js';
+import { Failure, Refusal } from './failure.js';
 import type { Values } from './flags.js';
 import type { Service, Thing } from './service.js';
 
@@ -34,10 +34,17 @@ export async function readOne(service: Service, resource: Resource, name: string
   return { ...itemsOf(answer), version: answer.metadata.resourceVersion! };
 }
 
-/** A collection, or what the flags choose of it, page by page. */
+/** A collection, or what the flags choose of it, page by page; whole where a page comes too late to be of the same version. */
 export async function readAll(service: Service, resource: Resource, form: Form, flags: Values): Promise<Reading> {
-  const most = numberOf(flags, 'limit') ?? Infinity;
   const page = numberOf(flags, 'chunk-size') ?? 500;
+  try { return await readPages(service, resource, form, flags, page) } catch (error) {
+    if (page === 0 || !(error instanceof Refusal) || error.status !== 410) throw error;
+    return readPages(service, resource, form, flags, 0);
+  }
+}
+
+async function readPages(service: Service, resource: Resource, form: Form, flags: Values, page: number): Promise<Reading> {
+  const most = numberOf(flags, 'limit') ?? Infinity;
   const query = selection(flags);
   const items: Item[] = [];
   let columns: readonly Column[] = [];

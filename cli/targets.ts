@@ -14,6 +14,8 @@ export async function targetsOf(service: Service, args: readonly string[]): Prom
   const slashed = pairs.filter(({ length }) => length > 1);
   if (slashed.some(([type, name, more]) => !type || !name || more !== undefined)) throw new Failure('arguments in TYPE/NAME form have one type and one name', 2);
   if (slashed.length > 0 && slashed.length < args.length) throw new Failure('there is no need to say TYPE apart where every argument is TYPE/NAME', 2);
+  const wrong = (slashed.length > 0 ? slashed.map(([, name]) => name!) : names).find((name) => ['', '.', '..'].includes(name));   // in a path they would lead elsewhere
+  if (wrong !== undefined) throw new Failure(`${JSON.stringify(wrong)} is not a name`, 2);
   const resources = await discover(service);
   if (slashed.length > 0) return slashed.flatMap(([type, name]) => find(resources, type!).map((resource) => ({ resource, name: name! })));
   const found = [...new Set(types.split(',').filter(Boolean).flatMap((type) => find(resources, type)))];

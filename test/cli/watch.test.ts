@@ -38,15 +38,25 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(stopAll);
 
-test('watch prints what there is, each change once, and ends with 130', async () => {
+/** A service on that store with somebody who may do all. */
+async function signedInOn(store: 'embedded' | 'etcd') {
+  const own = await startTest({ store, flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
+  await createClient(own, 'app');
+  const { tab } = await signIn(own, 'op@example.test');
+  return { tab, operator: await signedIn(own, tab) };
+}
+
+test.each(['embedded', 'etcd'] as const)('watch prints what there is, each change once, and ends with 130, on %s', async (store) => {
+  const { tab, operator } = await signedInOn(store);
+  const make = (name: string) => tab.post('groups', { metadata: { name }, spec: { displayName: 'First' } }).is(201);
   for (const name of ['one', 'two']) await make(name);
   const table = new Following(['watch', 'groups', '--field-selector=metadata.name=one'], operator);
   const lines = new Following(['get', 'groups', '-w', '-o', 'json', '--output-watch-events'], operator);
   const single = new Following(['watch', 'group/one', '-o', 'jsonpath={.spec.displayName}'], operator);
   await Promise.all([table.until((text) => text.includes('First')), lines.until((text) => text.includes('"two"')), single.until((text) => text === 'First\n')]);
-  await change('one', 'A much longer name');
+  await tab.patch('groups/one', { spec: { displayName: 'A much longer name' } }).is(200);
   await single.until((text) => text.includes('longer'));
-  await change('two', 'Second');
+  await tab.patch('groups/two', { spec: { displayName: 'Second' } }).is(200);
   await tab.delete('groups/one').is(200);
   await Promise.all([lines.until((text) => text.includes('DELETED')), single.until((text) => text.split('\n').length === 4), table.until((text) => text.split('\n').length === 5)]);
   expect([await table.interrupt(), await lines.interrupt(), await single.interrupt()]).toEqual([130, 130, 130]);

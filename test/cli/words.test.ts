@@ -138,7 +138,7 @@ test('api-resources and explain say what the service says, of every kind', async
 
 test('wrong usage ends with 2, and help with 0', async () => {
   const wrong: [string[], RegExp][] = [
-    [['get'], /say what type/], [['get', 'group/alpha', 'beta'], /no need to say TYPE/], [['get', 'group/'], /TYPE\/NAME/], [['get', 'groups', '-o', 'xml'], /-o xml: unknown format; known are wide, json, yaml, name, jsonpath=TEMPLATE/],
+    [['get'], /say what type/], [['get', 'group/alpha', 'beta'], /no need to say TYPE/], [['get', 'group/'], /TYPE\/NAME/], [['delete', 'sessions', '.'], /"." is not a name/], [['delete', 'sessions/..'], /".." is not a name/], [['get', 'groups', ''], /"" is not a name/], [['get', 'groups', '-o', 'xml'], /-o xml: unknown format; known are wide, json, yaml, name, jsonpath=TEMPLATE/],
     [['get', 'groups', '-o', 'jsonpath={.x'], /jsonpath: at \d+, \} belongs here/], [['get', 'groups', 'alpha', '-l', 'a=b'], /leave the names out/], [['get', 'groups', '--limit', 'x'], /--limit takes a number/], [['get', 'groups', '--bogus'], /--bogus/],
     [['watch', 'groups', 'alpha', 'beta'], /one object/], [['watch', 'groups,policies'], /one type/], [['patch', 'group', 'alpha'], /-p PATCH/], [['patch', 'group', 'alpha', '-p', '{', '--type=merge'], /neither JSON nor YAML/], [['patch', 'groups', '-p', '{}'], /name of an object/],
     [['patch', 'group', 'alpha', '-p', '{}', '--type=x'], /--type is merge/], [['patch', 'group', 'alpha', '-p', '{}', '--dry-run=client'], /server or none/], [['delete', 'groups'], /names of objects/], [['delete', 'group', 'alpha', '--all'], /either names/],
