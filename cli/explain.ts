@@ -23,7 +23,7 @@ export async function explain(asked: Asked): Promise<void> {
   const fields = new Fields(await schemasOf(service, resource));
   const heading = `${resource.group && `GROUP:      ${resource.group}\n`}KIND:       ${resource.kind}\nVERSION:    ${resource.version}\n\n`;
   const { name, schema } = fields.at(resource, path);
-  out(`${heading}${name === undefined ? '' : `FIELD: ${name} <${fields.typeOf(schema)}>\n${enumOf(fields.plain(schema))}\n`}${name !== undefined && !fields.plain(schema).enum ? '\n' : ''}${fields.describe(schema, asked.flags.recursive === true)}`);
+  out(`${heading}${name === undefined ? '' : fields.title(name, schema)}${fields.describe(schema, asked.flags.recursive === true)}`);
 }
 
 /** The type and, after it, the fields: a group belongs to the type (`groups.id.vestibule.org.spec`). */
@@ -39,8 +39,6 @@ async function schemasOf(service: Service, { group, version }: Resource): Promis
   if (!at?.startsWith('/')) throw new Failure(`${service.server} does not describe ${group}/${version}`);
   return (await service.request('GET', at) as unknown as { components: { schemas: Schemas } }).components.schemas;
 }
-
-const enumOf = ({ enum: values }: Schema): string => (values ? `ENUM:\n${values.map((one) => `    ${String(one)}\n`).join('')}` : '');
 
 /** The schemas of one version of one group. */
 class Fields {
@@ -61,39 +59,46 @@ class Fields {
     return { name: path.at(-1), schema };
   }
 
+  /** What stands above the description of a field. */
+  title(name: string, schema: Schema): string {
+    const { enum: values } = this.#plain(schema);
+    return `FIELD: ${name} <${this.#typeOf(schema)}>\n${values ? `ENUM:\n${values.map((one) => `    ${String(one)}\n`).join('')}` : '\n'}\n`;
+  }
+
+  /** What a type or field is for, and what is below it. */
   describe(schema: Schema, recursive: boolean): string {
     const fields = recursive ? this.#tree(schema, 1) : this.#list(schema);
     return `DESCRIPTION:\n${wrapped(this.#description(schema), 4)}    \n${fields && `FIELDS:\n${fields}`}\n`;
   }
 
-  typeOf(schema: Schema): string {
+  #typeOf(schema: Schema): string {
     const { $ref } = schema.allOf?.length === 1 ? { ...schema.allOf[0], ...schema } : schema;
-    const to = this.plain(schema);
-    if (to.items) return `[]${this.typeOf(to.items)}`;
-    if (typeof to.additionalProperties === 'object') return `map[string]${this.typeOf(to.additionalProperties)}`;
+    const to = this.#plain(schema);
+    if (to.items) return `[]${this.#typeOf(to.items)}`;
+    if (typeof to.additionalProperties === 'object') return `map[string]${this.#typeOf(to.additionalProperties)}`;
     return $ref === undefined ? (to.type === 'object' || to.type === undefined ? 'Object' : to.type) : $ref.split(/[./]/).at(-1)!;
   }
 
   /** A schema with what it refers to put in its place. */
-  plain(schema: Schema): Schema {
+  #plain(schema: Schema): Schema {
     const within = schema.allOf?.length === 1 ? { ...schema.allOf[0], ...schema, allOf: undefined } as Schema : schema;
     const name = within.$ref?.replace('#/components/schemas/', '');
-    return name === undefined ? within : { ...this.plain(this.#schemas[name] ?? {}), ...(within.description !== undefined && { description: within.description }) };
+    return name === undefined ? within : { ...this.#plain(this.#schemas[name] ?? {}), ...(within.description !== undefined && { description: within.description }) };
   }
 
-  #description(schema: Schema): string { return this.plain(schema).description ?? '<no description>' }
+  #description(schema: Schema): string { return this.#plain(schema).description ?? '<no description>' }
 
   #holder(schema: Schema): Schema {
-    const to = this.plain(schema);
+    const to = this.#plain(schema);
     return to.items ? this.#holder(to.items) : typeof to.additionalProperties === 'object' ? this.#holder(to.additionalProperties) : to;
   }
 
   #fieldsOf(schema: Schema): Readonly<Record<string, Schema>> { return this.#holder(schema).properties ?? {} }
 
   #line(schema: Schema, name: string, field: Schema, depth: number): string {
-    const { enum: values } = this.plain(field);
+    const { enum: values } = this.#plain(field);
     const known = values && `${'  '.repeat(depth)}enum: ${values.length > 4 ? `${values.slice(0, 4).join(', ')}, ....` : values.join(', ')}\n`;
-    return `${'  '.repeat(depth)}${name}\t<${this.typeOf(field)}>${this.#holder(schema).required?.includes(name) ? ' -required-' : ''}\n${known ?? ''}`;
+    return `${'  '.repeat(depth)}${name}\t<${this.#typeOf(field)}>${this.#holder(schema).required?.includes(name) ? ' -required-' : ''}\n${known ?? ''}`;
   }
 
   #list(schema: Schema): string {

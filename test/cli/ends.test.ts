@@ -5,14 +5,14 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { putFile } from '../../cli/files.js';
-import { Following, keep, program, vestibule } from '../support/command.js';
+import { Following, keep, program, stopFollowing, vestibule } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);
 
 const open: Server[] = [];
-afterAll(async () => { for (const one of open) { one.closeAllConnections(); one.close() } await stopAll() });
+afterAll(async () => { await stopFollowing(); for (const one of open) { one.closeAllConnections(); one.close() } await stopAll() });
 
 /** A service that answers as it is told. */
 async function pretend(answer: RequestListener): Promise<string> {

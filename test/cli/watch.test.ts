@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Keys, newKeys } from '../../registry/keys.js';
-import { Following, signedIn, vestibule } from '../support/command.js';
+import { Following, signedIn, stopFollowing, vestibule } from '../support/command.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   ({ tab } = await signIn(service, 'op@example.test'));
   operator = await signedIn(service, tab);
 }, 60_000);
-afterAll(stopAll);
+afterAll(async () => { await stopFollowing(); await stopAll() });
 
 /** A service on that store with somebody who may do all. */
 async function signedInOn(store: 'embedded' | 'etcd') {

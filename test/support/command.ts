@@ -23,6 +23,11 @@ export function vestibule(args: readonly string[], environment: NodeJS.ProcessEn
   });
 }
 
+const following = new Set<Following>();
+
+/** Ends what a failed test left going. */
+export async function stopFollowing(): Promise<void> { for (const one of following) await one.stop() }
+
 /** The command as something that goes on: what it says, and how it ends when it is interrupted. */
 export class Following extends Follower {
   readonly #child: ChildProcess;
@@ -31,6 +36,8 @@ export class Following extends Follower {
     const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
     super(child);
     this.#child = child;
+    following.add(this);
+    child.once('close', () => following.delete(this));
   }
 
   /** Ctrl-C; the exit code, or the signal where it did not end by itself. */
