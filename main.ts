@@ -3,31 +3,33 @@ import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Failure } from './cli/failure.js';
+import { Failure, Told } from './cli/failure.js';
+import { helpOn, overview } from './cli/help.js';
 import { plain } from './cli/plain.js';
-import { words } from './cli/words.js';
-import { ConfigError, readConfig } from './config.js';
-import { giveBack } from './giveback.js';
-import { writeKeys } from './keysfile.js';
-import { createLog } from './registry/observe.js';
-import { release } from './release.js';
+import { called, program } from './cli/program.js';
+import { hidden, words } from './cli/words.js';
+import type { ConfigError } from './config.js';
 
 /** The root of the installation: above dist/ when built, and above dist/bundle. */
 const root = dirname(fileURLToPath(import.meta.url)).replace(/\/dist(\/bundle)?$/, '');
 
-const own = [['serve [settings]', 'runs the service'], ['keys new FILE', 'makes the keys that replicas share'], ['policy', 'prints the policy this release comes with'], ['version', 'prints the release']] as const;
-const usage = [...own, ...Object.values(words)].map(([how, about]) => `vestibule ${how.padEnd(36)}${about}\n`).join('');
-
-/** Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. */
+/** Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. What serves is loaded by `serve` alone. */
 export async function main(args: readonly string[]): Promise<void> {
-  const [word, ...rest] = args;
+  const [word, ...rest] = called === 'kubectl_complete-vestibule' ? [hidden, ...args] : args;
+  if (word === 'help' || word === '--help' || word === '-h') return help(rest[0]);
+  if (word === hidden || (word !== undefined && Object.hasOwn(words, word) && !words[word]!.local)) return (await import('./cli/command.js')).run(word, rest, process.env);
+  if (word !== undefined && Object.hasOwn(words, word) && ['--help', '-h'].includes(rest[0]!)) return help(word);
   if (word === 'serve') return serve(rest);
-  if (word === 'keys' && rest[0] === 'new' && rest[1]) return writeKeys(rest[1]);
+  if (word === 'keys' && rest[0] === 'new' && rest[1]) return (await import('./keysfile.js')).writeKeys(rest[1]);
   if (word === 'policy') return printPolicy();
-  if (word === 'version') return void process.stdout.write(`${release}\n`);
-  if (word !== undefined && word in words) return (await import('./cli/command.js')).run(word, rest, process.env);
-  process.stderr.write(usage);
+  if (word === 'version') return void process.stdout.write(`${(await import('./release.js')).release}\n`);
+  process.stderr.write(overview());
   process.exitCode = 2;
+}
+
+function help(word: string | undefined): void {
+  if (word !== undefined && !Object.hasOwn(words, word)) throw new Failure(`there is no word ${JSON.stringify(word)}: ${program} help`, 2);
+  process.stdout.write(word === undefined ? overview() : helpOn(words[word]!));
 }
 
 async function printPolicy(): Promise<void> {
@@ -36,6 +38,7 @@ async function printPolicy(): Promise<void> {
 }
 
 async function serve(args: readonly string[]): Promise<void> {
+  const [{ readConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
   const config = readConfig(args, process.env);
   const log = createLog(config.logLevel);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
@@ -59,9 +62,12 @@ function keepCompiled(directory: string): void {
   (module as { enableCompileCache?(directory: string): unknown }).enableCompileCache?.(join(directory, 'compiled'));
 }
 
-/** One line a problem on standard error (`operations.md` 2). */
+/** One line a problem on standard error (`operations.md` 2); what kubectl says too is said as it does. */
 export function report(error: unknown): void {
-  const lines = error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
-  for (const line of lines) process.stderr.write(`vestibule: ${plain(line)}\n`);
-  process.exit(error instanceof ConfigError ? 2 : error instanceof Failure ? error.code : 1);
+  const lines = isConfigError(error) ? error.problems : [error instanceof Error ? error.message : String(error)];
+  for (const line of lines) process.stderr.write(`${error instanceof Told ? '' : `${program}: `}${plain(line)}\n`);
+  process.exit(isConfigError(error) ? 2 : error instanceof Failure ? error.code : 1);
 }
+
+/** By its name: the class is loaded with the service alone. */
+const isConfigError = (error: unknown): error is ConfigError => error instanceof Error && error.name === 'ConfigError';

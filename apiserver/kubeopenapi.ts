@@ -37,8 +37,8 @@ const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 
 /** A schema in OpenAPI 3.0 as Go's decoder takes it: one type, constants as enums, null as `nullable`, a union as what its branches have in common. */
 export function flavoured(schema: JSONSchema): JSONSchema {
-  const { $ref, properties, items, additionalProperties, format, exclusiveMinimum, exclusiveMaximum } = schema;
-  if ($ref !== undefined) return { $ref };
+  const { $ref, description, properties, items, additionalProperties, format, exclusiveMinimum, exclusiveMaximum } = schema;
+  if ($ref !== undefined) return description === undefined ? { $ref } : withNote({ $ref }, { description });
   if (Array.isArray(schema.type)) return flavoured({ ...schema, type: undefined, anyOf: schema.type.map((type) => ({ type })) } as JSONSchema);
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return union(schema, branches);

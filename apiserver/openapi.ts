@@ -39,7 +39,7 @@ function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSche
   return {
     [kind.kind]: {
       type: 'object', description: kind.description, required: ['apiVersion', 'kind', 'metadata', 'spec', 'status'], additionalProperties: false,
-      properties: { ...envelope, metadata: ref('ObjectMeta'), spec: { ...spec.schema, description: 'What the caller may set.' }, status: { ...status, description: 'What the service observed.' } },
+      properties: { ...envelope, metadata: { ...ref('ObjectMeta'), description: 'Its name, its versions, and what others say of it.' }, spec: { ...spec.schema, description: 'What the caller may set.' }, status: { ...status, description: 'What the service observed.' } },
       'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
     },
     [`${kind.kind}List`]: {

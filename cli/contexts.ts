@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Failure } from './failure.js';
+import { makeFolder, putFile } from './files.js';
+import { program } from './program.js';
 
 /** One service this command is signed in to. */
 export interface Context {
@@ -41,20 +43,30 @@ export function findContext(file: string, environment: NodeJS.ProcessEnv, wanted
   const { current, contexts } = readContexts(file);
   const name = wanted ?? environment.VESTIBULE_CONTEXT ?? current;
   const context = name === undefined ? undefined : contexts[name];
-  if (name === undefined) throw new Failure('you are not signed in: vestibule login URL');
-  if (!context) throw new Failure(`there is no context ${JSON.stringify(name)}: vestibule login URL`);
+  if (name === undefined) throw new Failure(`you are not signed in: ${program} login URL`);
+  if (!context) throw new Failure(`there is no context ${JSON.stringify(name)}: ${program} login URL`);
   return { name, context };
 }
 
+/** The change under way, if any: a token may be used up and its successor not yet kept. */
+let underWay: Promise<unknown> = Promise.resolve();
+
+/** Resolves when no change of this process is under way, but soon. */
+export const settled = (): Promise<unknown> => Promise.race([underWay, new Promise((resolve) => { setTimeout(resolve, 5_000) })]);
+
 /** Changes the file while no other command does: it is replaced whole, and only its owner may read it. */
-export async function changeContexts<T>(file: string, change: (before: Contexts) => Promise<{ after: Contexts; result: T }>): Promise<T> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+export function changeContexts<T>(file: string, change: (before: Contexts) => Promise<{ after: Contexts; result: T }>): Promise<T> {
+  const changed = changeAlone(file, change);
+  underWay = changed.catch(() => {});
+  return changed;
+}
+
+async function changeAlone<T>(file: string, change: (before: Contexts) => Promise<{ after: Contexts; result: T }>): Promise<T> {
+  makeFolder(file);
   const release = await take(`${file}.lock`);
   try {
     const { after, result } = await change(readContexts(file));
-    writeFileSync(`${file}.new`, `${JSON.stringify(after, null, 2)}\n`, { mode: 0o600 });
-    chmodSync(`${file}.new`, 0o600);
-    renameSync(`${file}.new`, file);
+    putFile(file, `${JSON.stringify(after, null, 2)}\n`);
     return result;
   } finally {
     release();

@@ -1,26 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { parseAllDocuments, stringify } from 'yaml';
+import { parseAllDocuments } from 'yaml';
+import { discover } from './discovery.js';
 import { Failure } from './failure.js';
 import { describeImpact } from './impact.js';
-import type { Service, Thing } from './service.js';
+import { isDryRun } from './dryrun.js';
+import type { Asked } from './flags.js';
+import { asJSON, asYAML } from './format.js';
+import { out } from './plain.js';
+import { program } from './program.js';
+import { serviceOf, type Service, type Thing } from './service.js';
 
-/** How a creation is asked for. */
-export interface Creating { readonly file: string; readonly dryRun: boolean; readonly output?: string | undefined }
-
-/** Creates what a file holds, in order, and says so; with a dry run nothing is stored, and of a policy its impact is told. Gives what is to be printed. */
-export async function create(service: Service, { file, dryRun, output }: Creating): Promise<string> {
-  const printed: string[] = [];
+/** Creates what a file holds, in order, and says so; with a dry run nothing is stored, and of a policy its impact is told. */
+export async function create(asked: Asked): Promise<void> {
+  const { filename: file, output } = asked.flags;
+  if (!file) throw new Failure(`create takes a file: ${program} create -f FILE`, 2);
+  const dryRun = isDryRun(asked.flags);
+  if (output !== undefined && output !== 'json' && output !== 'yaml') throw new Failure('-o is json or yaml', 2);
+  const service = serviceOf(asked);
   for (const object of read(file)) {
     const resource = await resourceOf(service, object.kind);
     const made = await service.ask('POST', `${resource}${dryRun ? '?dryRun=All' : ''}`, object);
-    printed.push(await print(service, made, { resource, dryRun, output }));
+    out(await print(service, made, { resource, dryRun, output }));
   }
-  return printed.join('');
 }
 
 async function print(service: Service, made: Thing, { resource, dryRun, output }: { resource: string; dryRun: boolean; output: string | undefined }): Promise<string> {
-  if (output === 'json') return `${JSON.stringify(made, null, 2)}\n`;
-  if (output === 'yaml') return stringify(made);
+  if (output === 'json') return asJSON(made);
+  if (output === 'yaml') return asYAML(made);
   const line = `${resource}/${made.metadata.name} created${dryRun ? ' (server dry run)' : ''}\n`;
   return made.status?.impact ? `${line}${await describeImpact(service, made)}` : line;
 }
@@ -40,8 +46,7 @@ function read(file: string): Thing[] {
 }
 
 async function resourceOf(service: Service, kind: string): Promise<string> {
-  const { resources } = (await service.ask('GET', '')) as unknown as { resources: readonly { name: string; kind: string }[] };
-  const found = resources.find((one) => one.kind === kind && !one.name.includes('/'));
+  const found = (await discover(service)).find((one) => one.kind === kind);
   if (!found) throw new Failure(`the service has no kind ${JSON.stringify(kind)}`);
-  return found.name;
+  return found.plural;
 }

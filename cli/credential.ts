@@ -1,32 +1,34 @@
 import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
 import { Failure, SignedOut } from './failure.js';
-import { Service, spare } from './service.js';
+import type { Asked } from './flags.js';
+import { say } from './plain.js';
+import { serviceOf, spare } from './service.js';
 import { signIn } from './tokens.js';
 
 /** What kubectl tells of itself (client.authentication.k8s.io, ExecCredential in KUBERNETES_EXEC_INFO). */
-interface Asked { readonly apiVersion: string; readonly interactive: boolean }
+interface Wish { readonly apiVersion: string; readonly interactive: boolean }
 
 const versions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 
-/** The token of a context as an ExecCredential for kubectl, renewed where it is about to end; where a new sign-in is needed and somebody is there to do it, `show` tells them how. */
-export async function credential(environment: NodeJS.ProcessEnv, wanted: string | undefined, show: (words: string) => void): Promise<string> {
-  const { apiVersion, interactive } = asked(environment);
-  const { accessToken, expires } = await held(environment, wanted, interactive, show);
-  return `${JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: accessToken, expirationTimestamp: new Date(expires! - spare).toISOString().replace(/\.\d+/, '') } })}\n`;
+/** Prints the token of a context as an ExecCredential for kubectl, renewed where it is about to end; where a new sign-in is needed and somebody is there to do it, standard error tells them how. */
+export async function credential(asked: Asked): Promise<void> {
+  const { apiVersion, interactive } = wishOf(asked.environment);
+  const { accessToken, expires } = await held(asked, interactive);
+  process.stdout.write(`${JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: accessToken, expirationTimestamp: new Date(expires! - spare).toISOString().replace(/\.\d+/, '') } })}\n`);
 }
 
-async function held(environment: NodeJS.ProcessEnv, wanted: string | undefined, interactive: boolean, show: (words: string) => void): Promise<Context> {
-  const file = contextsFile(environment);
-  const { name, context } = findContext(file, environment, wanted);
-  try { return await new Service(environment, wanted).credential() } catch (error) {
+async function held(asked: Asked, interactive: boolean): Promise<Context> {
+  const file = contextsFile(asked.environment);
+  const { name, context } = findContext(file, asked.environment, asked.flags.context);
+  try { return await serviceOf(asked).credential() } catch (error) {
     if (!(error instanceof SignedOut) || !interactive) throw error;
-    const result = await signIn(context, show);
+    const result = await signIn(context, say);
     return changeContexts(file, async (before) => ({ after: { ...before, contexts: { ...before.contexts, [name]: result } }, result }));
   }
 }
 
 /** Without kubectl, whoever is at a terminal is asked. */
-function asked({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): Asked {
+function wishOf({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): Wish {
   if (text === undefined) return { apiVersion: versions[0]!, interactive: process.stdin.isTTY };
   let info;
   try { info = JSON.parse(text) as { apiVersion?: string; spec?: { interactive?: boolean } } } catch { throw new Failure('KUBERNETES_EXEC_INFO cannot be read') }

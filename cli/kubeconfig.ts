@@ -1,30 +1,23 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { isMap, isSeq, parseDocument, type Document } from 'yaml';
 import { contextsFile, findContext } from './contexts.js';
 import { Failure } from './failure.js';
-
-/** What a kubeconfig is asked to say. */
-interface Wanted {
-  /** The context of this command whose sign-in kubectl is to use. */
-  readonly wanted?: string | undefined;
-  /** The https address of the API, where it is not the one signed in at. */
-  readonly server?: string | undefined;
-  /** Whose certificates are trusted there, in PEM; else whom the context trusts. */
-  readonly authority?: string | undefined;
-  /** Where to; standard output where there is none. */
-  readonly file?: string | undefined;
-}
+import { putFile } from './files.js';
+import type { Asked } from './flags.js';
+import { authorityOf } from './place.js';
+import { say } from './plain.js';
 
 /** Writes a kubeconfig (client-go's clientcmd, v1) with the service as a cluster and this command as what makes its tokens. Into a file that exists, its entries are put beside what is there; it is then the owner's alone to read. */
-export function kubeconfig(environment: NodeJS.ProcessEnv, { wanted, server, authority, file }: Wanted): void {
-  const { name, context } = findContext(contextsFile(environment), environment, wanted);
+export function kubeconfig({ flags, environment }: Asked): void {
+  const { server, filename: file } = flags;
+  const { name, context } = findContext(contextsFile(environment), environment, flags.context);
   const address = addressOf(server ?? context.server);
-  const ca = authority ?? context.certificateAuthority;
+  const ca = authorityOf(flags) ?? context.certificateAuthority;
   const entries = entriesOf(`vestibule-${name}`, { server: address, ...(ca !== undefined && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }) }, execOf(name, environment));
   if (file === undefined || file === '-') return void process.stdout.write(put(entries, ''));
-  replace(file, put(entries, existsSync(file) ? readFileSync(file, 'utf8') : ''));
-  process.stderr.write(`Wrote ${file}: KUBECONFIG=${file} kubectl get accounts\n`);
+  putFile(file, put(entries, existsSync(file) ? readFileSync(file, 'utf8') : ''));
+  say(`Wrote ${file}: KUBECONFIG=${file} kubectl get accounts\n`);
 }
 
 /** kubectl sends tokens over https alone, without a word where it does not. */
@@ -63,13 +56,4 @@ function put(entries: Entries, text: string): string {
   }
   document.set('current-context', entries.contexts.name);
   return document.toString();
-}
-
-/** Puts the file in place whole; a link to it stays one. */
-function replace(path: string, text: string): void {
-  const file = existsSync(path) ? realpathSync(path) : resolve(path);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(`${file}.new`, text, { mode: 0o600 });
-  chmodSync(`${file}.new`, 0o600);
-  renameSync(`${file}.new`, file);
 }

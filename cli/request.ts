@@ -3,31 +3,59 @@ import { request as https } from 'node:https';
 import { Failure } from './failure.js';
 
 /** An answer, whole; `body` is undefined where it is not JSON. */
-export interface Answer { readonly code: number; readonly ok: boolean; readonly body: any }
+export interface Answer { readonly code: number; readonly ok: boolean; readonly body: any; readonly warnings: readonly string[] }
 
 /** What goes with a request: a body, and whose certificates are trusted for it in place of the machine's list. */
 interface Sent { readonly body?: string; readonly ca?: string }
 
+/** A service that does not answer. */
+export class Unreachable extends Failure {}
+
 /** Whom a context trusts. */
 export const trusted = ({ certificateAuthority: ca }: { readonly certificateAuthority?: string }): Sent => (ca === undefined ? {} : { ca });
 
-/** How long a service may say nothing, in milliseconds. */
+/** How long a service may say nothing, in milliseconds: a watch says something every 25 seconds. */
 const silence = 60_000;
 
-/** Sends one request. Not by fetch, which says that it is a browser's: those may carry no token (`security.md` 1.1). */
-export function send(method: string, url: string, headers: Readonly<Record<string, string>>, { body, ca }: Sent = {}): Promise<Answer> {
+/** Sends one request; gives the answer once it has begun. Not by fetch, which says that it is a browser's: those may carry no token (`security.md` 1.1). */
+export function open(method: string, url: string, headers: Readonly<Record<string, string>>, { body, ca }: Sent = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const unreachable = (error: Error): void => reject(new Failure(`${new URL(url).origin} cannot be reached: ${error.message}`));
-    const begun = (url.startsWith('https:') ? https : http)(url, { method, ...(ca !== undefined && { ca }), headers: { accept: 'application/json', ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }), ...headers }, timeout: silence }, (answer: IncomingMessage) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', unreachable).on('end', () => {
-        const code = answer.statusCode!;
-        resolve({ code, ok: code >= 200 && code < 300, body: parsed(Buffer.concat(chunks).toString()) });
-      });
-    });
-    begun.on('error', unreachable).on('timeout', () => begun.destroy(new Error('no answer'))).end(body);
+    const begun = (url.startsWith('https:') ? https : http)(url, { method, ...(ca !== undefined && { ca }), headers: { accept: 'application/json', ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }), ...headers }, timeout: silence }, resolve);
+    begun.on('error', (error) => reject(unreachable(url, error))).on('timeout', () => begun.destroy(new Error('no answer'))).end(body);
   });
 }
+
+/** Sends one request and reads the whole answer. */
+export async function send(method: string, url: string, headers: Readonly<Record<string, string>>, sent: Sent = {}): Promise<Answer> {
+  const answer = await open(method, url, headers, sent);
+  try { return await whole(answer) } catch (error) { throw unreachable(url, error as Error) }
+}
+
+/** Reads what is left of an answer. */
+export async function whole(answer: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const code = answer.statusCode!;
+  return { code, ok: code >= 200 && code < 300, body: parsed(Buffer.concat(chunks).toString()), warnings: warningsOf(answer.headers.warning) };
+}
+
+/** What a stream says, line by line; ends where the stream does, however that was. */
+export async function* lines(answer: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  answer.setEncoding('utf8');
+  try {
+    for await (const chunk of answer) {
+      const all = (rest + (chunk as string)).split('\n');
+      rest = all.pop()!;
+      yield* all.filter((line) => line.trim() !== '');
+    }
+  } catch { /* cut off */ } finally { answer.destroy() }
+}
+
+const unreachable = (url: string, error: Error): Unreachable => new Unreachable(`${new URL(url).origin} cannot be reached: ${error.message}`);
+
+/** The texts of a Warning header (RFC 7234 5.5). */
+const warningsOf = (header: string | string[] | undefined): string[] => [...String(header ?? '').matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text!.replaceAll(/\\(.)/g, '$1'));
 
 function parsed(text: string): unknown {
   try { return JSON.parse(text) } catch { return undefined }

@@ -1,11 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openapi } from '../dist/apiserver/openapi.js';
+import { flags } from '../dist/cli/flags.js';
+import { words } from '../dist/cli/words.js';
 import { actions, kinds } from '../dist/kinds/index.js';
 import { Registry } from '../dist/registry/registry.js';
 import { release } from '../dist/release.js';
 import { settings } from '../dist/settings.js';
-import { kindsReference, settingsReference } from './generate/reference.mjs';
+import { commandReference, kindsReference, settingsReference } from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -17,6 +19,7 @@ const files = {
   'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/kinds.md': kindsReference(document, registry),
   'docs/reference/configuration.md': settingsReference(settings),
+  'docs/reference/command.md': commandReference(words, flags),
   'ui/api.gen.ts': pageTypes(document),
 };
 

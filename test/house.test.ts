@@ -78,6 +78,12 @@ describe('the house', () => {
     expect(late.filter((name) => reached.has(name))).toEqual([]);
   });
 
+  test('words that ask a service load nothing of the server', () => {
+    const reached = new Set(['main', ...sources.filter(({ room }) => room === 'cli').map(({ path }) => path.replace(/\.ts$/, ''))]);
+    for (const path of reached) for (const one of importedAtOnce(path)) reached.add(one);
+    expect([...reached].filter((one) => !one.startsWith('cli/') && !one.startsWith('node:')).sort()).toEqual(['main', 'yaml']);
+  });
+
   test('nothing imports in a circle', () => {
     const byPath = new Map(sources.map((source) => [source.path.replace(/\.tsx?$/, ''), source]));
     const done = new Set<string>();

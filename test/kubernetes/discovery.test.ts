@@ -28,6 +28,7 @@ eachKubectl((found) => {
     for (const kind of kinds) {
       const said = await operator.says('explain', kind.resource);
       expect([kind.kind, said.replaceAll(/\s+/g, ' ')]).toEqual([kind.kind, expect.stringContaining(`KIND: ${kind.kind} VERSION: v1alpha1 DESCRIPTION: ${kind.description.replaceAll(/\s+/g, ' ')}`)]);
+      expect(said).not.toContain('<no description>');
     }
     expect(await operator.says('explain', 'pk.spec.displayName')).toMatch(/FIELD: displayName <string>/);
     expect(await operator.says('explain', 'interaction.status')).toContain('emailChallenge');

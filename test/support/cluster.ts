@@ -15,6 +15,8 @@ export interface Cluster {
   readonly service: TestService;
   readonly operator: Tab;
   readonly person: Tab;
+  /** Of each the one good token: another sign-in of the command ends it. */
+  readonly tokens: { readonly operator: string; readonly person: string };
   /** That kubectl, as the operator or as somebody else, or with no credential; at another address than the one with TLS. */
   kubectl(found: Found, as?: 'operator' | 'person' | 'nobody', url?: string): Kubectl;
   stop(): void;
@@ -42,11 +44,11 @@ export async function openKubernetes(): Promise<Cluster> {
   await createClient(service, 'app');
   const tabs = [(await signIn(service, 'op@example.test')).tab, (await signIn(service, 'ada@example.test')).tab] as const;
   const [operator, person] = await Promise.all(tabs.map((tab) => tokenOf(service, tab)));
-  const tokens = { operator, person, nobody: undefined };
+  const tokens = { operator: operator!, person: person!, nobody: undefined };
   const trusted = { url: service.secureURL!, ca: readFileSync(join(directory, 'tls.crt')) };
   const made: Kubectl[] = [];
   return {
-    service, operator: tabs[0], person: tabs[1],
+    service, operator: tabs[0], person: tabs[1], tokens,
     kubectl(found, as = 'operator', url?) {
       made.push(new Kubectl(found, url === undefined ? trusted : { url }, tokens[as]));
       return made.at(-1)!;

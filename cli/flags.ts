@@ -1,0 +1,37 @@
+/** One flag of a word: `value` is how its value is called where it takes one. */
+export interface Flag { readonly type: 'string' | 'boolean'; readonly short?: string; readonly value?: string; readonly about: string }
+
+/** Every flag of the words that talk to a service, named as kubectl names them where it has one. */
+export const flags = {
+  output: { type: 'string', short: 'o', value: 'FORMAT', about: 'json, yaml, name, wide or jsonpath=TEMPLATE' },
+  selector: { type: 'string', short: 'l', value: 'LABELS', about: 'only objects with these labels: a=b,c!=d,e in (f,g)' },
+  'field-selector': { type: 'string', value: 'FIELDS', about: 'only objects with these fields: metadata.name=NAME, or their owner' },
+  'chunk-size': { type: 'string', value: 'NUMBER', about: 'objects asked for at once, 500 unless told; every page is followed' },
+  limit: { type: 'string', value: 'NUMBER', about: 'at most so many objects' },
+  watch: { type: 'boolean', short: 'w', about: 'then follows what changes, until interrupted' },
+  'output-watch-events': { type: 'boolean', about: 'says of each line whether it was ADDED, MODIFIED or DELETED' },
+  'no-headers': { type: 'boolean', about: 'leaves the headings of a table out' },
+  'show-labels': { type: 'boolean', about: 'adds labels as the last column of a table' },
+  'ignore-not-found': { type: 'boolean', about: 'an object that is not there is no failure' },
+  all: { type: 'boolean', about: 'every object of that type' },
+  wait: { type: 'boolean', about: 'waits until each is gone; true unless told (--wait=false)' },
+  patch: { type: 'string', short: 'p', value: 'PATCH', about: 'the patch, in JSON or YAML' },
+  'patch-file': { type: 'string', value: 'FILE', about: 'the file that holds the patch; - is standard input' },
+  type: { type: 'string', value: 'TYPE', about: 'merge, which is the only type that the service takes (RFC 7396)' },
+  'dry-run': { type: 'string', value: 'HOW', about: 'none, or server: all is done but kept' },
+  verbs: { type: 'string', value: 'VERBS', about: 'only resources that take all of these verbs: list,watch' },
+  recursive: { type: 'boolean', about: 'fields of fields too' },
+  filename: { type: 'string', short: 'f', value: 'FILE', about: 'the file; - is standard input or output' },
+  context: { type: 'string', value: 'NAME', about: 'a sign-in other than the one in use; so does VESTIBULE_CONTEXT' },
+  server: { type: 'string', value: 'URL', about: 'asks another service, as nobody: no token is sent there' },
+  'certificate-authority': { type: 'string', value: 'FILE', about: 'whose certificates are trusted there, in PEM' },
+  help: { type: 'boolean', short: 'h', about: 'says how the word is used' },
+} as const satisfies Record<string, Flag>;
+
+export type FlagName = keyof typeof flags;
+
+/** What was given, by flag. */
+export type Values = { readonly [name in FlagName]?: (typeof flags)[name]['type'] extends 'boolean' ? boolean : string };
+
+/** One word as it was asked for: what follows it, and where it runs. */
+export interface Asked { readonly args: readonly string[]; readonly flags: Values; readonly environment: NodeJS.ProcessEnv }
