@@ -53,24 +53,29 @@ export class Served {
     this.#up = this.#launch();
   }
 
-  /** Starts it for the first time, with further variables in its environment. */
-  static async start(directory: string, environment: Readonly<Record<string, string>> = {}): Promise<Served> {
+  /** Starts it for the first time, with further variables in its environment, and a manifest. */
+  static async start(directory: string, environment: Readonly<Record<string, string>> = {}, manifest = ''): Promise<Served> {
+    if (manifest) Served.#declare(directory, manifest);
     const served = new Served(directory, (await freePorts(1))[0]!, { environment });
     await served.up();
     return served;
   }
 
   /** Starts several at once on one etcd, as behind one address: with the same keys, base URL and manifests, `manifest` among them. */
-  static async replicas(count: number, directory: string, etcd: string, manifest: string): Promise<Served[]> {
+  static async replicas(count: number, directory: string, etcd: string, manifest: string, further: readonly string[] = []): Promise<Served[]> {
     const ports = await freePorts(count);
-    mkdirSync(join(directory, 'manifests'));
-    writeFileSync(join(directory, 'manifests', 'further.yaml'), manifest);
+    Served.#declare(directory, manifest);
     writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
     const baseURL = `http://localhost:${ports[0]}`;
-    const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
+    const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL, ...further];
     const all = ports.map((port) => new Served(directory, port, { baseURL, flags }));
     await Promise.all(all.map((one) => one.up()));
     return all;
+  }
+
+  static #declare(directory: string, manifest: string): void {
+    mkdirSync(join(directory, 'manifests'), { recursive: true });
+    writeFileSync(join(directory, 'manifests', 'further.yaml'), manifest);
   }
 
   /** A new browser. */
@@ -85,6 +90,12 @@ export class Served {
     this.#up = this.end().then(() => this.#launch());
     this.#up.catch(() => {});
   }
+
+  /** SIGSTOP: it holds still, connections and all. */
+  pause(): void { this.#child!.kill('SIGSTOP') }
+
+  /** SIGCONT. */
+  resume(): void { this.#child!.kill('SIGCONT') }
 
   /** Another start, once it has ended. */
   again(): Promise<void> { return (this.#up = this.#launch()) }
