@@ -8,6 +8,12 @@ import type { Recorder } from './recorder.js';
 interface Sent { readonly code: string; readonly token: string }
 type Try = Pick<Use, 'by' | 'right'> & { send(place: Served): PromiseLike<Answer> };
 
+/** What a connection that broke off says of its request; anything else is a fault of the test. An error of Node itself is none of the test's own class. */
+function whyNot(error: NodeJS.ErrnoException): 'unsent' | 'unknown' {
+  if (error.code === undefined) throw error;
+  return error.code === 'ECONNREFUSED' ? 'unsent' : 'unknown';
+}
+
 /** Somebody whose code, link and authorization code are used by many at once, at all replicas, with wrong codes among them; then the session is ended at one and tried at all. */
 export class Racer {
   readonly #to: Recorder;
@@ -20,13 +26,15 @@ export class Racer {
     this.#number = number;
   }
 
-  /** A round that is cut off on its way is left; what was recorded of it stands. */
+  /** A round that a fault comes in between is left, and the next begins anew; what was recorded of it stands. */
   async run(): Promise<void> {
     while (!this.#to.over) {
       try {
         await this.#once(`racer${this.#number}-${this.#round++}`);
         this.done += 1;
-      } catch { /* a fault came in between: the next round begins anew */ }
+      } catch (error) {
+        if (/is not the document|does not list/.test(String(error))) this.#to.surprise(String(error));
+      }
       await pause(50);
     }
   }
@@ -63,13 +71,12 @@ export class Racer {
       const place = this.#to.places[i % this.#to.places.length]!;
       await pause(this.#to.chance.between(0, 12));
       const [start, sent] = [this.#to.now(), Date.now()];
-      const answer = await send(place).then((one) => one, (error: NodeJS.ErrnoException) => error);
+      const answer = await send(place).then((one) => one, whyNot);
       const end = this.#to.now();
-      if (answer instanceof Error && answer.code === undefined) throw answer;
-      if (answer instanceof Error && answer.code === 'ECONNREFUSED') return;
-      const said = answer instanceof Error ? 'unknown' : this.#said(object, answer);
+      if (answer === 'unsent') return;
+      const said = answer === 'unknown' ? answer : this.#said(object, answer);
       if (said === undefined) return;
-      const triesLeft = answer instanceof Error ? undefined : answer.body?.details?.triesLeft;
+      const triesLeft = answer === 'unknown' ? undefined : answer.body?.details?.triesLeft;
       this.#to.calls.push({ type: 'use', object, by, right, start, answer: said, ...(said !== 'unknown' && { end }), ...(triesLeft !== undefined && { triesLeft }) });
       if (said !== 'used') return;
       this.#to.calls.push({ type: 'accepted', start, end, sent, until, tolerance });

@@ -53,8 +53,8 @@ export function historySuite(name: string, seconds: number, prepare: () => Promi
       expect(Math.min(outcomes('done') / seconds, outcomes('refused') / seconds)).toBeGreaterThan(1);
       expect(writes.filter(({ outcome, expects }) => outcome === 'done' && expects !== undefined).length).toBeGreaterThan(5);
       expect(history.faults.length).toBeGreaterThanOrEqual(Math.floor(seconds / 10));
-      for (const type of ['get', 'list', 'use', 'signout', 'accepted'] as const) expect([type, countOf(history, type) > 1]).toEqual([type, true]);
-      for (const { name: of, steps } of history.tracks) expect([of, steps.filter(({ step }) => step === 'told').length > 5, steps.filter(({ step }) => step === 'opened').length > 3]).toEqual([of, true, true]);
+      for (const type of ['get', 'list', 'use', 'signout', 'accepted'] as const) expect([type, countOf(history, type) > 0]).toEqual([type, true]);
+      for (const { name: of, steps } of history.tracks) expect([of, steps.filter(({ step }) => step === 'told').length > 5, steps.filter(({ step }) => step === 'opened').length > 1]).toEqual([of, true, true]);
     });
 
     test('nobody was given an answer that no fault excuses', () => { expect(recorded?.surprises ?? []).toEqual([]) });

@@ -4,7 +4,7 @@ import type { Filter, Step, Track } from './history.js';
 import { ask, pause } from './line.js';
 import { keys, type Recorder } from './recorder.js';
 
-/** Someone who lists once and then watches for ever: cut off, he goes on at another replica from where he was; told that it is too late for that, he lists again. */
+/** Someone who lists and then watches for ever: cut off, he goes on at another replica from where he was, or, now and then, lists again; so he does when told that it is too late to go on. */
 export class Watcher {
   readonly #to: Recorder;
   readonly #filter: Filter;
@@ -33,7 +33,7 @@ export class Watcher {
     while (!this.#stopped) {
       const place = this.#to.places[this.#turn++ % this.#to.places.length]!;
       listed ||= await this.#list(place);
-      if (listed && await this.#watch(place) === 'late') listed = false;
+      if (listed && (await this.#watch(place) === 'late' || (!this.#to.over && this.#to.chance.next() < 0.15))) listed = false;
       await pause(20);
     }
   }
