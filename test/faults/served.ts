@@ -69,7 +69,12 @@ export class Served {
     const baseURL = `http://localhost:${ports[0]}`;
     const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL, ...further];
     const all = ports.map((port) => new Served(directory, port, { baseURL, flags }));
-    await Promise.all(all.map((one) => one.up()));
+    const starts = await Promise.allSettled(all.map((one) => one.up()));
+    const failed = starts.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    if (failed) {
+      for (const one of all) await one.end();
+      throw failed.reason;
+    }
     return all;
   }
 

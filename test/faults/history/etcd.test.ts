@@ -10,7 +10,7 @@ const seconds = secondsOr(35);
 
 historySuite('etcd', seconds, async () => {
   const etcd = await startEtcd();
-  const places = await Served.replicas(2, temporary(), etcd.endpoint, operatorManifest, ['--etcd-compaction-interval', '6h']);
+  const places = await Served.replicas(2, temporary(), etcd.endpoint, operatorManifest, ['--etcd-compaction-interval', '6h']).catch(async (error: unknown) => { await etcd.stop(); throw error });
   const end = async (): Promise<void> => {
     for (const place of places) await place.end();
     await etcd.stop();
