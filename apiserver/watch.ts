@@ -102,6 +102,8 @@ class Stream {
   #subscription: Subscription | undefined;
   #queue: Promise<void> = Promise.resolve();
   #queued = 0;
+  #taken: Revision = 0;
+  #cut = false;
   #told = false;
   #finish: () => void = () => {};
 
@@ -201,12 +203,16 @@ class Stream {
     clearTimeout(impatience);
   }
 
-  /** Keeps the order of events while each is decided; a reader too far behind is cut and resumes from its version. */
+  /** Keeps the order of events while each is decided; a reader too far behind is told no more and resumes from its version, therefore never in the midst of a revision, which several objects may share. */
   #take(event: HubEvent): void {
     const name = (event.after ?? event.before)!.name;
-    if (this.#exact !== undefined ? name !== this.#exact : !name.startsWith(this.#prefix)) return;
+    if (this.#cut || (this.#exact !== undefined ? name !== this.#exact : !name.startsWith(this.#prefix))) return;
+    if (event.revision !== this.#taken && (this.#queued > bounds.events || this.#res.writableLength > bounds.bytes)) {
+      this.#cut = true;
+      return this.#finish();
+    }
+    this.#taken = event.revision;
     this.#queued += 1;
-    if (this.#queued > bounds.events || this.#res.writableLength > bounds.bytes) return void this.#res.destroy();
     this.#queue = this.#queue.then(() => this.#deliver(event)).catch(() => { this.#res.destroy() }).finally(() => { this.#queued -= 1 });
   }
 
@@ -231,7 +237,7 @@ class Stream {
   get #call() { return { caller: this.#admitted.caller, now: Date.now() } }
 
   #bookmark(): void {
-    if (this.#start.bookmarks && this.#subscription && !this.#res.destroyed && this.#queued === 0) this.#write('BOOKMARK', this.#mark(this.#subscription.position()));
+    if (this.#start.bookmarks && this.#subscription && !this.#cut && !this.#res.destroyed && this.#queued === 0) this.#write('BOOKMARK', this.#mark(this.#subscription.position()));
   }
 
   #mark(revision: Revision, annotations?: Record<string, string>): Buffer {

@@ -88,13 +88,15 @@ export async function newestPolicy(tx: Pick<Transaction, 'read'>): Promise<Newes
 }
 
 /** Puts a checked text in force under the next number and supersedes the one before, in one commit: of several at once each gets a number of its own. */
-export async function enact(tx: Transaction, call: Pick<Call, 'now' | 'caller'>, { spec, rules, metadata = {}, manifest }: Enacted): Promise<PolicyObject> {
+export async function enact(tx: Transaction, call: Pick<Call, 'now' | 'caller' | 'dryRun'>, { spec, rules, metadata = {}, manifest }: Enacted): Promise<PolicyObject> {
   const newest = await newestPolicy(tx);
   const number = (newest?.number ?? 0) + 1;
   const now = toTimestamp(call.now);
   if (newest) await tx.update(Policy, policyName(newest.number), ({ status }) => { status.inForce = false; status.supersededTimestamp = now });
   const loaded = manifest ?? newest?.manifest;
   tx.write(newestKey, Buffer.from(JSON.stringify({ number, ...(loaded && { manifest: loaded }) })));
+  const taken = call.dryRun ? undefined : await tx.get(Policy, policyName(number));
+  if (taken) return taken; // another came in between the two reads: this commit is lost at the newest, and made anew
   const { labels, annotations } = metadata;
   return tx.create(Policy, {
     metadata: { name: policyName(number), ...(labels && { labels }), ...(annotations && { annotations }) }, spec,

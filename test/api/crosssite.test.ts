@@ -55,6 +55,7 @@ describe('what another site’s page sends (A)', () => {
 
   test('A2 Host and forwarded headers play no part', async () => {
     await tab.post(`${I}/emailchallenge`, challenge, { headers: { 'sec-fetch-site': undefined, origin: evil, host: 'evil.test', 'x-forwarded-host': 'evil.test' } }).fails(403, 'Forbidden');
+    for (const site of [undefined, 'same-origin']) await tab.post(`${I}/emailchallenge`, challenge, { headers: { 'sec-fetch-site': site, origin: 'http://evil.test', host: 'evil.test' } }).fails(403, 'Forbidden');
   });
 
   test('A4 a browser’s JSON under another media type is 415', async () => {

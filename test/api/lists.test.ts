@@ -88,6 +88,17 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     await service.tab().get(`mockmessages?limit=1&continue=${encodeURIComponent(grants)}`).fails(400, 'BadRequest');
   });
 
+  test('G4 a continue token can be neither read nor made up', async () => {
+    const token = Buffer.from((await operator.get('clients?limit=7').is(200)).body.metadata.continue, 'base64url');
+    expect([token.toString('latin1').includes('objects'), token.toString('latin1').includes('c05')]).toEqual([false, false]);
+    for (const made of ['{}', '{"r":1,"k":"objects/clients/","q":"[\\"\\",\\"\\"]"}']) await operator.get(`clients?limit=7&continue=${Buffer.from(made).toString('base64url')}`).fails(400, 'BadRequest');
+    for (let bit = 0; bit < token.length * 8; bit += 97) {
+      const turned = Buffer.from(token);
+      turned[bit >> 3]! ^= 1 << (bit & 7);
+      await operator.get(`clients?limit=7&continue=${turned.toString('base64url')}`).fails(400, 'BadRequest');
+    }
+  });
+
   test('G4 no page has more than 500, whatever is asked; without a limit there is all of it', async () => {
     const sent = new Date().toISOString().slice(0, 19);
     for (let from = 0; from < 520; from += 40) await service.store.change(service.store.systemCall(), async (tx) => {

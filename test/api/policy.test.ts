@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Account } from '../../kinds/account/account.js';
 import { enact, Policy } from '../../kinds/policy/policy.js';
+import type { Transaction } from '../../registry/kind.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
@@ -178,6 +179,20 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     expect(new Set(made.map(({ body }) => body.metadata.name)).size).toBe(4);
     const { items } = (await operator.get('policies').is(200)).body;
     expect(items.filter((one: any) => one.status.inForce).map((one: any) => one.metadata.name)).toEqual([`p-${items.length}`]);
+  });
+
+  test('one that is created while another has just read which is the newest comes before it, and neither fails', async () => {
+    const { items } = (await operator.get('policies').is(200)).body;
+    const { cedar } = items.at(-1).spec;
+    const call = service.store.systemCall();
+    const enacted = (tx: Transaction) => enact(tx, call, { spec: { cedar }, rules: [] });
+    const names: string[] = [];
+    const made = await service.store.change(call, (tx) => enacted(new Proxy(tx, { get: (target, name) => (name !== 'read' ? Reflect.get(target, name).bind(target) : async (key: string) => {
+      const held = await target.read(key);
+      if (names.length === 0) names.push((await service.store.change(call, enacted)).metadata.name);
+      return held;
+    }) })));
+    expect([...names, made.metadata.name]).toEqual([`p-${items.length + 1}`, `p-${items.length + 2}`]);
   });
 
   test('every replica judges by the new one within a second, under load, each decision by one policy (I4)', async () => {

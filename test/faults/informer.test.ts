@@ -45,7 +45,7 @@ describe.each(['embedded', 'etcd'] as const)(`an informer while the service is k
       etcd = await startEtcd();
       storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
       replicas = await Served.replicas(2, directory, etcd.endpoint, '', flags);
-    } else replicas = [await Served.start(directory, {}, [...flags(0), '--etcd-compaction-interval', '1'])];
+    } else replicas = [await Served.start(directory, {}, { flags: [...flags(0), '--etcd-compaction-interval', '1'] })];
     operator = (await signIn(replicas[0]!, 'op@example.test')).tab;
     wire = await Wire.to(ports[0]!);
     watched = await new Watched(kubeConfig(`https://localhost:${wire.port}`, readFileSync(certFile), await tokenOf(replicas[0]!, operator)), 'groups').start();

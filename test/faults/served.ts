@@ -53,8 +53,9 @@ export class Served {
     this.#up = this.#launch();
   }
 
-  /** Starts it for the first time, with further variables in its environment and further flags. */
-  static async start(directory: string, environment: Readonly<Record<string, string>> = {}, flags: readonly string[] = []): Promise<Served> {
+  /** Starts it for the first time, with further variables in its environment and flags, and a manifest. */
+  static async start(directory: string, environment: Readonly<Record<string, string>> = {}, { flags = [], manifest = '' }: { flags?: readonly string[]; manifest?: string } = {}): Promise<Served> {
+    if (manifest) Served.#declare(directory, manifest);
     const served = new Served(directory, (await freePorts(1))[0]!, { environment, flags: ['--data-dir', directory, ...flags] });
     await served.up();
     return served;
@@ -63,18 +64,27 @@ export class Served {
   /** Starts several at once on one etcd, as behind one address: with the same keys, base URL and manifests, `manifest` among them, each with flags of its own besides. */
   static async replicas(count: number, directory: string, etcd: string, manifest: string, more: (replica: number) => readonly string[] = () => []): Promise<Served[]> {
     const ports = await freePorts(count);
-    mkdirSync(join(directory, 'manifests'));
-    writeFileSync(join(directory, 'manifests', 'further.yaml'), manifest);
+    Served.#declare(directory, manifest);
     writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
     const baseURL = `http://localhost:${ports[0]}`;
     const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
     const all = ports.map((port, i) => new Served(directory, port, { baseURL, flags: [...flags, ...more(i)] }));
-    await Promise.all(all.map((one) => one.up()));
+    const starts = await Promise.allSettled(all.map((one) => one.up()));
+    const failed = starts.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    if (failed) {
+      for (const one of all) await one.end();
+      throw failed.reason;
+    }
     return all;
   }
 
   /** The process now running. */
   get pid(): number { return this.#child!.pid! }
+
+  static #declare(directory: string, manifest: string): void {
+    mkdirSync(join(directory, 'manifests'), { recursive: true });
+    writeFileSync(join(directory, 'manifests', 'further.yaml'), manifest);
+  }
 
   /** A new browser. */
   tab(): Tab { return new Tab(this.url, this.baseURL) }
@@ -88,6 +98,12 @@ export class Served {
     this.#up = this.end().then(() => this.#launch());
     this.#up.catch(() => {});
   }
+
+  /** SIGSTOP: it holds still, connections and all. */
+  pause(): void { this.#child!.kill('SIGSTOP') }
+
+  /** SIGCONT. */
+  resume(): void { this.#child!.kill('SIGCONT') }
 
   /** Another start, once it has ended. */
   again(): Promise<void> { return (this.#up = this.#launch()) }

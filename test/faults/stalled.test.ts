@@ -55,7 +55,7 @@ test('a reader that stops is cut within ten thousand changes, and costs the serv
   const highest = await change(values, readers, objects * (rounds + 1));
   stalled.goOn();
   await stalled.until(({ ended }) => ended, 30_000);
-  expect([stalled.clean, stalled.events.length < objects * (rounds + 1)]).toEqual([false, true]);
+  expect([stalled.clean, stalled.events.length < objects * (rounds + 1)]).toEqual([true, true]);
   expect((highest - usual) / mebibyte).toBeLessThan(64);
   process.stderr.write(`resident: ${Math.round(usual / mebibyte)} MiB at most without a reader that stops, ${Math.round(highest / mebibyte)} with one, which got ${stalled.events.length - objects} of ${objects * rounds}\n`);
   for (const one of readers) {

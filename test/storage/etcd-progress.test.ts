@@ -33,17 +33,18 @@ class Scripted {
     return told;
   }
 
-  event(key: string, revision: number): void {
+  /** `more`: the rest of what etcd had to say at once comes in another message. */
+  event(key: string, revision: number, more = false): void {
     const kv = { key: keyspace.key(key), value: Buffer.alloc(0), create_revision: String(revision), mod_revision: String(revision) };
-    this.#say(revision, [{ type: 'Put', kv, prev_kv: null }]);
+    this.#say(revision, [{ type: 'Put', kv, prev_kv: null }], more);
   }
 
   answer(revision: number): void {
     this.#say(revision, []);
   }
 
-  #say(revision: number, events: unknown[]): void {
-    this.stream.push({ header: { revision: String(revision) }, created: false, canceled: false, compact_revision: '0', cancel_reason: '', fragment: false, events });
+  #say(revision: number, events: unknown[], fragment = false): void {
+    this.stream.push({ header: { revision: String(revision) }, created: false, canceled: false, compact_revision: '0', cancel_reason: '', fragment, events });
   }
 }
 
@@ -75,4 +76,14 @@ test('where answers never overtake events, they are asked for and believed', asy
   expect(await told).toEqual([{ revision: 10, changes: [] }]);
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.key('w/') } });
   expect(etcd.puts).toBe(0);
+});
+
+test('a revision that comes in pieces is told whole or not at all', async () => {
+  const etcd = new Scripted();
+  const told = etcd.watch(false, 10);
+  etcd.event('w/a', 9, true);
+  etcd.event('w/b', 9, true);
+  etcd.event('w/c', 9);
+  etcd.event('w/d', 10);
+  expect((await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)])).toEqual([[9, ['w/a', 'w/b', 'w/c']], [10, ['w/d']]]);
 });

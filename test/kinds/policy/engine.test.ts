@@ -125,10 +125,12 @@ describe('what goes wrong refuses', () => {
 
   test('an evaluation that throws or fails, and nothing of it is remembered', async () => {
     const one = await judge(grant);
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
     const fails = jest.spyOn(Prepared.prototype, 'nameOf').mockImplementationOnce(() => { throw new Error('out of stack') }).mockReturnValueOnce('no such set');
     expect([one, one, one].map(({ decide }) => decide(get(account('a'), 'Session', 'a-x')).allowed)).toEqual([false, false, true]);
     expect(fails).toHaveBeenCalledTimes(3);
     expect(one.counts).toMatchObject({ errors: 2, misses: 3 });
+    clock.mockRestore();
   });
 
   test('an evaluation that takes too long, twice', async () => {

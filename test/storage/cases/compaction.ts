@@ -23,6 +23,18 @@ export function compactionCases(open: OpenStore): void {
     await watched.stop();
   });
 
+  withStore(open, 'a deletion at the revision that is compacted to is missed by nobody unawares', async (storage) => {
+    const before = await put(storage, { a: '1', gone: '1' });
+    const deleted = await remove(storage, 'gone');
+    const last = await put(storage, { a: '2' });
+    await storage.compact(deleted);
+    const late = new Watched(storage, '', before);
+    await expect(Promise.race([late.ended, late.reached(last).then(({ changes }) => changes.map(told))])).rejects.toBeInstanceOf(Compacted);
+    const inTime = await new Watched(storage, '', deleted).reached(last);
+    expect(inTime.changes.map(told)).toEqual(['a=2<1']);
+    await inTime.stop();
+  });
+
   withStore(open, 'compaction is remembered across a restart', async (storage, store) => {
     const first = await put(storage, { a: '1' });
     const second = await put(storage, { a: '2' });

@@ -50,6 +50,21 @@ export function groupCases(open: OpenStore): void {
     expect(new Set(results.map(made)).size).toBe(40);
     expect(await text(storage, 'same')).toBe(String(last));
   });
+
+  withStore(open, 'of two in one group that each depend on what the other writes, one is made', async (storage) => {
+    for (let round = 0; round < 10; round++) {
+      const revision = await put(storage, { left: `${round}`, right: `${round}` });
+      const results = await Promise.all([['left', 'right'], ['right', 'left']].map(([depended, written]) => storage.commit([{ key: depended!, is: revision }], [{ put: written!, value: bytes('taken') }])));
+      expect(results.filter(({ committed }) => committed)).toHaveLength(1);
+    }
+  });
+
+  withStore(open, 'of many in one group that want the same thing, one gets it', async (storage) => {
+    for (let round = 0; round < 5; round++) {
+      const results = await Promise.all(Array.from({ length: 20 }, (_, i) => storage.commit([{ key: `wanted/${round}`, is: 'absent' }], [{ put: `wanted/${round}`, value: bytes(String(i)) }])));
+      expect(results.map(({ committed }, i) => (committed ? String(i) : '')).join('')).toBe(await text(storage, `wanted/${round}`));
+    }
+  });
 }
 
 const writesOf = (member: number, size: number): Write[] =>

@@ -1,0 +1,56 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import type { Batch, Storage } from '../../storage/storage.js';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { openEtcd } from '../../storage/etcd/etcd.js';
+import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { createClient, startTest, stopAll, temporary } from '../support/service.js';
+import { signIn } from '../support/signin.js';
+
+let etcd: EtcdServer | undefined;
+afterAll(async () => { await stopAll(); await etcd?.stop() });
+
+/** A store whose watches say nothing while they are held: nobody hears what others write. */
+class Deaf {
+  held = false;
+  #freed: (() => void)[] = [];
+  readonly storage: Storage;
+
+  constructor(storage: Storage) {
+    const watch = (...asked: Parameters<Storage['watch']>): AsyncIterable<Batch> => this.#heard(storage.watch(...asked));
+    this.storage = new Proxy(storage, { get: (target, name) => (name === 'watch' ? watch : typeof Reflect.get(target, name) === 'function' ? Reflect.get(target, name).bind(target) : Reflect.get(target, name)) });
+  }
+
+  free(): void {
+    this.held = false;
+    for (const go of this.#freed.splice(0)) go();
+  }
+
+  async *#heard(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+    for await (const batch of batches) {
+      if (this.held) await new Promise<void>((resolve) => { this.#freed.push(resolve) });
+      yield batch;
+    }
+  }
+}
+
+describe.each(['embedded', 'etcd'] as const)('what is read without a version, on %s', (store) => {
+  test('a list has what was answered before it, though the hub has not heard of it', async () => {
+    if (store === 'etcd') etcd = await startEtcd();
+    const deaf = new Deaf(store === 'etcd' ? await openEtcd({ servers: [etcd!.endpoint], prefix: '/latest/' }) : await openEmbedded({ directory: join(temporary(), 'store') }));
+    const service = await startTest({ storage: deaf.storage, flags: ['--operators', 'op@example.test'] });
+    await createClient(service, 'app');
+    const { tab } = await signIn(service, 'op@example.test');
+    deaf.held = true;
+    try {
+      const { body } = await tab.post('groups', { metadata: { name: 'new' }, spec: { displayName: 'New' } }).is(201);
+      for (const path of ['groups', 'groups?limit=10']) {
+        const { metadata, items } = (await tab.get(path).is(200)).body;
+        expect([Number(metadata.resourceVersion) >= Number(body.metadata.resourceVersion), items.map((one: any) => one.metadata.name)]).toEqual([true, ['new']]);
+      }
+      expect((await tab.get('groups/new').is(200)).body.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
+    } finally {
+      deaf.free();
+    }
+  });
+});

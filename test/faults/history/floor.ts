@@ -1,0 +1,20 @@
+/** What had been answered by some time: the newest revision anybody was told of before it. */
+export class Floor {
+  readonly #ends: { readonly end: number; readonly revision: number }[] = [];
+
+  /** `told`: when each answer came, and the revision it named. */
+  constructor(told: readonly { readonly end: number; readonly revision: number }[]) {
+    let revision = 0;
+    for (const one of [...told].sort((a, b) => a.end - b.end)) this.#ends.push({ end: one.end, revision: (revision = Math.max(revision, one.revision)) });
+  }
+
+  /** The newest revision among the answers that came before `time`. */
+  before(time: number): number {
+    let [low, high] = [0, this.#ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#ends[middle]!.end < time) low = middle + 1; else high = middle;
+    }
+    return this.#ends[low - 1]?.revision ?? 0;
+  }
+}

@@ -1,0 +1,86 @@
+import { Chance } from '../chance.js';
+import type { Served } from '../served.js';
+import { signIn } from '../../support/signin.js';
+import type { Change, History } from './history.js';
+import { pause } from './line.js';
+import { Racer } from './racer.js';
+import { keys, Recorder, shards } from './recorder.js';
+import { Watcher } from './watcher.js';
+import { Writer } from './writer.js';
+
+/** The manifest that makes the recorder's own account an operator. */
+export const operatorManifest = `apiVersion: id.vestibule.org/v1alpha1
+kind: Group
+metadata: { name: operators }
+spec: { displayName: Operators, members: [recorder@example.test] }
+`;
+
+/** Something to be done to the system; resolves when it is whole again. */
+export interface Harm { readonly what: string; do(chance: Chance): Promise<void> }
+
+/** What is recorded, and how. */
+export interface Plan {
+  readonly seed: number;
+  readonly about: string;
+  readonly seconds: number;
+  readonly places: readonly Served[];
+  readonly harms: readonly Harm[];
+  /** What the store itself has to tell of everything after `from`, up to `to`. */
+  log(from: number, to: number): Promise<Change[]>;
+}
+
+/** A run, with what else is to be known of it. */
+export interface Recorded { readonly history: History; readonly surprises: readonly string[]; readonly rounds: number; readonly opened: number }
+
+/** Lets clients loose on a system while something is done to it every five seconds or so, and reads the log when all is quiet again. */
+export async function record(plan: Plan): Promise<Recorded> {
+  const chance = new Chance(plan.seed);
+  const { tab } = await signIn(plan.places[0]!, 'recorder@example.test');
+  const to = new Recorder(plan.places, chance, tab.cookies.filter(({ path }) => path === '/').map(({ name, value }) => `${name}=${value}`).join('; '));
+  const writer = new Writer(to, 'last');
+  const from = (await writer.list())!;
+  const writers = Array.from({ length: 6 }, (_, i) => new Writer(to, `w${i}`));
+  const racers = Array.from({ length: 2 }, (_, i) => new Racer(to, i));
+  const watchers = [{}, {}, { label: 'a' }, { label: 'b' }, { key: keys[0]! }, { key: keys[1]! }].map((filter, i) => new Watcher(to, `watcher ${i} of ${JSON.stringify(filter)}`, filter, i));
+  const watching = watchers.map((one) => one.run());
+  const working = [...writers, ...racers].map((one) => one.run());
+  await harm(plan, to);
+  to.over = true;
+  await Promise.all(working);
+  const last = await finish(to, writer);
+  await Promise.all(watchers.map((one) => one.finish(last.get(one.track.filter.key ?? '')!, 20_000)));
+  await Promise.all(watching);
+  await writer.list();
+  const log = await plan.log(from, last.get('')!);
+  const { seed, about } = plan;
+  return { history: { seed, about, calls: to.calls, faults: to.faults, log, tracks: watchers.map(({ track }) => track) }, surprises: to.surprises, rounds: racers.reduce((sum, { done }) => sum + done, 0), opened: watchers.reduce((sum, { opened }) => sum + opened, 0) };
+}
+
+/** Each harm in turn, in an order that chance makes anew for every round of them. */
+async function harm({ harms, seconds }: Plan, to: Recorder): Promise<void> {
+  let due: Harm[] = [];
+  for (const end = to.now() + seconds * 1000; to.now() < end;) {
+    await pause(to.chance.between(2_500, 4_500));
+    if (due.length === 0) due = [...harms];
+    const [one] = due.splice(to.chance.between(0, due.length - 1), 1);
+    const start = to.now();
+    await one!.do(to.chance);
+    to.faults.push({ what: one!.what, start, end: to.now() });
+  }
+  await pause(1_500);
+}
+
+/** Writes every object once more with each label, so that every watcher has something to be told; the last revision of each, and of all under ''. */
+async function finish(to: Recorder, writer: Writer): Promise<ReadonlyMap<string, number>> {
+  const last = new Map<string, number>();
+  for (const shard of shards) for (const key of keys) {
+    for (let code: number | undefined; code !== 200;) {
+      code = await writer.patch(key, undefined, shard);
+      if (code === 404) await writer.create(key, shard);
+      else if (code !== 200) await pause(50);
+    }
+    const written = to.calls.at(-1) as { revision: number };
+    last.set(key, written.revision).set('', written.revision);
+  }
+  return last;
+}

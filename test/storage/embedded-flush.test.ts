@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import { Committer } from '../../storage/embedded/committer.js';
+import type { Ledger } from '../../storage/embedded/ledger.js';
+import { bytes } from './drive.js';
+
+interface Flush { done(): void; fail(error: Error): void }
+
+/** A ledger over tables that are written only when the test says so. */
+class Held {
+  readonly revision = 7;
+  shadow: ReadonlyMap<string, unknown> = new Map();
+  readonly published: unknown[] = [];
+  readonly told: string[] = [];
+  #flush: Flush | undefined;
+  readonly tables = {
+    directory: '/', ahead: { reach: () => undefined },
+    root: { batch: (write: () => void) => { write(); return new Promise<void>((done, fail) => { this.#flush = { done, fail } }) } },
+    ...Object.fromEntries(['current', 'gone', 'expiry', 'log'].map((name) => [name, { put: () => undefined, remove: () => undefined }])),
+  };
+
+  read(): undefined { return undefined }
+  admitOpen(): void {}
+  publish(batches: unknown): void { this.published.push(batches) }
+
+  /** Commits one key each; what became of it is told. */
+  commit(committer: Committer, key: string): void {
+    committer.commit([{ key, is: 'absent' }], [{ put: key, value: bytes('1') }]).then(() => this.told.push(`${key} answered`), () => this.told.push(`${key} failed`));
+  }
+
+  /** What is to be written next. */
+  async flush(): Promise<Flush> {
+    while (!this.#flush) await turns();
+    const flush = this.#flush;
+    this.#flush = undefined;
+    return flush;
+  }
+}
+
+const turns = async (): Promise<void> => { for (let i = 0; i < 5; i += 1) await new Promise((resolve) => { setImmediate(resolve) }) };
+
+test('a commit is answered when it is on the disk, not before, and shown to nobody until then', async () => {
+  const ledger = new Held();
+  const committer = new Committer(ledger as unknown as Ledger, () => undefined);
+  ledger.commit(committer, 'a');
+  const flush = await ledger.flush();
+  await turns();
+  expect([ledger.told, ledger.published.length, [...ledger.shadow.keys()]]).toEqual([[], 0, ['a']]);
+  flush.done();
+  await turns();
+  expect([ledger.told, ledger.published.length]).toEqual([['a answered'], 1]);
+});
+
+test('a commit whose flush fails is not answered, and stops the store', async () => {
+  const ledger = new Held();
+  const fatal: Error[] = [];
+  const committer = new Committer(ledger as unknown as Ledger, (error) => fatal.push(error));
+  ledger.commit(committer, 'a');
+  (await ledger.flush()).fail(new Error('the disk is gone'));
+  await turns();
+  ledger.commit(committer, 'b');
+  await turns();
+  expect([ledger.told, ledger.published.length, fatal.length]).toEqual([['a failed', 'b failed'], 0, 1]);
+});
