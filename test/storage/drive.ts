@@ -24,6 +24,11 @@ export function made(result: Committed | Lost): Revision {
 /** The text under a key now. */
 export const text = async (storage: Storage, key: string): Promise<string | undefined> => (await storage.get(key)).entry?.value.toString();
 
+/** A read, asked again where the machine was too slow to answer it in the time a caller waits. */
+export async function answered<T>(read: () => Promise<T>, tries = 5): Promise<T> {
+  return read().catch((error: Error) => { if (error.name !== 'Unavailable' || tries === 1) throw error; return answered(read, tries - 1) });
+}
+
 /** A counter raised by compare-and-set until it succeeds. */
 export async function increment(storage: Storage, key: string): Promise<void> {
   for (;;) {

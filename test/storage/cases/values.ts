@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { limits, TooLarge } from '../../../storage/storage.js';
-import { bytes, everything, made, Watched } from '../drive.js';
+import { answered, bytes, everything, made, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
 
@@ -52,7 +52,7 @@ export function valueCases(open: OpenStore): void {
     const { revision } = await storage.get('a');
     const watched = new Watched(storage, 'l', revision);
     for (let i = 0; i < 6; i++) made(await storage.commit([], [{ put: `l${i}`, value: Buffer.alloc(900_000, i) }]));
-    const { entries, more } = await storage.list(everything);
+    const { entries, more } = await answered(() => storage.list(everything));
     expect(entries.map(({ value }) => value.equals(Buffer.alloc(900_000, value[0]!)))).toEqual(Array.from({ length: 6 }, () => true));
     expect(more).toBe(0);
     await watched.until(() => watched.changes.length === 6);
