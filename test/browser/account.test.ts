@@ -106,6 +106,36 @@ describe.each(['embedded', 'etcd'] as const)('what a person does on their own pa
     await expect(settle(async () => (await tab.get('accounts/~').is(200)).body.spec, ({ nickname }) => nickname === undefined)).resolves.toEqual({ displayName: 'Countess', website: 'https://ada.example' });
   });
 
+  test('an answer that comes the very moment progress would be told is what stays said', async () => {
+    const { tab } = await signIn(service, 'instant@example.test');
+    const person = await ownPage(service, tab);
+    const { page } = person;
+    await page.evaluate(() => {
+      const { fetch, setTimeout } = window;
+      const shown = Promise.withResolvers<void>();
+      window.setTimeout = ((work: () => void, wait: number) => setTimeout(() => { work(); if (wait === 400) shown.resolve(); }, wait)) as typeof setTimeout;
+      window.fetch = async (path, options) => {
+        const answer = await fetch(path, options);
+        if (options?.method !== 'PATCH') return answer;
+        const object: unknown = await answer.json();
+        await shown.promise;
+        return { ok: true, headers: answer.headers, json: () => Promise.resolve(object) } as Response;
+      };
+    });
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ada');
+    const words = await page.evaluateHandle(() => {
+      const heard: string[] = [];
+      const region = document.querySelector('[role=status]')!;
+      new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, { childList: true, characterData: true, subtree: true });
+      return heard;
+    });
+    await press(person, 'Save profile');
+    await expect(settle(() => words.jsonValue(), (heard) => heard.includes('Your profile is saved.'))).resolves.toBeDefined();
+    await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 100)); }));
+    expect((await words.jsonValue()).at(-1)).toBe('Your profile is saved.');
+    expect(await button(person, 'Save profile').getAttribute('aria-disabled')).toBeNull();
+  });
+
   test('another sign-in appears by itself and is ended from here; then all the others, and then this one', async () => {
     const { tab } = await signIn(service, 'places@example.test');
     const person = await ownPage(service, tab);

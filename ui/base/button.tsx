@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
 import { announce } from './announcement.js';
 import { say } from './message.js';
 
-/** True once `busy` has lasted 400 ms: only then is progress told. */
-function useSlow(busy: boolean): boolean {
+/** True once `busy` has lasted 400 ms: only then is progress told, and never after what came of it. */
+function useSlow(busy: boolean, progress: MessageID): boolean {
   const [slow, set] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     set(false);
     if (!busy) return undefined;
-    const timer = setTimeout(() => set(true), 400);
+    const timer = setTimeout(() => { set(true); announce(say(progress)); }, 400);
     return () => clearTimeout(timer);
   }, [busy]);
   return slow && busy;
@@ -32,8 +32,7 @@ interface Props {
 
 /** A button that shows at once that it was pressed and keeps the focus while it is off or at work. */
 export function Button({ look, submit, busy = false, progress = 'working', off, describedBy, id, press, children }: Props) {
-  const slow = useSlow(busy);
-  useEffect(() => { if (slow) announce(say(progress)); }, [slow]);
+  const slow = useSlow(busy, progress);
   return (
     <button id={id} type={submit ? 'submit' : 'button'} class={`button ${look ?? ''}`} data-busy={busy || undefined}
       aria-disabled={off || busy || undefined} aria-describedby={describedBy}
