@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { exitCodeOf, judge, type Bounds } from './bench/judge.js';
 import { lineOf } from './bench/report.js';
+import { measure } from './bench/measure.js';
 import { boundOf, resultOf, without } from './bench/result.js';
-import { cpuPerOperation, type Metric, type Sample } from './bench/row.js';
+import { cpuPerOperation, type Metric, type Sample, type Side } from './bench/row.js';
 import { median, percentile, spreadOf } from './bench/statistics.js';
 
 const atMost: Bounds = { is: '≤', gate: 3, stretch: 2 };
@@ -62,6 +63,22 @@ describe('a row', () => {
     expect(lineOf(resultOf(metric, rounds, '20', false))).toMatch(/^ 1a +get +21\.0 µs +10\.0 µs raw +2\.10 +1\.10 +≤ 3\.0 +≤ 1\.5 +– +pass$/);
     expect(lineOf(without(metric, '20', 'skipped', 'node:sqlite is missing'))).toMatch(/skipped: node:sqlite is missing$/);
   });
+});
+
+test('a row cut into slices takes turns within each round, and a round is the sum of its slices', async () => {
+  const turns: string[] = [];
+  const side = (name: string): Side => ({ name, stop: async () => undefined, sample: async (seconds) => { turns.push(name); return { operations: 2, seconds, cpuMicros: turns.length, p50: turns.length, p99: 9, rss: turns.length, memo: { hits: 1, misses: 0 } } } });
+  const row = { metrics: [], open: async () => [], seconds: 3 };
+  const [sides, plan] = [[side('a'), side('b')], { rounds: 2, quick: false }];
+  const cut = await measure({ ...row, slice: 1 }, sides, plan);
+  expect(turns.join('')).toBe('abbaabbaabba');
+  expect(cut.get('a')).toEqual([
+    { operations: 6, seconds: 3, cpuMicros: 1 + 4 + 5, p50: 4, p99: 9, rss: 5, memo: { hits: 3, misses: 0 } },
+    { operations: 6, seconds: 3, cpuMicros: 8 + 9 + 12, p50: 9, p99: 9, rss: 12, memo: { hits: 3, misses: 0 } },
+  ]);
+  turns.length = 0;
+  expect((await measure(row, sides, plan)).get('b')!.map(({ seconds, cpuMicros }) => [seconds, cpuMicros])).toEqual([[3, 2], [3, 3]]);
+  expect(turns.join('')).toBe('abba');
 });
 
 test('the exit code: 1 a gate failed, 2 something could not be judged, 0 all held', () => {

@@ -4,11 +4,11 @@ import { addMentions, conjuncts, formOf, joined } from './expression.js';
 import { Looks } from './looks.js';
 import { Part, type Held } from './part.js';
 import type { Rule } from './ruleset.js';
-import { flagOf, type Slot } from './slots.js';
+import { flagOf, slotOf, type Slot, type Slots } from './slots.js';
 import { Specialiser, type Shape } from './specialise.js';
 import type { Vocabulary } from './vocabulary.js';
 
-/** A flag that a rule begins with, and how it must stand for the rule to go on. */
+/** A flag that a rule begins with, or what is as good as one there, and how it must stand for the rule to go on. */
 interface Guard { readonly name: string; readonly wanted: boolean }
 
 interface Guarded extends Held { readonly guards: readonly Guard[] }
@@ -27,7 +27,7 @@ export class Slice {
 
   constructor(number: () => number, rules: readonly Rule[], shape: Shape, vocabulary: Vocabulary) {
     const specialiser = new Specialiser(vocabulary, shape);
-    this.#rules = rules.flatMap((rule) => { const rewritten = specialiser.rule(rule); return rewritten ? [guarded(rule.id, rewritten)] : [] });
+    this.#rules = rules.flatMap((rule) => { const rewritten = specialiser.rule(rule); return rewritten ? [guarded(rule.id, rewritten, specialiser.slots)] : [] });
     this.#slots = specialiser.slots.all;
     this.#guards = this.#slots.filter(({ name }) => this.#rules.some(({ guards }) => guards.some((guard) => guard.name === name)));
     this.#looks = new Looks(this.#guards);
@@ -50,19 +50,23 @@ export class Slice {
 }
 
 /** Takes the flags a rule begins with off its conditions. */
-function guarded(id: string, { conditions, ...rest }: PolicyJson): Guarded {
+function guarded(id: string, { conditions, ...rest }: PolicyJson, slots: Slots): Guarded {
   const all = conditions.flatMap(({ body }) => conjuncts(body));
   const guards: Guard[] = [];
-  for (let guard = guardOf(all[0]); guard; guard = guardOf(all[0])) { guards.push(guard); all.shift() }
+  for (let guard = guardOf(all[0], guards, slots); guard; guard = guardOf(all[0], guards, slots)) { guards.push(guard); all.shift() }
   const rule: PolicyJson = { ...rest, conditions: all.length > 0 ? [{ kind: 'when', body: joined('&&', all) }] : [] };
   const mentions = new Set<string>();
   for (const body of all) addMentions(body, mentions);
   return { id, rule, text: JSON.stringify(rule), mentions, guards };
 }
 
-function guardOf(expression: Expr | undefined): Guard | undefined {
+function guardOf(expression: Expr | undefined, before: readonly Guard[], slots: Slots): Guard | undefined {
   if (!expression) return undefined;
   const [form, body] = formOf(expression);
-  const name = flagOf(form === '!' ? body.arg : expression);
-  return name === undefined ? undefined : { name, wanted: form !== '!' };
+  const itself: Expr = form === '!' ? body.arg : expression;
+  const flag = flagOf(itself);
+  const name = flag ?? slotOf(itself);
+  if (name === undefined) return undefined;
+  const settled = flag !== undefined || before.some((guard) => guard.wanted && guard.name === slots.needs(name));
+  return settled ? { name, wanted: form !== '!' } : undefined;
 }

@@ -12,6 +12,8 @@ export interface Slot {
   readonly flag: boolean;
   /** It holds where `name` is what is read or among it, and is absent where nothing can be: `what` is the same for all that look at the same thing, `many` where that may be several. */
   readonly among?: { readonly what: string; readonly name: string; readonly many?: boolean; read(asked: Asked): string | readonly string[] | undefined };
+  /** The flag that has to hold for it to hold or not, where it is not always there: with that flag before it, it is as good as a flag. */
+  readonly needs?: string;
   read(asked: Asked): CedarValue | undefined;
 }
 
@@ -33,16 +35,19 @@ export class Slots {
 
   get all(): Slot[] { return [...this.#byName.values()] }
 
+  /** What has to hold for the slot of that name to be a yes or a no; nothing for one that is neither. */
+  needs(name: string): string | undefined { return this.#byName.get(name)?.needs }
+
   /** A fact of the context as it is. */
   fact(name: string): Expr {
     const { moves = false, read } = facts[name]!;
-    return this.#value(name, read, moves);
+    return this.#value(name, read, { moves });
   }
 
   /** Whether a fact is there. */
   hasFact(name: string): Expr {
     const { read, optional } = factNamed(name) ?? {};
-    return read && optional ? this.#flag(`has ${name}`, (asked) => read(asked) !== undefined) : { Value: read !== undefined };
+    return read && optional ? this.#flag(presence(name), (asked) => read(asked) !== undefined) : { Value: read !== undefined };
   }
 
   /** Whether a fact is the text that a rule names, or is a set that contains it. */
@@ -51,7 +56,7 @@ export class Slots {
     const among = { what: name, name: text, many: type !== 'String', read: read as (asked: Asked) => string | readonly string[] | undefined };
     const holds = (asked: Asked): boolean | undefined => { const found = among.read(asked); return found === undefined ? undefined : typeof found === 'string' ? found === text : found.includes(text) };
     const as = `${name} ${JSON.stringify(text)}`;
-    return optional ? this.#value(as, holds, false, among) : this.#flag(as, holds, among);
+    return optional ? this.#value(as, holds, { among, needs: presence(name) }) : this.#flag(as, holds, among);
   }
 
   /** An entity as a value. */
@@ -78,10 +83,11 @@ export class Slots {
     const name = [nameOf(left), nameOf(right)].sort().join(' == ');
     const among = compare === equal ? this.#among(left, right) ?? this.#among(right, left) : undefined;
     if (!('fact' in left || 'fact' in right)) return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!), among);
+    const optional = [left, right].flatMap((term) => ('fact' in term && facts[term.fact]!.optional ? [term.fact] : []));
     return this.#value(name, (asked) => {
       const [a, b] = [one(asked), other(asked)];
       return a === undefined || b === undefined ? undefined : compare(a, b);
-    }, false, among);
+    }, { ...(among && { among }), ...(optional.length === 1 && { needs: presence(optional[0]!) }) });
   }
 
   /** Something compared with what a rule names. */
@@ -106,8 +112,8 @@ export class Slots {
     return term.attribute === undefined ? type : this.#vocabulary.types.get(type)!.attributes[term.attribute]!;
   }
 
-  #value(name: string, read: Reader, moves = false, among?: Slot['among']): Expr {
-    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves, flag: false, read, ...(among && { among }) });
+  #value(name: string, read: Reader, about: Partial<Pick<Slot, 'moves' | 'among' | 'needs'>> = {}): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: false, read, ...about });
     return contextual(name);
   }
 
@@ -126,6 +132,16 @@ export function flagOf(expression: Expr): string | undefined {
   const { left, right } = expression.contains as { left: Expr; right: Expr };
   return JSON.stringify(left) === held && 'Value' in right ? String(right.Value) : undefined;
 }
+
+/** The name of the slot that an expression is, where it is no flag. */
+export function slotOf(expression: Expr): string | undefined {
+  if (!('.' in expression)) return undefined;
+  const { left, attr } = expression['.'] as { left: Expr; attr: string };
+  return 'Var' in left && left.Var === 'context' ? attr : undefined;
+}
+
+/** The flag that says whether a fact is there. */
+const presence = (fact: string): string => `has ${fact}`;
 
 const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
 const held = JSON.stringify(contextual(flags));

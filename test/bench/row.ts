@@ -54,6 +54,8 @@ export interface Row {
   open(bench: Bench): Promise<Side[]>;
   /** Seconds of a window; by default three. */
   readonly seconds?: number;
+  /** Seconds after which the sides take turns within a window, where what they do may be cut so short. */
+  readonly slice?: number;
 }
 
 /** A row that cannot be run here, and why. */

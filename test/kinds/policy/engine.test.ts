@@ -63,6 +63,22 @@ describe('what is remembered', () => {
   });
 
   test.each([
+    ['context has client && context.client == Client::"notes"', { client: 'notes' }, { client: 'board' }],
+    ['context has client && !(context.client == Client::"board")', { client: 'notes' }, { client: 'board' }],
+    ['context has method && context.method == "Passkey"', { method: 'Passkey' }, { method: 'EmailCode' }],
+  ])('what may be absent sorts rules out beforehand once its presence was asked: %s', async (condition, yes, no) => {
+    const one = await judge(`permit (principal, action, resource) when { ${condition} } unless { principal in Group::"staff" };`);
+    for (const facts of [yes, no, {}]) {
+      for (const groups of [[], ['staff']]) {
+        const question = get(account('a', { groups }), 'Session', 'a-x', facts);
+        expect(one.decide(question).allowed).toBe(facts === yes && groups.length === 0);
+        expect(one.judge.part(new Asked(question))).toMatchObject({ slots: [], size: facts === yes && groups.length === 0 ? 1 : 0 });
+      }
+    }
+    expect(one.asked).toBe(1);
+  });
+
+  test.each([
     ['principal in Group::"staff"', account('a', { groups: ['staff', 'x'] }), account('a', { groups: ['x'] })],
     ['principal == Account::"a"', account('a'), account('b')],
     ['principal in ClusterGroup::"staff"', { type: 'Machine', user: 'm', groups: ['staff'] } as Caller, { type: 'Machine', user: 'm', groups: [] } as Caller],
