@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 
 /** A certificate and its private key, as PEM. */
@@ -10,21 +10,35 @@ const days = 86_400_000;
 export const lifetime = 365 * days;
 
 /** Makes a certificate for these host names and addresses that proves itself (RFC 5280 4.1), good from a day before `now` (clocks differ) for a year after: whoever trusts it trusts it for these names and for nothing it might sign. */
-export function makeCertificate(names: readonly string[], now: number): Pair {
+export const makeCertificate = (names: readonly string[], now: number): Pair => issueCertificate({ name: 'vestibule', from: now - days, until: now + lifetime, usages: [serverAuth], names });
+
+/** What a certificate is for: TLS servers, TLS clients (RFC 5280 4.2.1.12). */
+export const serverAuth = 1;
+export const clientAuth = 2;
+
+/** What a certificate is to say: its common name, between which milliseconds since the epoch it is good, for what (nothing said: anything), for which hosts, and of an authority how many others may stand below it. */
+export interface Wish { readonly name: string; readonly from: number; readonly until: number; readonly usages?: readonly number[]; readonly names?: readonly string[]; readonly authority?: { readonly below?: number } }
+
+/** Makes a certificate and its key, signed by an authority that was made here, else by itself. */
+export function issueCertificate(wish: Wish, by?: Pair): Pair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const name = sequence(set(sequence(object(2, 5, 4, 3), tlv(0x0c, Buffer.from('vestibule')))));
+  const issuer = by ? new X509Certificate(by.cert).subject.replace(/^CN=/, '') : wish.name;
   const body = sequence(
-    tlv(0xa0, integer(Buffer.of(2))), integer(Buffer.concat([Buffer.of(1), randomBytes(15)])), ecdsaWithSHA256, name,
-    sequence(time(now - days), time(now + lifetime)), name, publicKey.export({ type: 'spki', format: 'der' }), tlv(0xa3, extensions(names)),
+    tlv(0xa0, integer(Buffer.of(2))), integer(Buffer.concat([Buffer.of(1), randomBytes(15)])), ecdsaWithSHA256, commonName(issuer),
+    sequence(time(wish.from), time(wish.until)), commonName(wish.name), publicKey.export({ type: 'spki', format: 'der' }), tlv(0xa3, extensions(wish)),
   );
-  const certificate = sequence(body, ecdsaWithSHA256, bits(sign('sha256', body, privateKey)));
+  const certificate = sequence(body, ecdsaWithSHA256, bits(sign('sha256', body, by ? by.key : privateKey)));
   return { cert: pem('CERTIFICATE', certificate), key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
 }
 
-/** No authority, signs for servers, and by which names it goes (RFC 5280 4.2.1.9, .3, .12 and .6). */
-const extensions = (names: readonly string[]): Buffer => sequence(
-  extension(19, sequence(), true), extension(15, tlv(0x03, Buffer.of(7, 0x80)), true), extension(37, sequence(object(1, 3, 6, 1, 5, 5, 7, 3, 1))),
-  extension(17, sequence(...names.map((one) => (isIP(one) ? tlv(0x87, address(one)) : tlv(0x82, Buffer.from(one, 'ascii')))))),
+const commonName = (text: string): Buffer => sequence(set(sequence(object(2, 5, 4, 3), tlv(0x0c, Buffer.from(text)))));
+
+/** Whether it is an authority, what its key signs, what for, and by which names it goes (RFC 5280 4.2.1.9, .3, .12 and .6). */
+const extensions = ({ authority, usages, names = [] }: Wish): Buffer => sequence(
+  extension(19, authority ? sequence(tlv(0x01, Buffer.of(0xff)), ...(authority.below === undefined ? [] : [integer(Buffer.of(authority.below))])) : sequence(), true),
+  extension(15, tlv(0x03, authority ? Buffer.of(2, 0x04) : Buffer.of(7, 0x80)), true),
+  ...(usages ? [extension(37, sequence(...usages.map((one) => object(1, 3, 6, 1, 5, 5, 7, 3, one))))] : []),
+  ...(names.length > 0 ? [extension(17, sequence(...names.map((one) => (isIP(one) ? tlv(0x87, address(one)) : tlv(0x82, Buffer.from(one, 'ascii'))))))] : []),
 );
 
 const extension = (number: number, value: Buffer, critical = false): Buffer => sequence(object(2, 5, 29, number), ...(critical ? [tlv(0x01, Buffer.of(0xff))] : []), tlv(0x04, value));

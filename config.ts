@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
+import { wrongHeader, type ProxySettings } from './apiserver/frontproxy/trust.js';
 import { isLoopback } from './registry/loopback.js';
 import { settings, type Flag, type Setting } from './settings.js';
 
@@ -20,6 +21,8 @@ export interface Config {
   operators: string[];
   allowPrivateNetwork: string[];
   trustedProxies: string[];
+  /** Whose word about callers counts; nobody's where it is not set. */
+  frontProxy: FrontProxyConfig | undefined;
   inflight: { reads: number; changes: number };
   shutdownDelay: number;
   limitFactor: number;
@@ -28,6 +31,9 @@ export interface Config {
 
 /** The secure port: TLS with the certificate of these files, else with one made in the data folder. */
 export interface SecureConfig { port: number; certFile?: string; keyFile?: string; minVersion: 'TLSv1.2' | 'TLSv1.3' }
+
+/** Front proxies as the settings have them, or as the cluster says that this process is in a pod of. */
+export type FrontProxyConfig = { from: 'files'; caFile: string; headers: Omit<ProxySettings, 'authorities'> } | { from: 'cluster'; server: string };
 
 /** What is wrong with the settings, a line each; the start stops with exit 2. */
 export class ConfigError extends Error {
@@ -51,17 +57,19 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
     const text = given[setting.flag] ?? setting.default;
     if (text !== undefined) values[setting.flag as Flag] = parse(setting, text, problems);
   }
-  const config = assemble(values, problems);
+  const config = { ...assemble(values, problems), frontProxy: frontProxyOf(values, Object.keys(given), environment, problems) };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
 function fromFlags(args: readonly string[], problems: string[]): Record<string, string | boolean> {
   const options = Object.fromEntries((settings as readonly Setting[]).map(({ flag, value }) => [flag, { type: value === 'boolean' ? 'boolean' as const : 'string' as const }]));
+  const said: Record<string, string> = {};   // as kube-apiserver takes them: --flag=false
+  const others = args.filter((one) => { const [, flag, value] = /^--([^=]+)=(.*)$/.exec(one) ?? []; return options[flag!]?.type !== 'boolean' || (said[flag!] = value!, false) });
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: others, options, allowPositionals: true });
     for (const one of positionals) problems.push(`"${one}" is not a setting`);
-    return values as Record<string, string | boolean>;
+    return { ...(values as Record<string, string | boolean>), ...said };
   } catch (error) {
     problems.push((error as Error).message.split('. ')[0]!);
     return {};
@@ -102,7 +110,7 @@ function parse({ flag, value }: Setting, text: string | number | boolean, proble
 /** Whether the host of an address is this machine. */
 const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
 
-function assemble(values: Values, problems: string[]): Config {
+function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy'> {
   const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
   const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
   const baseURL = checkBaseURL(text('base-url'), problems);
@@ -168,6 +176,33 @@ function checkTLS(values: Values, etcd: boolean, problems: string[]): void {
   if (values['secure-port'] !== undefined && files.length === 0 && etcd) problems.push('--tls-cert-file is missing: with --etcd-servers there is no data folder to keep a certificate of our own in, and every replica needs one of the same authority');
   if (values['secure-port'] !== undefined && values['secure-port'] !== 0 && values['secure-port'] === values.port) problems.push('--secure-port and --port are the same: give two');
   if (!(String(values['tls-min-version']) in versions)) problems.push(`--tls-min-version must be ${Object.keys(versions).join(' or ')}`);
+}
+
+/** Settings that would go unused, or say what the cluster says too, are refused: whom to believe is nothing to guess. */
+function frontProxyOf(values: Values, given: readonly string[], environment: NodeJS.ProcessEnv, problems: string[]): FrontProxyConfig | undefined {
+  const own = given.filter((flag) => flag.startsWith('requestheader-'));
+  const lookup = values['authentication-skip-lookup'] === false;
+  const caFile = values['requestheader-client-ca-file'] as string | undefined;
+  if (lookup && own.length > 0) problems.push(`--${own[0]} and --authentication-skip-lookup=false are both given: either the settings say which front proxies are believed, or the cluster does`);
+  if (!lookup && caFile === undefined) for (const flag of own) problems.push(`--${flag} is given without --requestheader-client-ca-file: no front proxy would be believed`);
+  if (!lookup && caFile === undefined) return undefined;
+  if (values['secure-port'] === undefined) problems.push(`--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is given without --secure-port: a front proxy proves itself by a certificate, over TLS alone`);
+  if (lookup) return { from: 'cluster', server: clusterOf(environment, problems) };
+  const list = (flag: Flag, isPrefix = false): string[] => {
+    const names = (values[flag] as string[] | undefined) ?? [];
+    for (const one of names) { const wrong = wrongHeader(one, isPrefix); if (wrong !== undefined) problems.push(`--${flag}: ${wrong}`) }
+    return names.map((one) => one.toLowerCase());
+  };
+  const headers = { usernameHeaders: list('requestheader-username-headers'), groupHeaders: list('requestheader-group-headers'), extraHeaderPrefixes: list('requestheader-extra-headers-prefix', true), uidHeaders: list('requestheader-uid-headers') };
+  if (headers.usernameHeaders.length === 0) problems.push('--requestheader-username-headers is empty: without it nobody could be told');
+  return { from: 'files', caFile: caFile!, headers: { ...headers, allowedNames: (values['requestheader-allowed-names'] as string[] | undefined) ?? [] } };
+}
+
+/** Where a pod finds the API server of its cluster, as Kubernetes tells every container. */
+function clusterOf({ KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }: NodeJS.ProcessEnv, problems: string[]): string {
+  const server = host && port ? `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}` : '';
+  if (!URL.canParse(server)) problems.push('--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not say where the cluster is, as they do in every pod; elsewhere give --requestheader-client-ca-file');
+  return server;
 }
 
 const optional = <T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } =>

@@ -22,6 +22,7 @@ import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
 import type { Transport } from './mail/message.js';
 import { mailWorker, type Mailbox } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
+import { followTrust, type FollowedTrust } from './proxytrust.js';
 import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
 import { AddressList } from './registry/addresslist.js';
 import { readEpoch } from './registry/epoch.js';
@@ -57,7 +58,7 @@ export interface Service {
 }
 
 /** What a start may be given instead of making it; a storage is closed with the service, or where it does not come up. */
-interface Given { readonly storage?: Storage; readonly keys?: Keys }
+interface Given { readonly storage?: Storage; readonly keys?: Keys; /** Where a pod's service account is. */ readonly serviceAccount?: string }
 
 /** Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when ready. A start that fails leaves nothing open. */
 export async function startService(config: Config, log: Log, folder: string, given: Given = {}): Promise<Service> {
@@ -72,6 +73,7 @@ export async function startService(config: Config, log: Log, folder: string, giv
 
 async function start(config: Config, log: Log, folder: string, given: Given, held: Holdings): Promise<Service> {
   if (given.storage) held.add(() => given.storage!.close());
+  const proxyTrust = trustFor(config, log, given, held);
   const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
   let store: Store;
   let groups: Memberships;
@@ -110,7 +112,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();
   server = new Server({
-    store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight,
+    store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight, ...(proxyTrust && { proxyTrust }),
     ports, provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
     ...(config.trustedProxies.length > 0 && { trustedProxies: new AddressList(config.trustedProxies) }),
     checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }, { name: 'policy', run: () => court.ready() }],
@@ -118,10 +120,9 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   });
   held.add(() => outbox.stop());
   held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
-  let delay = 0;
-  let warmed: Promise<void> = Promise.resolve();
+  let [delay, warmed] = [0, Promise.resolve()];
   held.add(async () => { await server.stop({ delay }); await warmed });
-  const urls = await listen(config, { baseURL, port }, server, log, held);
+  const urls = await listen(config, { baseURL, port, begun: proxyTrust?.begun }, server, log, held);
   delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();
@@ -132,13 +133,22 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   };
 }
 
+/** Which front proxies are believed, followed until the stop. */
+function trustFor({ frontProxy }: Config, log: Log, { serviceAccount }: Given, held: Holdings): FollowedTrust | undefined {
+  const followed = frontProxy && followTrust(frontProxy, log, serviceAccount);
+  if (followed) held.add(() => followed.stop());
+  return followed;
+}
+
 /** Opens the port, and the one for TLS where the settings name it; the files that it is served with are followed until the stop. */
-async function listen({ bindAddress, secure, store }: Config, { baseURL, port }: { baseURL: string; port: number }, server: Server, log: Log, held: Holdings): Promise<Pick<Service, 'url' | 'secureURL'>> {
+async function listen({ bindAddress, secure, store }: Config, { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined }, server: Server, log: Log, held: Holdings): Promise<Pick<Service, 'url' | 'secureURL'>> {
   const url = urlOf('http', await server.listen(port, bindAddress));
   if (!secure) return { url };
   const identity = new TLSFiles(tlsFiles(secure, store.type === 'embedded' ? store.directory : '', ownNames(baseURL, bindAddress), log), secure.minVersion, log);
   held.add(() => identity.stop());
-  return { url, secureURL: urlOf('https', await server.listen(secure.port, bindAddress, identity)) };
+  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, identity));
+  await begun;   // meanwhile whoever asks is told to come back
+  return { url, secureURL };
 }
 
 const urlOf = (scheme: string, { family, address, port }: AddressInfo): string => `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;

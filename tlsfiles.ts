@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
 import type { Identity } from './apiserver/listener.js';
 import { makeCertificate, type Pair } from './certificate.js';
 import { ConfigError, type SecureConfig } from './config.js';
+import { followFiles } from './followfiles.js';
 import type { Log } from './registry/observe.js';
 
 /** Where a certificate and its key are. */
@@ -66,23 +66,21 @@ function parsed<T>(parse: () => T, problem: string): T {
   try { return parse() } catch { throw new ConfigError([problem]) }
 }
 
-/** What a service proves on its secure port, as the files say now: they are watched by their folders, where Kubernetes swaps a link (`operations.md` 2). */
+/** What a service proves on its secure port, as the files say now (`operations.md` 2). */
 export class TLSFiles implements Identity {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly #files: Files;
   readonly #log: Log;
-  readonly #stopping = new AbortController();
+  readonly #stop: () => void;
   readonly #changed: (() => void)[] = [];
   #pair: Pair;
-  #looking = false;
 
   constructor(files: Files, minVersion: SecureConfig['minVersion'], log: Log) {
     this.#files = files;
     this.#log = log;
     this.minVersion = minVersion;
     this.#pair = read(files);
-    for (const folder of new Set([dirname(files.certFile), dirname(files.keyFile)]))
-      watch(folder, { signal: this.#stopping.signal, persistent: false }, () => void this.#look()).on('error', (error) => log.error({ err: error, folder }, 'certificates in this folder are not followed any more'));
+    this.#stop = followFiles([files.certFile, files.keyFile], () => this.#look(), log);
   }
 
   get cert(): string { return this.#pair.cert }
@@ -90,15 +88,10 @@ export class TLSFiles implements Identity {
 
   onChange(changed: () => void): void { this.#changed.push(changed) }
 
-  stop(): void { this.#stopping.abort() }
+  stop(): void { this.#stop() }
 
-  /** Takes over what the files say once they have been at rest for a moment; while they are wrong, the former stays. */
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
-    await pause(100, undefined, { ref: false });
-    this.#looking = false;
-    if (this.#stopping.signal.aborted) return;
+  /** Takes over what the files say; while they are wrong, the former stays. */
+  #look(): void {
     try {
       const pair = read(this.#files);
       if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;

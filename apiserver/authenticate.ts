@@ -4,6 +4,8 @@ import type { Authenticator, Presented } from '../registry/authenticator.js';
 import { cookieValues } from '../registry/cookies.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
+import type { Req } from './classes.js';
+import type { FrontProxy } from './frontproxy/frontproxy.js';
 import { isBrowser } from './origin.js';
 
 const identity = (text: string): string => text;
@@ -62,15 +64,20 @@ export function impersonates({ headers }: IncomingMessage): boolean {
   return false;
 }
 
-/** Step 3 of a request: the first authenticator that knows who it is; a bad token is never "nobody" (`kubernetes.md` 7). */
+/** Step 3 of a request: whom a front proxy vouches for, else the first authenticator that knows who it is; a bad token is never "nobody" (`kubernetes.md` 7). */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
+  readonly #frontProxy: FrontProxy;
 
-  constructor(authenticators: readonly Authenticator[]) { this.#authenticators = authenticators }
+  constructor(authenticators: readonly Authenticator[], frontProxy: FrontProxy) {
+    this.#authenticators = authenticators;
+    this.#frontProxy = frontProxy;
+  }
 
   /** Who it is; at once where nothing has to be waited for. */
-  caller(request: IncomingMessage, bound: string | undefined): Caller | Promise<Caller> {
+  caller(request: Req, bound: string | undefined): Caller | Promise<Caller> {
     if (impersonates(request)) throw forbidden('impersonation is not served');
+    if (request.claim) return this.#frontProxy.caller(request) ?? visitor;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;

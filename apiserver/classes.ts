@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 import type { Caller, Decision } from '../registry/kind.js';
 import type { Stored } from '../registry/stored.js';
+import type { Claim } from './frontproxy/claim.js';
 import type { Ask } from './request.js';
 
 /** What the steps before the handlers found out. */
@@ -22,6 +23,8 @@ export class Req extends IncomingMessage {
   auditID = '';
   network = '';
   admitted: Admitted | undefined;
+  /** What a front proxy says of who sent it. */
+  claim: Claim | undefined;
   /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
   welcome: (() => void) | undefined;
 

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { constants, randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { StatusError, badRequest } from '../registry/status.js';
 import { Req, Res } from './classes.js';
+import type { TrustSource } from './frontproxy/trust.js';
 
 /** What a service proves with who it is (RFC 8446 4.4.2): a certificate with its key, and other ones from time to time. */
 export interface Identity {
@@ -25,8 +26,8 @@ const options = { IncomingMessage: Req, ServerResponse: Res, maxHeaderSize: 16 <
 export class Listener {
   readonly #http: HttpServer<typeof Req, typeof Res> | SecureServer<typeof Req, typeof Res>;
 
-  constructor(handlers: Handlers, identity?: Identity) {
-    this.#http = identity ? secure(identity) : createServer(options);
+  constructor(handlers: Handlers, identity?: Identity, proxies?: TrustSource) {
+    this.#http = identity ? secure(identity, proxies) : createServer(options);
     this.#http.maxHeadersCount = 0;
     this.#http.keepAliveTimeout = 65_000;
     this.#http.setTimeout(stalled);
@@ -63,10 +64,16 @@ export class Listener {
   }
 }
 
-/** Connections that are open keep the certificate they began with; the next ones get the newer. */
-function secure(identity: Identity): SecureServer<typeof Req, typeof Res> {
-  const proof = () => ({ cert: identity.cert, key: identity.key, minVersion: identity.minVersion });
-  const server = createSecureServer({ ...options, ...proof(), ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 });
-  identity.onChange(() => server.setSecureContext(proof()));
+/** What a front proxy proves itself by is shown once, at the beginning: a session taken up again would come without what leads to its authority, and another handshake might bring another certificate. */
+const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
+
+/** Connections that are open keep the certificate they began with; the next ones get the newer. Where there may be front proxies, whoever connects is asked for a certificate of their authorities, and needs none. */
+function secure(identity: Identity, proxies: TrustSource | undefined): SecureServer<typeof Req, typeof Res> {
+  const context = () => ({ cert: identity.cert, key: identity.key, minVersion: identity.minVersion, ...(proxies && { ca: proxies.current?.authorities ?? [], secureOptions: once }) });
+  const asking = proxies ? { requestCert: true, rejectUnauthorized: false } : {};
+  const server = createSecureServer({ ...options, ...context(), ...asking, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 });
+  const renew = (): void => { server.setSecureContext(context()) };
+  identity.onChange(renew);
+  proxies?.onChange(renew);
   return server;
 }

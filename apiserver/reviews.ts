@@ -122,7 +122,7 @@ function valid(spec: unknown): Asked {
 function userInfo(caller: Caller): unknown {
   switch (caller.type) {
     case 'Account': return { username: caller.account, uid: caller.account, groups: [...(caller.groups ?? []), 'system:authenticated'], extra: { [`${group}/email`]: [caller.email] } };
-    case 'Machine': return { username: caller.user, groups: caller.groups };
+    case 'Machine': return { username: caller.user, ...(caller.uid !== undefined && { uid: caller.uid }), groups: caller.groups, ...(caller.extra && { extra: caller.extra }) };
     default: throw unauthorized();
   }
 }

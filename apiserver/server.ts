@@ -19,6 +19,8 @@ import { Encoder } from './encode.js';
 import { Health, type Check } from './health.js';
 import { Listener, type Identity } from './listener.js';
 import { clientNetwork } from './network.js';
+import { FrontProxy } from './frontproxy/frontproxy.js';
+import type { TrustSource } from './frontproxy/trust.js';
 import { exemptFromOrigin, rawValues, refuseCrossSite } from './origin.js';
 import type { Pages } from './pages.js';
 import { parseRequest, type OtherAsk, type ResourceAsk } from './request.js';
@@ -32,6 +34,8 @@ interface ServerParts {
   readonly baseURL: string;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
+  /** Whose word about callers counts; nobody's where there is none. */
+  readonly proxyTrust?: TrustSource;
   readonly authorize: Authorize;
   readonly ports: (req: Req, res: Res) => Ports;
   readonly limits: NetworkLimits;
@@ -50,6 +54,7 @@ interface ServerParts {
 export class Server {
   readonly #parts: ServerParts;
   readonly #encoder: Encoder;
+  readonly #frontProxy: FrontProxy;
   readonly #authentication: Authentication;
   readonly #admission: Admission;
   readonly #health: Health;
@@ -64,7 +69,8 @@ export class Server {
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.#encoder = new Encoder(parts.baseURL);
-    this.#authentication = new Authentication(parts.authenticators);
+    this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
+    this.#authentication = new Authentication(parts.authenticators, this.#frontProxy);
     this.#admission = new Admission(parts.store, parts.authorize);
     this.#health = new Health([{ name: 'ping', live: true, run() {} }, ...parts.checks, { name: 'shutdown', run: () => { if (this.#stopping) throw new Error('stopping') } }], this.#encoder);
     this.#pages = parts.pages;
@@ -81,8 +87,8 @@ export class Server {
   listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
     const listener = new Listener({
       serve: (req, res) => void this.#serve(req, res),
-      refuse: (req, res) => { this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) },
-    }, identity);
+      refuse: (req, res) => { this.#frontProxy.receive(req); this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) },
+    }, identity, this.#parts.proxyTrust);
     this.#listeners.push(listener);
     return listener.listen(port, address);
   }
@@ -107,9 +113,11 @@ export class Server {
   /** The chain: what is asked, from our own page, who asks, may they; then whoever answers (`house.md`, One request). */
   async #serve(req: Req, res: Res): Promise<void> {
     const began = performance.now();
+    const fields = req.rawHeaders.length / 2;
     try {
+      this.#frontProxy.receive(req);
       this.#identify(req, res);
-      this.#refuseOddMessage(req);
+      this.#refuseOddMessage(req, fields);
       const ask = parseRequest(req, this.#parts.store.registry);
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
       if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review');
@@ -133,10 +141,10 @@ export class Server {
   }
 
   /** Message syntax: whatever is unclear is refused and the connection closed (`security.md` 1.1). */
-  #refuseOddMessage(req: Req): void {
+  #refuseOddMessage(req: Req, fields: number): void {
     const refuse = (message: string): never => { throw new StatusError('BadRequest', message, undefined, { Connection: 'close' }) };
     if (!req.url!.startsWith('/')) refuse('the request target must be a path');
-    if (req.rawHeaders.length > 400) throw new StatusError('RequestHeaderFieldsTooLarge', 'there are more than 200 header fields', undefined, { Connection: 'close' });
+    if (fields > 200) throw new StatusError('RequestHeaderFieldsTooLarge', 'there are more than 200 header fields', undefined, { Connection: 'close' });
     if ((req.headers.host === undefined && req.httpVersion === '1.1') || rawValues(req, 'host').length > 1) refuse('one Host header is needed');
     if (!['chunked', undefined].includes(req.headers['transfer-encoding']?.toLowerCase())) refuse('the transfer encoding is not served');
     if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
@@ -212,7 +220,15 @@ export class Server {
       auditID: req.auditID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
       ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: admitted?.ask.type }),
       account: admitted?.caller.type === 'Account' ? admitted.caller.account : undefined,
+      user: this.#userOf(req),
     }, 'request');
+  }
+
+  /** The user of a cluster who asked, let in or not, as logs may name them: an address as a keyed hash (`security.md` 1.7). */
+  #userOf(req: Req): string | undefined {
+    const caller = req.claim && this.#frontProxy.caller(req);
+    if (caller?.type !== 'Machine') return undefined;
+    return caller.user.includes('@') ? `address:${this.#parts.keys.mac('logged address', caller.user).toString('hex').slice(0, 16)}` : caller.user;
   }
 }
 

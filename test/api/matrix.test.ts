@@ -5,9 +5,10 @@ import { openEngine, type Engine } from '../../kinds/policy/engine.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
 import type { Caller } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { saying, startFronted, type Fronted } from '../support/frontproxy.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { register } from '../support/passkeys.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { createClient, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
@@ -35,6 +36,8 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   groups: { operator: everything },
 };
 
+type Machine = Extract<Caller, { type: 'Machine' }>;
+
 interface Asked { readonly resource: string; readonly verb: string; readonly method?: string }
 
 const collective = new Set(['list', 'watch', 'create', 'deletecollection']);
@@ -56,12 +59,14 @@ function refusal(subject: Subject, { resource, verb }: Asked): number {
 
 describe.each(['embedded', 'etcd'] as const)('who may do what, by the default policy, on %s (I1)', (store) => {
   let service: TestService;
+  let front: Fronted;
   let matrix: Asked[];
   const tabs = {} as Record<Subject, Tab>;
   const objects: Record<string, string> = { policies: 'p-1', clients: 'app', claimsproviders: 'cards', groups: 'staff' };
 
   beforeAll(async () => {
-    service = await startTest({ store, flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
+    front = await startFronted({ store, flags: ['--operators', 'op@example.test'] });
+    ({ service } = front);
     await createClient(service, 'app');
     for (const [subject, address] of [['owner', 'owner@example.test'], ['other', 'other@example.test'], ['operator', 'op@example.test']] as const) tabs[subject] = (await signIn(service, address)).tab;
     tabs.visitor = service.tab();
@@ -126,9 +131,9 @@ describe.each(['embedded', 'etcd'] as const)('who may do what, by the default po
     await tab.get(`interactions/${name}`).is(200);
   });
 
-  describe('machines, as soon as one can be told', () => {
-    const none: Caller = { type: 'Machine', user: 'ada', groups: ['system:authenticated', 'operators'] };
-    const machines: readonly [string, Caller, 'operator' | 'visitor', boolean][] = [
+  describe('machines', () => {
+    const none: Machine = { type: 'Machine', user: 'ada', groups: ['system:authenticated', 'operators'] };
+    const machines: readonly [string, Machine, 'operator' | 'visitor', boolean][] = [
       ['an operator of the cluster', { type: 'Machine', user: 'root', groups: ['system:masters', 'system:authenticated'] }, 'operator', false],
       ['a user of the cluster', none, 'visitor', false],
       ['one that calls itself an account', { type: 'Machine', user: 'owner@example.test', groups: [] }, 'visitor', false],
@@ -154,7 +159,28 @@ describe.each(['embedded', 'etcd'] as const)('who may do what, by the default po
       expect(differing).toEqual([]);
     });
 
-    test('reach all that is no object', () => {
+    /** The same asked through the front proxy, of whole objects or of their metadata alone, where there is such a form. */
+    test.each(machines)('%s, by request', async (_, { user, groups }, row, collects) => {
+      const differing: string[] = [];
+      for (const asked of matrix) for (const metadataOnly of [false, true]) {
+        const isRead = reading.split(' ').includes(asked.verb === 'watchone' ? 'watch' : asked.verb);
+        if (metadataOnly && !isRead) continue;
+        const kind = kinds.find(({ resource }) => resource === asked.resource)!;
+        const tab = front.caller(front.proxy, { ...saying(user, ...groups), ...(metadataOnly && { accept: `application/json;as=PartialObjectMetadata${asked.verb === 'list' ? 'List' : ''};v=v1;g=meta.k8s.io` }) });
+        const { code } = await ask(tab, asked);
+        const collected = (verb: string): boolean => collects && (verb === 'delete' ? kind.owner !== undefined && kind.owner !== 'metadata.name' : metadataOnly && kind.verbs.includes('delete'));
+        const may = (verb: string): boolean => permits(forMachines(table[asked.resource]![row], { ...asked, verb }), { ...asked, verb }) || ((verb === 'delete' || isRead) && collected(verb));
+        const bound = asked.resource === 'interactions' && !collective.has(asked.verb);
+        const owned = asked.verb === 'deletecollection' && kind.owner !== undefined;   // whose, is asked first: they own nothing
+        const right = bound ? code === 404 : owned ? code === 400 : may(asked.verb) ? ![401, 403, 404].includes(code) : code === (collective.has(asked.verb) || may('get') ? 403 : 404);
+        if (!right || code >= 500) differing.push(`${asked.verb} ${asked.resource}, ${metadataOnly ? 'metadata' : 'whole'}: ${code}`);
+      }
+      expect(differing).toEqual([]);
+    }, 60_000);
+
+    test('reach all that is no object', async () => {
+      const machine = front.caller(front.proxy, saying('system:kube-aggregator', 'system:masters'));
+      for (const { action, path, code } of open) expect([path, (await (action === 'page' ? machine.navigate(path) : machine.get(path, { plain: true }))).code]).toEqual([path, code]);
       for (const [, caller] of machines) for (const { action, path } of open) expect([path, engine.decide({ caller, action, facts: { path } }).allowed]).toEqual([path, true]);
     });
   });

@@ -40,6 +40,10 @@ export interface TestOptions {
   /** Folder of the embedded store, to open again after a stop. */
   readonly directory?: string;
   readonly mail?: 'mock' | string;
+  /** Variables of its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Where the service account of its pod is. */
+  readonly serviceAccount?: string;
 }
 
 let etcd: EtcdServer | undefined;
@@ -61,7 +65,7 @@ async function assemble(options: TestOptions, keys: Keys, directory: string, sto
   const sink = new Writable({ write(chunk, _encoding, done) { logs.push(String(chunk)); done() } });
   const mail = options.mail && options.mail !== 'mock' ? ['--smtp-url', options.mail, '--email-from', 'sign-in@vestibule.test'] : ['--mock-mail'];
   const flags = ['--port', '0', '--data-dir', directory, ...mail, ...(base ? ['--base-url', base] : []), ...(options.flags ?? [])];
-  const service = await startService(readConfig(flags, {}), createLog('debug', sink), root, { storage, keys });
+  const service = await startService(readConfig(flags, options.environment ?? {}), createLog('debug', sink), root, { storage, keys, ...(options.serviceAccount !== undefined && { serviceAccount: options.serviceAccount }) });
   started.push(service);
   return {
     ...service, keys, storage, logs,

@@ -1,4 +1,5 @@
-import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as http, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as https } from 'node:https';
 import type { Tab } from './tab.js';
 
 /** A watch as a test follows it: waits for events instead of sleeping. */
@@ -19,7 +20,7 @@ export class Stream {
     const { hostname, port } = new URL(tab.base);
     const target = path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
     const cookie = tab.cookies.filter((one) => target.startsWith(one.path)).map(({ name, value }) => `${name}=${value}`).join('; ');
-    this.#request = request({ host: hostname, port, path: target, headers: { accept, ...(token ? { authorization: `Bearer ${token}` } : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }) }, agent: false }, (res) => {
+    this.#request = (tab.base.startsWith('https:') ? https : http)({ ...tab.tls, host: hostname, port, path: target, headers: { accept, ...(token ? { authorization: `Bearer ${token}` } : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }), ...tab.headers }, agent: false }, (res) => {
       this.#answer = res;
       this.code = res.statusCode!;
       let rest = '';

@@ -1,4 +1,5 @@
-import { request, type IncomingHttpHeaders } from 'node:http';
+import { request as http, type IncomingHttpHeaders } from 'node:http';
+import { request as https } from 'node:https';
 import type { Status } from '../../registry/status.js';
 import { conforms } from './contract.js';
 
@@ -54,7 +55,9 @@ export class Tab {
   readonly origin: string;
   cookies: Cookie[] = [];
   /** Sent with every request, such as a user agent. */
-  headers: Readonly<Record<string, string>> = {};
+  headers: Readonly<Record<string, string | string[]>> = {};
+  /** How it connects where that is by TLS: whom it trusts, what it proves. */
+  tls: object = {};
 
   /** `base` is where it connects, `origin` what it believes the service to be. */
   constructor(base: string, origin: string) {
@@ -83,7 +86,7 @@ export class Tab {
     const cookie = init.cookies === false ? '' : this.#cookieHeader(target);
     const headers: Record<string, string | string[] | undefined> = { accept: 'application/json', ...own, ...(cookie && { cookie }), ...this.headers, ...init.headers };
     for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
-    const answer = await exchange(this.base, method, target, headers as Record<string, string | string[]>, init.body);
+    const answer = await exchange(this.base, method, target, headers as Record<string, string | string[]>, init.body, this.tls);
     this.#keep(answer);
     conforms(method, target, answer);
     return answer;
@@ -110,11 +113,11 @@ export class Tab {
 const json = (body: unknown): { body?: string } => (body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) });
 
 /** One request on a connection of its own. */
-export function exchange(base: string, method: string, path: string, headers: Record<string, string | string[]>, body?: string | Buffer): Promise<Answer> {
+export function exchange(base: string, method: string, path: string, headers: Record<string, string | string[]>, body?: string | Buffer, tls: object = {}): Promise<Answer> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const req = request({ host: hostname.replace(/^\[|\]$/g, ''), port, method, path, headers: { ...length, ...headers }, agent: false }, (res) => {
+    const req = (base.startsWith('https:') ? https : http)({ agent: false, ...tls, host: hostname.replace(/^\[|\]$/g, ''), port, method, path, headers: { ...length, ...headers } }, (res) => {
       const chunks: Buffer[] = [];
       res.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject).on('end', () => {
         const bytes = Buffer.concat(chunks);

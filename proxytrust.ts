@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { trustOf, type ProxySettings, type ProxyTrust, type TrustSource } from './apiserver/frontproxy/trust.js';
+import { ClusterTrust } from './clustertrust.js';
+import { ConfigError, type FrontProxyConfig } from './config.js';
+import { followFiles } from './followfiles.js';
+import { Pod } from './pod.js';
+import type { Log } from './registry/observe.js';
+
+/** Trust that is followed until it is stopped. */
+export interface FollowedTrust extends TrustSource {
+  /** Resolves when it is known for the first time, or is no longer worth waiting for. */
+  readonly begun: Promise<void>;
+  stop(): unknown;
+}
+
+/** Begins to follow which front proxies are believed, by settings or cluster; a ConfigError where that cannot be. `folder` is where a pod's service account is, where not in the usual place. */
+export function followTrust(config: FrontProxyConfig, log: Log, folder?: string): FollowedTrust {
+  return config.from === 'cluster' ? new ClusterTrust(new Pod(config.server, folder), log) : new FileTrust(config.caFile, config.headers, log);
+}
+
+/** Front proxies by the settings; their authorities are read again as the file changes. */
+class FileTrust implements FollowedTrust {
+  readonly begun = Promise.resolve();
+  readonly stop: () => void;
+  readonly #file: string;
+  readonly #headers: Omit<ProxySettings, 'authorities'>;
+  readonly #log: Log;
+  readonly #changed: (() => void)[] = [];
+  #current: ProxyTrust;
+
+  constructor(file: string, headers: Omit<ProxySettings, 'authorities'>, log: Log) {
+    this.#file = file;
+    this.#headers = headers;
+    this.#log = log;
+    this.#current = this.#read();
+    this.stop = followFiles([file], () => this.#look(), log);
+  }
+
+  get current(): ProxyTrust { return this.#current }
+
+  onChange(changed: () => void): void { this.#changed.push(changed) }
+
+  #read(): ProxyTrust {
+    const problem = (what: string): ConfigError => new ConfigError([`--requestheader-client-ca-file: ${this.#file} ${what}`]);
+    let authorities: string;
+    try { authorities = readFileSync(this.#file, 'utf8') } catch (error) { throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`) }
+    try { return trustOf({ ...this.#headers, authorities }) } catch (error) { throw problem(`is of no use: ${(error as Error).message}`) }
+  }
+
+  /** While the file is wrong, the former stays. */
+  #look(): void {
+    try {
+      const next = this.#read();
+      if (next.authorities === this.#current.authorities) return;
+      this.#current = next;
+      for (const changed of this.#changed) changed();
+      this.#log.info({ file: this.#file }, 'believing front proxies of other authorities');
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the authorities of front proxies have changed and cannot be used; the former stay');
+    }
+  }
+}
