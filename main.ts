@@ -40,7 +40,7 @@ async function printPolicy(): Promise<void> {
 async function serve(args: readonly string[]): Promise<void> {
   const [{ readConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
   const config = readConfig(args, process.env);
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, process.stderr, config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
@@ -50,6 +50,7 @@ async function serve(args: readonly string[]): Promise<void> {
     stopping = true;
     service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
   });
+  process.on('SIGHUP', () => void service.reopen());
   channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
   process.stdout.write(`ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`);
   await service.warmed;

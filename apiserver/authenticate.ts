@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
 import { cookieValues } from '../registry/cookies.js';
 import type { Caller } from '../registry/kind.js';
-import { forbidden, unauthorized } from '../registry/status.js';
+import type { Tally } from '../registry/meter.js';
+import { forbidden, StatusError, unauthorized } from '../registry/status.js';
 import { isBrowser } from './origin.js';
 
 const identity = (text: string): string => text;
@@ -65,8 +66,13 @@ export function impersonates({ headers }: IncomingMessage): boolean {
 /** Step 3 of a request: the first authenticator that knows who it is; a bad token is never "nobody" (`kubernetes.md` 7). */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
+  readonly #attempts: Tally | undefined;
 
-  constructor(authenticators: readonly Authenticator[]) { this.#authenticators = authenticators }
+  /** `attempts` counts credentials by what became of them; a request without any is none. */
+  constructor(authenticators: readonly Authenticator[], attempts?: Tally) {
+    this.#authenticators = authenticators;
+    this.#attempts = attempts;
+  }
 
   /** Who it is; at once where nothing has to be waited for. */
   caller(request: IncomingMessage, bound: string | undefined): Caller | Promise<Caller> {
@@ -74,7 +80,8 @@ export class Authentication {
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
-    return this.#ask(new Shown(request, bound), 0, bearer);
+    const found = () => this.#ask(new Shown(request, bound), 0, bearer);
+    return this.#attempts ? counted(this.#attempts, found) : found();
   }
 
   #ask(presented: Presented, from: number, bearer: boolean): Caller | Promise<Caller> {
@@ -85,5 +92,17 @@ export class Authentication {
     }
     if (bearer) throw unauthorized();
     return visitor;
+  }
+}
+
+/** Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for nothing here, as it does everywhere. */
+function counted(attempts: Tally, found: () => Caller | Promise<Caller>): Caller | Promise<Caller> {
+  const known = (caller: Caller): Caller => { if (caller.type !== 'Visitor') attempts.add('success'); return caller };
+  const failed = (error: unknown): never => { attempts.add(error instanceof StatusError && error.code < 500 ? 'failure' : 'error'); throw error };
+  try {
+    const caller = found();
+    return caller instanceof Promise ? caller.then(known, failed) : known(caller);
+  } catch (error) {
+    return failed(error);
   }
 }

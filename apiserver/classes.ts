@@ -21,6 +21,12 @@ export interface Admitted {
 export class Req extends IncomingMessage {
   auditID = '';
   network = '';
+  /** What is asked, once that is known. */
+  ask: Ask | undefined;
+  /** Who asks, once that is known; of what anybody may ask, it stays open. */
+  caller: Caller | undefined;
+  /** The decision that refused it, where policy did. */
+  refusal: Decision | undefined;
   admitted: Admitted | undefined;
   /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
   welcome: (() => void) | undefined;
@@ -35,7 +41,10 @@ export class Req extends IncomingMessage {
 }
 
 /** The response's counterpart. */
-export class Res extends ServerResponse<Req> {}
+export class Res extends ServerResponse<Req> {
+  /** Bytes of the body sent so far. */
+  bytes = 0;
+}
 
 /** An Express application whose prototypes are those of our classes (`performance.md` 3, lever 1). */
 export function createApp(): Express {

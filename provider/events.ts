@@ -10,6 +10,7 @@ const counted = [
 /** Counts what the library tells; a fault of its own is logged once, by class and message alone. */
 export function listen(on: Foundation, provider: Provider): void {
   for (const event of counted) provider.on(event, () => on.count(event));
+  provider.on('grant.success', (ctx: { oidc: { params?: { grant_type?: unknown } } }) => on.count(`token.${grantType(ctx.oidc.params?.grant_type)}`));
   const fault = (error: unknown, auditID: string): void => {
     on.count('server_error');
     on.log.error({ err: error, auditID }, 'the provider failed');
@@ -17,3 +18,7 @@ export function listen(on: Foundation, provider: Provider): void {
   provider.on('server_error', (ctx: { response: { get(field: string): string } }, error: unknown) => fault(error, ctx.response.get('Audit-ID')));
   provider.on('error', (error: unknown) => fault(error, ''));
 }
+
+/** The grant types there are: whatever else a Client may send is no name for a count. */
+const grantTypes: Readonly<Record<string, string>> = { authorization_code: 'authorization_code', refresh_token: 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code': 'device_code' };
+const grantType = (sent: unknown): string => (typeof sent === 'string' && Object.hasOwn(grantTypes, sent) ? grantTypes[sent]! : 'other');
