@@ -26,6 +26,7 @@ export class AuditLog implements AuditSink {
   #bytes = 0;
   #writing: Promise<void> | undefined;
   #failing = false;
+  #due = false;
 
   /** Throws where the file cannot be opened. */
   constructor(path: string, log: Log) {
@@ -46,14 +47,8 @@ export class AuditLog implements AuditSink {
   /** Goes on in the file that is there now, or makes one: for whoever has renamed the former. Standard output stays what it is. */
   async reopen(): Promise<void> {
     if (this.#path === '-') return;
-    await this.#writing;
-    const former = this.#file;
-    try {
-      this.#file = open(this.#path);
-      closeSync(former);
-    } catch (error) {
-      this.#log.error({ err: error }, 'the audit log could not be opened anew; the former file is written on');
-    }
+    this.#due = true;
+    await (this.#writing ??= this.#run());
   }
 
   /** Writes what waits, and closes. */
@@ -64,7 +59,8 @@ export class AuditLog implements AuditSink {
 
   async #run(): Promise<void> {
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 || this.#due) {
+      if (this.#due) this.#follow();
       const lines = this.#waiting;
       const bytes = this.#bytes;
       this.#waiting = [];
@@ -72,6 +68,18 @@ export class AuditLog implements AuditSink {
       this.#bytes -= bytes;
     }
     this.#writing = undefined;
+  }
+
+  /** Between two writes alone: a file is never closed under one. */
+  #follow(): void {
+    this.#due = false;
+    const former = this.#file;
+    try {
+      this.#file = open(this.#path);
+      closeSync(former);
+    } catch (error) {
+      this.#log.error({ err: error }, 'the audit log could not be opened anew; the former file is written on');
+    }
   }
 
   async #put(text: Buffer, events: number): Promise<void> {

@@ -42,15 +42,17 @@ async function serve(args: readonly string[]): Promise<void> {
   const config = readConfig(args, process.env);
   const log = createLog(config.logLevel, process.stderr, config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
+  let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };
+  process.on('SIGHUP', () => void reopen());
   const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
+  reopen = () => service.reopen();
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {
     if (stopping) process.exit(1);
     stopping = true;
     service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
   });
-  process.on('SIGHUP', () => void service.reopen());
   channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
   process.stdout.write(`ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`);
   await service.warmed;

@@ -74,14 +74,14 @@ export class Authentication {
     this.#attempts = attempts;
   }
 
-  /** Who it is; at once where nothing has to be waited for. */
-  caller(request: IncomingMessage, bound: string | undefined): Caller | Promise<Caller> {
+  /** Who it is; at once where nothing has to be waited for. `again` where the same request is asked about once more. */
+  caller(request: IncomingMessage, bound: string | undefined, again = false): Caller | Promise<Caller> {
     if (impersonates(request)) throw forbidden('impersonation is not served');
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
-    const found = () => this.#ask(new Shown(request, bound), 0, bearer);
-    return this.#attempts ? counted(this.#attempts, found) : found();
+    if (!this.#attempts || again) return this.#ask(new Shown(request, bound), 0, bearer);
+    return counted(this.#attempts, () => this.#ask(new Shown(request, bound), 0, bearer));
   }
 
   #ask(presented: Presented, from: number, bearer: boolean): Caller | Promise<Caller> {

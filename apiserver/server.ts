@@ -155,7 +155,7 @@ export class Server {
 
   #admit(req: Req, ask: ResourceAsk | OtherAsk, quiet = false): Admitted | Promise<Admitted> {
     if (ask.type !== 'resource') return this.#admitOther(req, ask);
-    const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
+    const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined, quiet);
     return caller instanceof Promise ? caller.then((known) => this.#admitAs(req, ask, known, quiet)) : this.#admitAs(req, ask, caller, quiet);
   }
 

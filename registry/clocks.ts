@@ -55,6 +55,9 @@ export class Clocks {
     return ahead.length === 0 ? 0 : ahead[(ahead.length - 1) >> 1]! / 1000;
   }
 
+  /** How many other replicas were heard lately. */
+  get peers(): number { return this.#peers.size }
+
   /** Throws where this clock and those of most others are more than five seconds apart. */
   check(): void { if (Math.abs(this.skew) * 1000 > bounds.apart) throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas'`) }
 
