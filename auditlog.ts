@@ -5,6 +5,7 @@ import type { Log } from './registry/observe.js';
 
 /** So many bytes may wait to be written; what comes beyond is dropped and counted, since nobody waits for the audit log. */
 const most = 8 << 20;
+const newline = 10;
 
 /** Opens the audit log; a path that cannot be written to stops the start. */
 export function auditLog(path: string, log: Log): AuditLog {
@@ -27,6 +28,8 @@ export class AuditLog implements AuditSink {
   #writing: Promise<void> | undefined;
   #failing = false;
   #due = false;
+  #torn = false;
+  #closed = false;
 
   /** Throws where the file cannot be opened. */
   constructor(path: string, log: Log) {
@@ -36,6 +39,7 @@ export class AuditLog implements AuditSink {
   }
 
   write(event: Readonly<Record<string, unknown>>): void {
+    if (this.#closed) return void (this.counts.errors += 1);
     const line = `${JSON.stringify(event)}\n`;
     if (this.#bytes + line.length > most) { this.counts.errors += 1; return this.#complain('it is written too slowly') }
     this.counts.events += 1;
@@ -46,13 +50,14 @@ export class AuditLog implements AuditSink {
 
   /** Goes on in the file that is there now, or makes one: for whoever has renamed the former. Standard output stays what it is. */
   async reopen(): Promise<void> {
-    if (this.#path === '-') return;
+    if (this.#path === '-' || this.#closed) return;
     this.#due = true;
     await (this.#writing ??= this.#run());
   }
 
-  /** Writes what waits, and closes. */
+  /** Writes what waits, and closes; what comes later is lost. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#writing;
     if (this.#path !== '-') closeSync(this.#file);
   }
@@ -64,7 +69,7 @@ export class AuditLog implements AuditSink {
       const lines = this.#waiting;
       const bytes = this.#bytes;
       this.#waiting = [];
-      await this.#put(Buffer.from(lines.join('')), lines.length);
+      await this.#put(lines);
       this.#bytes -= bytes;
     }
     this.#writing = undefined;
@@ -76,18 +81,24 @@ export class AuditLog implements AuditSink {
     const former = this.#file;
     try {
       this.#file = open(this.#path);
+      this.#torn = false;
       closeSync(former);
     } catch (error) {
       this.#log.error({ err: error }, 'the audit log could not be opened anew; the former file is written on');
     }
   }
 
-  async #put(text: Buffer, events: number): Promise<void> {
+  /** Where the disk was full in the midst of a line, the next begins on one of its own. */
+  async #put(lines: readonly string[]): Promise<void> {
+    const text = Buffer.from(`${this.#torn ? '\n' : ''}${lines.join('')}`);
+    let written = 0;
     try {
-      for (let from = 0; from < text.length;) from += await some(this.#file, text, from);
-      this.#failing = false;
+      while (written < text.length) written += await some(this.#file, text, written);
+      this.#failing = this.#torn = false;
     } catch (error) {
-      this.counts.errors += events;
+      const ends = text.subarray(0, written).filter((byte) => byte === newline).length - (this.#torn ? 1 : 0);
+      this.counts.errors += lines.length - Math.max(0, ends);
+      if (written > 0) this.#torn = text[written - 1] !== newline;
       this.#complain((error as NodeJS.ErrnoException).code ?? 'unknown');
     }
   }

@@ -43,7 +43,7 @@ async function serve(args: readonly string[]): Promise<void> {
   const log = createLog(config.logLevel, process.stderr, config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };
-  process.on('SIGHUP', () => void reopen());
+  if (config.auditLogPath !== undefined) process.on('SIGHUP', () => void reopen());
   const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
   reopen = () => service.reopen();

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, existsSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AuditLog } from '../../auditlog.js';
 import { ConfigError, readConfig } from '../../config.js';
@@ -20,7 +20,7 @@ const log = createLog('silent');
 describe('the audit log of the command', () => {
   let child: ChildProcess | undefined;
   afterEach(async () => {
-    if (!child || child.exitCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => { child!.once('exit', resolve) });
     child.kill('SIGTERM');
     await gone;
@@ -65,6 +65,62 @@ describe('the audit log of the command', () => {
     expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z INFO {2}request auditID=seen method=GET code=401 milliseconds=[\d.]+ verb=list resource=clients$/);
     expect(lines(said.error)).toEqual([]);
   });
+
+  test('is what SIGHUP is about: without one, a terminal that goes takes the process along', async () => {
+    await serve();
+    const gone = new Promise((resolve) => { child!.once('exit', (...how) => resolve(how)) });
+    child!.kill('SIGHUP');
+    expect(await gone).toEqual([null, 'SIGHUP']);
+  });
+});
+
+const mounts = ((): boolean => {
+  const probe = temporary();
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe], { stdio: 'ignore' });
+    execFileSync('umount', [probe]);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe('the disk of the audit log is full', () => {
+  const run = mounts ? test : test.skip;
+  run(`events are lost and counted, and it goes on with room, on a line of its own${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`, async () => {
+    const disk = temporary();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
+    try {
+      writeFileSync(join(disk, 'other'), Buffer.alloc(512 << 10));
+      const told: unknown[] = [];
+      const audit = new AuditLog(join(disk, 'audit.log'), { ...log, error: (fields: unknown) => { told.push(fields) } } as never);
+      const padding = 'x'.repeat(10_000);
+      for (let n = 0; n < 100; n += 1) audit.write({ n, padding });
+      await settles(async () => told, ([first]) => first !== undefined);
+      rmSync(join(disk, 'other'));
+      for (let n = 100; n < 110; n += 1) audit.write({ n, padding });
+      await audit.close();
+      const { events, errors } = audit.counts;
+      const whole = readFileSync(join(disk, 'audit.log'), 'utf8').split('\n').flatMap((line) => { try { return [JSON.parse(line).n as number] } catch { return [] } });
+      expect([events, told, errors > 0, whole.length]).toEqual([110, [{ why: 'ENOSPC' }], true, events - errors]);
+      expect(whole.slice(-10)).toEqual(Array.from({ length: 10 }, (_, i) => 100 + i));
+    } finally {
+      execFileSync('umount', ['-l', disk]);
+    }
+  });
+});
+
+test('what comes after the end is lost, and touches no file that was opened since', async () => {
+  const folder = temporary();
+  const audit = new AuditLog(join(folder, 'audit.log'), log);
+  audit.write({ n: 1 });
+  await audit.close();
+  const other = openSync(join(folder, 'other'), 'w');
+  audit.write({ n: 2 });
+  await audit.reopen();
+  await new Promise((resolve) => { setTimeout(resolve, 50) });
+  closeSync(other);
+  expect([audit.counts, lines(readFileSync(join(folder, 'audit.log'), 'utf8')), readFileSync(join(folder, 'other'), 'utf8')]).toEqual([{ events: 1, errors: 1 }, [{ n: 1 }], '']);
 });
 
 test('what cannot be written in time is dropped and counted, and nobody waits', async () => {
