@@ -124,12 +124,13 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }), ...(meters && { meter: meters.server }), ...(audit && { audit }),
   });
+  const watched = held.part();   // whoever looks sees the stop, too
   held.add(() => outbox.stop());
   held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
   let [delay, warmed]: [number, Promise<void>] = [0, Promise.resolve()];
   held.add(async () => { await server.stop({ delay }); await warmed });
   const { certificate, ...urls } = await listen(config, { baseURL, port }, server, log, held);
-  const seen = meters && await (await import('./instruments.js')).observe(config, { meters, server, store, court, provider, outbox, clocks, audit, serving: certificate }, log, held);
+  const seen = meters && await (await import('./instruments.js')).observe(config, { meters, server, store, court, provider, outbox, clocks, audit, serving: certificate }, log, watched);
   delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();

@@ -44,6 +44,7 @@ beforeAll(async () => {
   const stream = await new Stream(done.tab, 'groups?watch=true').until(({ code }) => code === 200);
   await done.tab.post('groups', { metadata: { name: 'seen' }, spec: { displayName: 'Seen', members: [] } }).is(201);
   await stream.until(({ events }) => events.length > 0);
+  for (const path of ['healthz', 'livez', 'readyz']) await exchange(service.url, 'GET', `/${path}`, {});
   scrapes.vestibule = await service.scrape();
   scrapes.serving = await own.scrape();
   scrapes['vestibule-etcd'] = new Scrape((await exchange((await etcdBehind()).metricsUrl, 'GET', '/metrics', {})).bytes.toString());

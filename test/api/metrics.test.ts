@@ -211,6 +211,16 @@ function certificate(): string[] {
   return ['--tls-cert-file', `${folder}/tls.crt`, '--tls-private-key-file', `${folder}/tls.key`];
 }
 
+test('whoever looks sees the stop, too', async () => {
+  const service = await startWatched('embedded', ['--shutdown-delay-duration', '5s']);
+  let stopped = false;
+  const stop = service.stop().then(() => { stopped = true });
+  const seen = await service.scrape();
+  expect([stopped, seen.sum('kubernetes_healthcheck', { name: 'storage' }), seen.of('kubernetes_healthcheck', { name: 'shutdown' }).map(({ value }) => value)]).toEqual([false, 1, [0]]);
+  await stop;
+  await expect(service.scrape()).rejects.toThrow();
+});
+
 test('without a metrics port nothing is opened', async () => {
   const service = await startTest();
   expect(service.metricsURL).toBeUndefined();
