@@ -25,6 +25,8 @@ export class Req extends IncomingMessage {
   ask: Ask | undefined;
   /** Who asks, once that is known; of what anybody may ask, it stays open. */
   caller: Caller | undefined;
+  /** The Client that a request to the provider was about, for the log alone: it need not have proved itself. */
+  clientName: string | undefined;
   /** The decision that refused it, where policy did. */
   refusal: Decision | undefined;
   admitted: Admitted | undefined;

@@ -39,8 +39,8 @@ interface ServerParts {
   readonly limits: NetworkLimits;
   readonly checks: readonly Check[];
   readonly pages: Pages;
-  /** The OpenID Connect provider's own paths. */
-  readonly provider: (req: Req, res: Res) => void | Promise<void>;
+  /** The OpenID Connect provider's own paths; the name of the Client that a request was about, for the log. */
+  readonly provider: (req: Req, res: Res) => Promise<string | undefined>;
   /** The page a person sees in place of a Status, outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
   /** Networks whose `X-Forwarded-For` counts. */
@@ -117,7 +117,8 @@ export class Server {
 
   /** The chain: what is asked, from our own page, who asks, may they; then whoever answers (`house.md`, One request). */
   async #serve(req: Req, res: Res): Promise<void> {
-    const [began, at] = [performance.now(), this.#parts.audit ? Date.now() : 0];
+    const began = performance.now();
+    const at = this.#parts.audit ? Date.now() : 0;
     try {
       this.#identify(req, res);
       this.#refuseOddMessage(req);
@@ -195,7 +196,7 @@ export class Server {
       case 'health': return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1] ?? ''));
       case 'provider':
         if (req.headers['content-encoding'] !== undefined) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
-        return this.#parts.provider(req, res);
+        return this.#parts.provider(req, res).then((name) => { req.clientName = name });
       case 'page': return this.#pages.page(req, res, ask.path);
       case 'asset': return this.#pages.asset(req, res, ask.path);
       case 'resource': return ask.name === undefined || ask.verb === 'watch' ? this.#route(req, res) : this.#api.object(req, res);
@@ -239,7 +240,7 @@ export class Server {
     this.#parts.log[level]({
       auditID: req.auditID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
       ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: ask?.type }),
-      account: caller?.type === 'Account' ? caller.account : undefined, client: caller?.type === 'Client' ? caller.client : undefined,
+      account: caller?.type === 'Account' ? caller.account : undefined, client: caller?.type === 'Client' ? caller.client : req.clientName,
     }, 'request');
   }
 }

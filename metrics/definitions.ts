@@ -35,7 +35,7 @@ export const definitions = [
   { name: 'vestibule_commits_total', type: 'counter', labels: ['result'], help: 'Commits made (ok), lost to another, perhaps made (unknown), certainly not made (refused).' },
   { name: 'vestibule_hub_lag_seconds', type: 'gauge', labels: [], help: 'Since anything was heard from the store’s watch; at most a second or two while all is well.' },
   { name: 'vestibule_hub_watchers', type: 'gauge', labels: [], help: 'Watches and caches told of changes at once.' },
-  { name: 'vestibule_single_use_refused_total', type: 'counter', labels: ['kind'], help: 'What is good for one use and came again, or too late: emailed codes and links, codes, tokens and proofs of the provider.' },
+  { name: 'vestibule_single_use_refused_total', type: 'counter', labels: ['kind'], help: 'What is good for one use and came again, or too late: emailed codes and links, challenges of passkeys, codes, tokens and proofs of the provider.' },
   { name: 'vestibule_mail_total', type: 'counter', labels: ['outcome'], help: 'Mails Sent, Kept in the mock mailbox, Deferred (tried again later), Failed, or Unknown (perhaps sent, never repeated).' },
   { name: 'vestibule_mail_outbox', type: 'gauge', labels: [], help: 'Mails waiting to be sent.' },
   { name: 'vestibule_mail_outbox_oldest_seconds', type: 'gauge', labels: [], help: 'For how long this replica has known the oldest of them; 0 where there is none.' },

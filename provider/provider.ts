@@ -43,7 +43,7 @@ export interface ProviderDeps {
 /** The OpenID Connect provider as the server sees it. */
 export interface IdentityProvider {
   /** Answers `/oauth2/*` and the two well-known documents; `network` is the client's, for limits, `auditID` is shown on error pages. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse, network?: string, auditID?: string): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, network?: string, auditID?: string): Promise<string | undefined>;
   /** Interaction cookie, session cookie, the command's access token. */
   readonly authenticators: readonly Authenticator[];
   /** What kinds may ask in one request; without one, in none. */

@@ -1,5 +1,6 @@
 import { Histogram, Tally } from '../../registry/meter.js';
 import { StatusError, type Reason } from '../../registry/status.js';
+import type { Taken } from '../passkey/challenge.js';
 import type { Method } from '../session.js';
 
 /** What became of a try to sign in. */
@@ -17,7 +18,13 @@ export class SignIns {
   readonly tries = new Tally(methods.flatMap((method) => outcomes.map((outcome) => `${method} ${outcome}` as const)));
   readonly seconds = new Histogram(bounds);
   /** Proofs that were good for one use and came once more, or too late. */
-  readonly refused = new Tally<'EmailCode' | 'EmailLink'>(['EmailCode', 'EmailLink']);
+  readonly refused = new Tally<'EmailCode' | 'EmailLink' | 'PasskeyChallenge'>(['EmailCode', 'EmailLink', 'PasskeyChallenge']);
+
+  /** The challenge to hold an answer to; counts where there was none in force any more. */
+  challengeOf({ challenge, inForce }: Taken): string {
+    if (!inForce) this.refused.add('PasskeyChallenge');
+    return challenge;
+  }
 
   /** Counts a try by what comes of it, which is passed on. */
   async counted<T>(method: Method, begun: number, now: number, work: Promise<T>): Promise<T> {

@@ -34,7 +34,9 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
     const { authenticator, tab, name, account } = await withPasskey(service as unknown as TestService, 'key@example.test');
     names.push(name, account);
     await signInByPasskey(service as unknown as TestService, authenticator);
-    await (await passkeyLogin(service as unknown as TestService, authenticator, { lies: { clientData: { origin: 'https://evil.test' } } })).answer.is(422);
+    const lied = await passkeyLogin(service as unknown as TestService, authenticator, { lies: { clientData: { origin: 'https://evil.test' } } });
+    await lied.answer.is(422);
+    await lied.begun.tab.post(`${lied.begun.I}/login`, lied.sent).is(422);
     await tab.patch(`passkeys/${name}`, { spec: { displayName: 'Mine' } }).is(200);
     await tab.patch(`passkeys/${name}?dryRun=All`, { spec: { displayName: 'Yours' } }).is(200);
     await tab.get('clients/app/x/y').fails(404, 'NotFound');
@@ -60,11 +62,12 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
 
   test('sign-ins move what counts them, by what became of them', () => {
     expect(after.of('vestibule_sign_ins_total').filter(({ value }) => value > 0).map(({ labels, value }) => [labels.method, labels.outcome, value])).toEqual([
-      ['EmailCode', 'SignedIn', 2], ['EmailCode', 'Wrong', 1], ['EmailCode', 'Over', 1], ['Passkey', 'SignedIn', 1], ['Passkey', 'Wrong', 1],
+      ['EmailCode', 'SignedIn', 2], ['EmailCode', 'Wrong', 1], ['EmailCode', 'Over', 1], ['Passkey', 'SignedIn', 1], ['Passkey', 'Wrong', 2],
     ]);
     expect(moved('vestibule_sign_in_duration_seconds_count')).toBe(3);
     expect(moved('vestibule_single_use_refused_total', { kind: 'EmailCode' })).toBe(1);
     expect(moved('vestibule_single_use_refused_total', { kind: 'AuthorizationCode' })).toBe(1);
+    expect(moved('vestibule_single_use_refused_total', { kind: 'PasskeyChallenge' })).toBe(1);
     expect(moved('vestibule_tokens_total', { grant_type: 'authorization_code' })).toBe(1);
     expect(moved('vestibule_mail_total', { outcome: 'Kept' })).toBeGreaterThanOrEqual(3);
     expect(after.sum('vestibule_provider_faults_total')).toBe(0);
@@ -80,7 +83,7 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
     const requests = (labels: Record<string, string>): number => moved('apiserver_request_total', labels);
     const patch = { verb: 'PATCH', group: 'id.vestibule.org', version: 'v1alpha1', resource: 'passkeys', subresource: '', scope: 'resource', component: 'apiserver', code: '200' };
     expect([requests({ ...patch, dry_run: '' }), requests({ ...patch, dry_run: 'All' })]).toEqual([1, 1]);
-    expect([requests({ verb: 'POST', resource: 'interactions', subresource: 'login', code: '200' }), requests({ verb: 'POST', resource: 'interactions', subresource: 'login', code: '422' })]).toEqual([3, 2]);
+    expect([requests({ verb: 'POST', resource: 'interactions', subresource: 'login', code: '200' }), requests({ verb: 'POST', resource: 'interactions', subresource: 'login', code: '422' })]).toEqual([3, 3]);
     expect(requests({ verb: 'GET', resource: 'accounts', code: '404' })).toBe(1);
     expect(requests({ verb: 'GET', resource: 'accounts', code: '401' })).toBe(1);
     expect([requests({ verb: 'POST', resource: '', subresource: '/oauth2/token', code: '200' }), requests({ subresource: '/oauth2/token', code: '400' })]).toEqual([1, 1]);
@@ -145,6 +148,12 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
     for (const name of [...names, 'example.test', '127.0.0.1', 'localhost', '="app"', 'PURGE', 'zebras']) expect([name, scraped.includes(name)]).toEqual([name, false]);
     expect(service.logs.filter((line) => !line.includes('made a certificate')).join('')).not.toContain('127.0.0.1');
     expect([logs.includes('@example.test'), audit.includes('@example.test')]).toEqual([false, false]);
+  });
+
+  test('the log names the Client that a request to the provider was about', () => {
+    const requests = service.logs.map((line) => JSON.parse(line)).filter(({ message, type }) => message === 'request' && type === 'provider');
+    expect(requests.filter(({ method, code }) => method === 'POST' && (code === 200 || code === 400)).map(({ client }) => client)).toEqual(['app', 'app']);
+    expect(requests.filter(({ method, code }) => method === 'GET' && code === 303).map(({ client }) => client)).toContain('app');
   });
 
   test('the audit log has one event for each request that says anything of anybody', () => {
