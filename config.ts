@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { wrongHeader, type ProxySettings } from './apiserver/frontproxy/trust.js';
 import { isLoopback } from './registry/loopback.js';
@@ -26,7 +27,12 @@ export interface Config {
   inflight: { reads: number; changes: number };
   shutdownDelay: number;
   limitFactor: number;
+  metricsPort: number | undefined;
+  auditLogPath: string | undefined;
+  loggingFormat: 'json' | 'text';
   logLevel: string;
+  /** Every setting as given or by default, secrets and addresses of people as `***`. */
+  shown: Readonly<Record<string, unknown>>;
 }
 
 /** The secure port: TLS with the certificate of these files, else with one made in the data folder. */
@@ -132,8 +138,12 @@ function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy'
     allowPrivateNetwork: list('allow-private-network'), trustedProxies: list('trusted-proxies'),
     inflight: { reads: values['max-requests-inflight'] as number, changes: values['max-mutating-requests-inflight'] as number },
     shutdownDelay: values['shutdown-delay-duration'] as number, limitFactor: values['limit-factor'] as number, logLevel: text('log-level')!,
+    metricsPort: values['metrics-port'] as number | undefined, auditLogPath: text('audit-log-path'), loggingFormat: text('logging-format') as 'json' | 'text', shown: shownOf(values),
   };
 }
+
+const shownOf = (values: Values): Record<string, unknown> =>
+  Object.fromEntries((settings as readonly Setting[]).filter(({ flag }) => values[flag as Flag] !== undefined).map(({ flag, secret, private: hidden }) => [flag, secret || hidden ? '***' : values[flag as Flag]]));
 
 const address = /^[^\s@<>,"]{1,64}@[A-Za-z0-9.-]{1,255}$/;
 const isNetwork = (text: string): boolean => { const [ip = '', bits] = text.split('/'); const most = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!; return most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most)) };
@@ -141,7 +151,12 @@ const isNetwork = (text: string): boolean => { const [ip = '', bits] = text.spli
 /** What a value may be, beyond its type. */
 function checkValues(values: Values, problems: string[]): void {
   const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
-  for (const flag of ['port', 'secure-port'] as const) { const port = values[flag] as number | undefined; if (port !== undefined && (!Number.isInteger(port) || port > 65_535)) problems.push(`--${flag} must be a whole number from 0 to 65535; got ${port}`) }
+  for (const flag of ['port', 'secure-port', 'metrics-port'] as const) { const port = values[flag] as number | undefined; if (port !== undefined && (!Number.isInteger(port) || port > 65_535)) problems.push(`--${flag} must be a whole number from 0 to 65535; got ${port}`) }
+  const metrics = values['metrics-port'];
+  if (metrics !== undefined && metrics !== 0) for (const flag of ['port', 'secure-port'] as const) if (values[flag] === metrics) problems.push(`--metrics-port and --${flag} are the same: give two`);
+  if (!['json', 'text'].includes(String(values['logging-format']))) problems.push('--logging-format must be json or text');
+  const audit = values['audit-log-path'];
+  if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(String(audit))))) problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
   if (!['debug', 'info', 'warn', 'error', 'silent'].includes(String(values['log-level']))) problems.push('--log-level must be debug, info, warn, error or silent');
   for (const flag of ['trusted-proxies', 'allow-private-network'] as const) for (const one of list(flag)) if (!isNetwork(one)) problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
   for (const one of list('operators')) if (!address.test(one)) problems.push(`--operators: ${one} is not an email address`);

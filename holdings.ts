@@ -6,6 +6,13 @@ export class Holdings {
   /** Remembers how something just taken, or about to be, is given back; the step must bear that it was not taken after all. */
   add(giveBack: () => unknown): void { this.#steps.push(giveBack) }
 
+  /** Holdings of their own, given back when it is the turn of this moment, whenever they were taken. */
+  part(): Holdings {
+    const part = new Holdings();
+    this.add(() => part.release());
+    return part;
+  }
+
   /** Gives everything back, once, however often it is called; a step that fails keeps no other from its turn, and the first failure is thrown at the end. */
   release(): Promise<void> { return this.#releasing ??= this.#release() }
 

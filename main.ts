@@ -40,10 +40,13 @@ async function printPolicy(): Promise<void> {
 async function serve(args: readonly string[]): Promise<void> {
   const [{ readConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
   const config = readConfig(args, process.env);
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, process.stderr, config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
+  let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };
+  if (config.auditLogPath !== undefined) process.on('SIGHUP', () => void reopen());
   const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
+  reopen = () => service.reopen();
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {
     if (stopping) process.exit(1);

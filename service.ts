@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Pages } from './apiserver/pages.js';
 import { Server } from './apiserver/server.js';
+import { auditLog, type AuditLog } from './auditlog.js';
 import type { Config } from './config.js';
 import { Holdings } from './holdings.js';
 import { ensureKeys, readKeys } from './keysfile.js';
@@ -20,11 +21,13 @@ import { tallyWorker } from './kinds/policy/tally.js';
 import { Troubles } from './kinds/policy/troubles.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
 import type { Transport } from './mail/message.js';
+import type { Meters } from './meters.js';
 import { mailWorker, type Mailbox } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { followTrust, type FollowedTrust } from './proxytrust.js';
 import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
 import { AddressList } from './registry/addresslist.js';
+import { Clocks } from './registry/clocks.js';
 import { readEpoch } from './registry/epoch.js';
 import { Hub } from './registry/hub.js';
 import type { Keys } from './registry/keys.js';
@@ -48,11 +51,15 @@ export interface Service {
   readonly url: string;
   /** The one it serves TLS on, where it does. */
   readonly secureURL?: string;
+  /** The one of the metrics port, where there is one. */
+  readonly metricsURL?: string;
   readonly store: Store;
   /** Resolves when everything is made that the first requests would wait for. */
   readonly warmed: Promise<void>;
   /** What was counted since the start, by name: `policy.…` of the decisions, else the provider's events; for whoever measures. */
   counts(): ReadonlyMap<string, number>;
+  /** Opens the audit log anew: its file may have been renamed. */
+  reopen(): Promise<void>;
   /** Graceful: unready at once, requests finished, watches ended, the store closed. */
   stop(): Promise<void>;
 }
@@ -80,7 +87,9 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   const registry = new Registry(config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage), actions);
   const opening = openEngine(kinds, actions, { operators: () => operatorsNow(store, groups), trouble: Troubles.into(log) });
   opening.catch(() => { /* thrown where it is awaited */ });
-  const storage = given.storage ?? (await openStorage(config, log));
+  const meters = config.metricsPort === undefined ? undefined : new (await import('./meters.js')).Meters();
+  const audit = openAudit(config.auditLogPath, log, held);
+  const storage = given.storage ?? (await openStorage(config, log, meters));
   if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
@@ -106,30 +115,38 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
   if ('transport' in mail) held.add(() => mail.transport.close());
-  for (const worker of [mailWorker(config.emailFrom, mail, log), closingWorker(store), sessionsWorker(store), tallyWorker(store)]) outbox.register(worker);
+  for (const worker of [mailWorker(config.emailFrom, mail, log, meters?.mail), closingWorker(store), sessionsWorker(store), tallyWorker(store)]) outbox.register(worker);
   held.add(async () => { await provider.settled(); await court.stop() });
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();
+  const clocks = followClocks(config, storage, log, held);
   server = new Server({
-    store, keys: allKeys, log, baseURL, release, authorize, limits, authenticators: provider.authenticators, inflight: config.inflight, ...(proxyTrust && { proxyTrust }),
-    ports, provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
-    ...(config.trustedProxies.length > 0 && { trustedProxies: new AddressList(config.trustedProxies) }),
-    checks: [{ name: 'storage', run: async () => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') } }, { name: 'policy', run: () => court.ready() }],
-    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
+    ...partsOf(config, { storage, hub, court, clocks }), store, keys: allKeys, log, baseURL, authorize, limits, authenticators: provider.authenticators, ports,
+    provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
+    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }), ...(proxyTrust && { proxyTrust }), ...(meters && { meter: meters.server }), ...(audit && { audit }),
   });
+  const watched = held.part();   // whoever looks sees the stop, too
   held.add(() => outbox.stop());
   held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
-  let [delay, warmed] = [0, Promise.resolve()];
+  let [delay, warmed]: [number, Promise<void>] = [0, Promise.resolve()];
   held.add(async () => { await server.stop({ delay }); await warmed });
-  const urls = await listen(config, { baseURL, port, begun: proxyTrust?.begun }, server, log, held);
+  const { certificate, ...urls } = await listen(config, { baseURL, port, begun: proxyTrust?.begun }, server, log, held);
+  const seen = meters && await (await import('./instruments.js')).observe(config, { meters, server, store, court, provider, outbox, clocks, audit, serving: certificate }, log, watched);
   delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();
   warmed = warm(registry, log);
+  const counts = () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]);
+  return { baseURL, store, warmed, counts, ...urls, ...(seen && { metricsURL: urlOf('http', seen) }), stop: () => held.release(), reopen: async () => { await audit?.reopen() } };
+}
+
+/** What of the HTTP core follows from the settings and from the pieces that must be well. */
+function partsOf(config: Config, { storage, hub, court, clocks }: { storage: Storage; hub: Hub; court: Court; clocks: Clocks | undefined }) {
+  const stored = async (): Promise<void> => { await storage.get('meta/ready'); if (!hub.ready) throw new Error('the hub is silent') };
   return {
-    baseURL, store, warmed, ...urls, stop: () => held.release(),
-    counts: () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]),
+    release, inflight: config.inflight, ...(config.trustedProxies.length > 0 && { trustedProxies: new AddressList(config.trustedProxies) }),
+    checks: [{ name: 'storage', run: stored }, { name: 'policy', run: () => court.ready() }, { name: 'clock', run: () => clocks?.check() }],
   };
 }
 
@@ -140,15 +157,31 @@ function trustFor({ frontProxy }: Config, log: Log, { serviceAccount }: Given, h
   return followed;
 }
 
+/** The clocks of other replicas: there are none beside an embedded store. */
+function followClocks({ store }: Config, storage: Storage, log: Log, held: Holdings): Clocks | undefined {
+  if (store.type !== 'etcd') return undefined;
+  const clocks = new Clocks(storage, log);
+  held.add(() => clocks.stop());
+  clocks.start();
+  return clocks;
+}
+
+function openAudit(path: string | undefined, log: Log, held: Holdings): AuditLog | undefined {
+  if (path === undefined) return undefined;
+  const audit = auditLog(path, log);
+  held.add(() => audit.close());
+  return audit;
+}
+
 /** Opens the port, and the one for TLS where the settings name it; the files that it is served with are followed until the stop. */
-async function listen({ bindAddress, secure, store }: Config, { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined }, server: Server, log: Log, held: Holdings): Promise<Pick<Service, 'url' | 'secureURL'>> {
+async function listen({ bindAddress, secure, store }: Config, { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined }, server: Server, log: Log, held: Holdings): Promise<Pick<Service, 'url' | 'secureURL'> & { certificate?: () => string }> {
   const url = urlOf('http', await server.listen(port, bindAddress));
   if (!secure) return { url };
   const identity = new TLSFiles(tlsFiles(secure, store.type === 'embedded' ? store.directory : '', ownNames(baseURL, bindAddress), log), secure.minVersion, log);
   held.add(() => identity.stop());
   const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, identity));
   await begun;   // meanwhile whoever asks is told to come back
-  return { url, secureURL };
+  return { url, secureURL, certificate: () => identity.cert };
 }
 
 const urlOf = (scheme: string, { family, address, port }: AddressInfo): string => `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
@@ -161,15 +194,16 @@ const warm = (registry: Registry, log: Log): Promise<void> => new Promise((resol
   });
 });
 
-async function openStorage({ store }: Config, log: Log): Promise<Storage> {
+async function openStorage({ store }: Config, log: Log, meters?: Meters): Promise<Storage> {
   if (store.type === 'embedded') {
     const { openEmbedded } = await import('./storage/embedded/embedded.js');
-    return openEmbedded({ directory: join(store.directory, 'store') });
+    return openEmbedded({ directory: join(store.directory, 'store'), ...(meters && { witness: meters }) });
   }
   const { openEtcd } = await import('./storage/etcd/etcd.js');
   const pem = (file: string | undefined) => (file ? readFileSync(file) : undefined);
   const [ca, cert, key] = [pem(store.caFile), pem(store.certFile), pem(store.keyFile)];
-  return openEtcd({ servers: store.servers, prefix: store.prefix, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }), onWarning: (message) => log.warn(message) });
+  meters?.proves({ 'etcd-ca': ca, 'etcd-client': cert });
+  return openEtcd({ servers: store.servers, prefix: store.prefix, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }), onWarning: (message) => log.warn(message), ...(meters && { witness: meters }) });
 }
 
 async function mailFor(config: Config, store: Store): Promise<{ transport: Transport } | { mailbox: Mailbox }> {

@@ -4,6 +4,8 @@ export interface Setting {
   readonly value: 'text' | 'number' | 'boolean' | 'list' | 'seconds';
   readonly default?: string | number | boolean;
   readonly secret?: boolean;
+  /** Not shown to whoever may look at the settings: a secret, or somebody's address. */
+  readonly private?: boolean;
   readonly describe: string;
 }
 
@@ -36,13 +38,16 @@ export const settings = [
   { flag: 'allow-mock-mail', value: 'boolean', default: false, describe: 'Permit mock mail with etcd or a public base URL.' },
   { flag: 'email-from', value: 'text', describe: 'Sender of all mail.' },
   { flag: 'keys-file', value: 'text', describe: 'Cookie, signing and sealing keys; made in the data folder for the embedded store, required with etcd.' },
-  { flag: 'operators', value: 'list', describe: 'Addresses of the people who run this service, for as long as Group operators lists nobody.' },
+  { flag: 'operators', value: 'list', private: true, describe: 'Addresses of the people who run this service, for as long as Group operators lists nobody.' },
   { flag: 'allow-private-network', value: 'list', describe: 'Networks (CIDR) that outbound calls may reach although they are private.' },
   { flag: 'trusted-proxies', value: 'list', describe: 'Networks (CIDR) whose X-Forwarded-For counts.' },
   { flag: 'max-requests-inflight', value: 'number', default: 400, describe: 'Reads at once.' },
   { flag: 'max-mutating-requests-inflight', value: 'number', default: 200, describe: 'Changes at once.' },
   { flag: 'shutdown-delay-duration', value: 'seconds', default: '0s', describe: 'How long to go on serving, unready, after SIGTERM.' },
   { flag: 'limit-factor', value: 'number', default: 1, describe: 'Multiplies every rate limit on requests and mails; for load tests.' },
+  { flag: 'metrics-port', value: 'number', describe: 'Port for /metrics and /configz, plain http on the bind address, for the monitoring network alone; 0 takes a free one. None is opened by default.' },
+  { flag: 'audit-log-path', value: 'text', describe: 'File that audit events are added to, a JSON line each, or - for standard output; none by default. It alone holds callers’ network addresses. SIGHUP opens it anew.' },
+  { flag: 'logging-format', value: 'text', default: 'json', describe: 'json, or text for people.' },
   { flag: 'log-level', value: 'text', default: 'info', describe: 'debug, info, warn, error or silent.' },
 ] as const satisfies readonly Setting[];
 

@@ -66,7 +66,7 @@ export class Admission {
   admitOther(ask: OtherAsk, site?: string): Admitted {
     const action = ask.type === 'review' ? 'discovery' : ask.type;
     const decision = this.#authorize({ caller: nobody, action, facts: { path: ask.path, ...(site !== undefined && { site }) } });
-    if (!decision.allowed) throw forbidden(whyRefused(decision));
+    if (!decision.allowed) throw because(forbidden(whyRefused(decision)), decision);
     return { ask, caller: nobody, decision };
   }
 
@@ -132,11 +132,11 @@ export class Admission {
   #refusal(asking: Asking, target: Stored | undefined): Error {
     const { ask, caller } = asking;
     const record = (known: Stored | undefined): Decision => this.#authorize(new ObjectQuestion(asking, known, ask.name!) as Question);
-    if (caller.type === 'Visitor') { record(undefined); return unauthorized() }
+    if (caller.type === 'Visitor') return because(unauthorized(), record(undefined));
     const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query, view: ask.view } };
     const seen = target && this.#authorize(new ObjectQuestion(reading, target, ask.name!, 'never') as Question).allowed;
     const decision = record(seen ? target : undefined);
-    return seen ? refused(ask, caller, decision) : notFound(ask.kind, ask.name!);
+    return seen ? refused(ask, caller, decision) : because(notFound(ask.kind, ask.name!), decision);
   }
 }
 
@@ -187,8 +187,14 @@ const objectQuestion = ({ ask, caller, facts = noFacts }: Admitted, stored: Stor
   new ObjectQuestion({ ask: ask as ResourceAsk, caller, facts }, stored, stored.name, record) as Question;
 
 function refused(ask: ResourceAsk, caller: Caller, decision: Decision): Error {
-  if (caller.type === 'Visitor') return unauthorized();
-  return forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope: ${whyRefused(decision)}`, ask.kind, ask.name, { ...(decision.name && { policyDecision: decision.name }) });
+  if (caller.type === 'Visitor') return because(unauthorized(), decision);
+  return because(forbidden(`${whoIs(caller)} cannot ${ask.verb} resource "${ask.kind.resource}" in API group "${ask.kind.group}" at the cluster scope: ${whyRefused(decision)}`, ask.kind, ask.name, { ...(decision.name && { policyDecision: decision.name }) }), decision);
+}
+
+/** A refusal with the decision behind it, for the audit log. */
+function because(error: StatusError, decision: Decision): StatusError {
+  error.decision = decision;
+  return error;
 }
 
 /** How messages name a caller. */

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
 import { cookieValues } from '../registry/cookies.js';
 import type { Caller } from '../registry/kind.js';
-import { forbidden, unauthorized } from '../registry/status.js';
+import type { Tally } from '../registry/meter.js';
+import { forbidden, StatusError, unauthorized } from '../registry/status.js';
 import type { Req } from './classes.js';
 import type { FrontProxy } from './frontproxy/frontproxy.js';
 import { isBrowser } from './origin.js';
@@ -68,20 +69,24 @@ export function impersonates({ headers }: IncomingMessage): boolean {
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
   readonly #frontProxy: FrontProxy;
+  readonly #attempts: Tally | undefined;
 
-  constructor(authenticators: readonly Authenticator[], frontProxy: FrontProxy) {
+  /** `attempts` counts credentials by what became of them; a request without any is none. */
+  constructor(authenticators: readonly Authenticator[], frontProxy: FrontProxy, attempts?: Tally) {
     this.#authenticators = authenticators;
     this.#frontProxy = frontProxy;
+    this.#attempts = attempts;
   }
 
-  /** Who it is; at once where nothing has to be waited for. */
-  caller(request: Req, bound: string | undefined): Caller | Promise<Caller> {
+  /** Who it is; at once where nothing has to be waited for. `again` where the same request is asked about once more. */
+  caller(request: Req, bound: string | undefined, again = false): Caller | Promise<Caller> {
     if (impersonates(request)) throw forbidden('impersonation is not served');
     if (request.claim) return this.#frontProxy.caller(request) ?? visitor;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
-    return this.#ask(new Shown(request, bound), 0, bearer);
+    if (!this.#attempts || again) return this.#ask(new Shown(request, bound), 0, bearer);
+    return counted(this.#attempts, () => this.#ask(new Shown(request, bound), 0, bearer));
   }
 
   #ask(presented: Presented, from: number, bearer: boolean): Caller | Promise<Caller> {
@@ -92,5 +97,17 @@ export class Authentication {
     }
     if (bearer) throw unauthorized();
     return visitor;
+  }
+}
+
+/** Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for nothing here, as it does everywhere. */
+function counted(attempts: Tally, found: () => Caller | Promise<Caller>): Caller | Promise<Caller> {
+  const known = (caller: Caller): Caller => { if (caller.type !== 'Visitor') attempts.add('success'); return caller };
+  const failed = (error: unknown): never => { attempts.add(error instanceof StatusError && error.code < 500 ? 'failure' : 'error'); throw error };
+  try {
+    const caller = found();
+    return caller instanceof Promise ? caller.then(known, failed) : known(caller);
+  } catch (error) {
+    return failed(error);
   }
 }

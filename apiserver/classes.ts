@@ -22,6 +22,14 @@ export interface Admitted {
 export class Req extends IncomingMessage {
   auditID = '';
   network = '';
+  /** What is asked, once that is known. */
+  ask: Ask | undefined;
+  /** Who asks, once that is known; of what anybody may ask, it stays open. */
+  caller: Caller | undefined;
+  /** The Client that a request to the provider was about, for the log alone: it need not have proved itself. */
+  clientName: string | undefined;
+  /** The decision that refused it, where policy did. */
+  refusal: Decision | undefined;
   admitted: Admitted | undefined;
   /** What a front proxy says of who sent it. */
   claim: Claim | undefined;
@@ -38,7 +46,10 @@ export class Req extends IncomingMessage {
 }
 
 /** The response's counterpart. */
-export class Res extends ServerResponse<Req> {}
+export class Res extends ServerResponse<Req> {
+  /** Bytes of the body sent so far. */
+  bytes = 0;
+}
 
 /** An Express application whose prototypes are those of our classes (`performance.md` 3, lever 1). */
 export function createApp(): Express {

@@ -34,8 +34,9 @@ export class Encoder {
   /** Bytes already encoded; short ones as latin1 text, which stays the same bytes and which node puts behind the head in one piece. */
   send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = plain): void {
     writeHead(res, code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...more, 'Content-Length', String(body.length)]);
-    if (req.method === 'HEAD') res.end();
-    else if (body.length > inOnePiece) res.end(body);
+    if (req.method === 'HEAD') return void res.end();
+    res.bytes += body.length;
+    if (body.length > inOnePiece) res.end(body);
     else res.end(body.toString('latin1'), 'latin1');
   }
 

@@ -14,3 +14,6 @@ const resumed = /^\/oauth2\/(auth|device)\/[\w-]+$/;
 
 /** The methods that an endpoint of the provider takes; undefined for any other path. */
 export const endpointMethods = (path: string): readonly string[] | undefined => endpoints.get(path) ?? (resumed.test(path) ? reading : undefined);
+
+/** What an endpoint is called where the rest of its address must not be told: that of a sign-in to go on with is a secret. */
+export const endpointName = (path: string): string => (endpoints.has(path) ? path : `/oauth2/${path.split('/')[2]}/resume`);

@@ -16,6 +16,12 @@ export class Health {
     this.#encoder = encoder;
   }
 
+  /** What each check says, by the path that asks it. */
+  async outcomes(): Promise<{ readonly type: string; readonly name: string; readonly good: boolean }[]> {
+    const asked = this.#checks.flatMap((check) => [{ type: 'readyz', check }, ...(check.live ? [{ type: 'livez', check }] : [])]);
+    return Promise.all(asked.map(async ({ type, check }) => ({ type, name: check.name, good: await holds(check) })));
+  }
+
   async answer(req: Req, res: Res, path: string, query: URLSearchParams): Promise<void> {
     const [, which, one] = path.split('/') as [string, string, string | undefined];
     const asked = this.#checks.filter((check) => (which === 'readyz' || check.live) && (one === undefined || check.name === one));
@@ -25,7 +31,7 @@ export class Health {
     let failed = false;
     for (const check of asked) {
       if (excluded.has(check.name)) { lines.push(`[+]${check.name} excluded: ok`); continue }
-      const good = await Promise.resolve().then(() => check.run()).then(() => true, () => false);
+      const good = await holds(check);
       failed ||= !good;
       lines.push(good ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`);
     }
@@ -33,3 +39,5 @@ export class Health {
     this.#encoder.send(req, res, failed ? 500 : 200, Buffer.from(body), text);
   }
 }
+
+const holds = (check: Check): Promise<boolean> => Promise.resolve().then(() => check.run()).then(() => true, () => false);

@@ -104,13 +104,13 @@ export class Lister {
         if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), view.item(stored, call(admitted)));
       }
       if (page.more === 0) break;
-      if (!res.headersSent) { this.#encoder.begin(req, res, 200); res.write(opening) }
-      if (chunks.length > 0 && !res.write(Buffer.concat(chunks.splice(0)))) await new Promise<void>((resolve) => { res.once('drain', resolve); res.once('close', resolve) });
+      if (!res.headersSent) { this.#encoder.begin(req, res, 200); write(res, Buffer.from(opening)) }
+      if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0)))) await new Promise<void>((resolve) => { res.once('drain', resolve); res.once('close', resolve) });
       if (res.destroyed) return;
       page = await this.#read({ start: `${page.entries.at(-1)!.key}!`, end: range.end }, { limit: pageMost, at: revision });
     }
     const rest = Buffer.concat([...chunks, Buffer.from(']}')]);
-    if (res.headersSent) res.end(rest); else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
+    if (res.headersSent) { res.bytes += rest.length; res.end(rest) } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
   }
 
   #visible(admitted: Admitted, selector: Selector, entry: Entry): Stored | undefined {
@@ -171,4 +171,10 @@ const bindingOf = ({ ask, caller, owner }: Admitted): string =>
 function join(parts: Buffer[]): Buffer[] {
   const comma = Buffer.from(',');
   return parts.flatMap((part, i) => (i === 0 ? [part] : [comma, part]));
+}
+
+/** Writes some of a body that is sent as it is read; whether more may follow at once. */
+function write(res: Res, bytes: Buffer): boolean {
+  res.bytes += bytes.length;
+  return res.write(bytes);
 }

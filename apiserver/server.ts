@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AddressList } from '../registry/addresslist.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
-import type { Ports } from '../registry/kind.js';
+import type { Caller, Ports } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
@@ -11,6 +11,7 @@ import { badRequest, internalError, StatusError, timeout, tooManyRequests, unaut
 import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
 import { Admission } from './admission.js';
+import { auditEvent, type AuditSink } from './audit.js';
 import { Authentication, impersonates } from './authenticate.js';
 import { createApi, type Api } from './api.js';
 import { refuseBody } from './body.js';
@@ -18,6 +19,7 @@ import { Req, Res, type Admitted } from './classes.js';
 import { Encoder } from './encode.js';
 import { Health, type Check } from './health.js';
 import { Listener, type Identity } from './listener.js';
+import type { ServerMeter } from './meter.js';
 import { clientNetwork } from './network.js';
 import { FrontProxy } from './frontproxy/frontproxy.js';
 import type { TrustSource } from './frontproxy/trust.js';
@@ -41,13 +43,16 @@ interface ServerParts {
   readonly limits: NetworkLimits;
   readonly checks: readonly Check[];
   readonly pages: Pages;
-  /** The OpenID Connect provider's own paths. */
-  readonly provider: (req: Req, res: Res) => void | Promise<void>;
+  /** The OpenID Connect provider's own paths; the name of the Client that a request was about, for the log. */
+  readonly provider: (req: Req, res: Res) => Promise<string | undefined>;
   /** The page a person sees in place of a Status, outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
   /** Networks whose `X-Forwarded-For` counts. */
   readonly trustedProxies?: AddressList;
   readonly inflight?: { reads: number; changes: number };
+  /** Counts requests, where somebody wants to know. */
+  readonly meter?: ServerMeter;
+  readonly audit?: AuditSink;
 }
 
 /** The HTTP server: the whole chain of a request, and its life. */
@@ -70,13 +75,19 @@ export class Server {
     this.#parts = parts;
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
-    this.#authentication = new Authentication(parts.authenticators, this.#frontProxy);
+    this.#authentication = new Authentication(parts.authenticators, this.#frontProxy, parts.meter?.authentications);
     this.#admission = new Admission(parts.store, parts.authorize);
     this.#health = new Health([{ name: 'ping', live: true, run() {} }, ...parts.checks, { name: 'shutdown', run: () => { if (this.#stopping) throw new Error('stopping') } }], this.#encoder);
     this.#pages = parts.pages;
-    this.#watcher = new Watcher(parts.store, this.#admission, this.#encoder, (req) => this.#again(req));
+    this.#watcher = new Watcher(parts.store, this.#admission, this.#encoder, (req) => this.#again(req), parts.meter);
     this.#api = createApi({ ...parts, registry: parts.store.registry, admission: this.#admission, encoder: this.#encoder, watcher: this.#watcher });
   }
+
+  /** Requests being answered now, watches and health apart. */
+  get inflight(): { readonly reads: number; readonly changes: number } { return this.#inflight }
+
+  /** What each check says now, by the path that asks it. */
+  checks(): ReturnType<Health['outcomes']> { return this.#health.outcomes() }
 
   get stylesheet(): string { return this.#pages.stylesheet }
 
@@ -113,12 +124,13 @@ export class Server {
   /** The chain: what is asked, from our own page, who asks, may they; then whoever answers (`house.md`, One request). */
   async #serve(req: Req, res: Res): Promise<void> {
     const began = performance.now();
+    const at = this.#parts.audit ? Date.now() : 0;
     const fields = req.rawHeaders.length / 2;
     try {
       this.#frontProxy.receive(req);
       this.#identify(req, res);
       this.#refuseOddMessage(req, fields);
-      const ask = parseRequest(req, this.#parts.store.registry);
+      const ask = (req.ask = parseRequest(req, this.#parts.store.registry));
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
       if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review');
       const admitted = this.#admit(req, ask);
@@ -129,7 +141,7 @@ export class Server {
     } catch (error) {
       this.#fail(req, res, error);
     } finally {
-      this.#record(req, res, performance.now() - began);
+      this.#record(req, res, performance.now() - began, at);
     }
   }
 
@@ -152,14 +164,20 @@ export class Server {
 
   #admit(req: Req, ask: ResourceAsk | OtherAsk, quiet = false): Admitted | Promise<Admitted> {
     if (ask.type !== 'resource') return this.#admitOther(req, ask);
-    const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined);
-    return caller instanceof Promise ? caller.then((known) => this.#admission.admit(ask, known, siteOf(req), quiet)) : this.#admission.admit(ask, caller, siteOf(req), quiet);
+    const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined, quiet);
+    return caller instanceof Promise ? caller.then((known) => this.#admitAs(req, ask, known, quiet)) : this.#admitAs(req, ask, caller, quiet);
+  }
+
+  #admitAs(req: Req, ask: ResourceAsk, caller: Caller, quiet: boolean): Admitted | Promise<Admitted> {
+    req.caller = caller;
+    return this.#admission.admit(ask, caller, siteOf(req), quiet);
   }
 
   /** A bad token is never "nobody", whatever it comes with; the provider judges its own, and health stays open (`kubernetes.md` 7). */
   async #admitOther(req: Req, ask: OtherAsk): Promise<Admitted> {
     const judged = ask.type !== 'health' && ask.type !== 'provider' && (ask.type === 'review' || req.headers.authorization !== undefined || impersonates(req));
     const caller = judged ? await this.#authentication.caller(req, undefined) : undefined;
+    req.caller = caller;
     const admitted = this.#admission.admitOther(ask, siteOf(req));
     return ask.type === 'review' ? { ...admitted, caller: caller! } : admitted;
   }
@@ -186,7 +204,7 @@ export class Server {
       case 'health': return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1] ?? ''));
       case 'provider':
         if (req.headers['content-encoding'] !== undefined) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
-        return this.#parts.provider(req, res);
+        return this.#parts.provider(req, res).then((name) => { req.clientName = name });
       case 'page': return this.#pages.page(req, res, ask.path);
       case 'asset': return this.#pages.asset(req, res, ask.path);
       case 'resource': return ask.name === undefined || ask.verb === 'watch' ? this.#route(req, res) : this.#api.object(req, res);
@@ -201,7 +219,8 @@ export class Server {
   /** One answer for whatever was thrown; what is not a StatusError is logged once, with the Audit-ID. */
   #fail(req: Req, res: Res, thrown: unknown): void {
     const error = fromLibrary(thrown);
-    if (!(error instanceof StatusError)) this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
+    if (error instanceof StatusError) req.refusal = error.decision;
+    else this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
     if (res.headersSent) return void req.socket.destroy();
     refuseBody(req, res);
     if (error instanceof StatusError && error.headers.Connection === 'close') { res.shouldKeepAlive = false; res.once('finish', () => req.socket.destroySoon()) }
@@ -211,15 +230,25 @@ export class Server {
     } else this.#encoder.error(req, res, error);
   }
 
-  #record(req: Req, res: Res, milliseconds: number): void {
+  /** Counts, audits and logs an answer, each where it is wanted; `at` is when it was asked, in milliseconds since the epoch. */
+  #record(req: Req, res: Res, milliseconds: number, at: number): void {
+    const { meter, audit } = this.#parts;
+    meter?.record(req, res, milliseconds);
+    const event = audit && auditEvent(req, res, at, at + milliseconds);
+    if (event) audit.write(event);
+    this.#log(req, res, milliseconds);
+  }
+
+  /** Reads at debug, changes and refusals at info (`operations.md` 6). */
+  #log(req: Req, res: Res, milliseconds: number): void {
     const level = res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
     if (!this.#parts.log.isLevelEnabled(level)) return;
-    const { admitted } = req;
-    const resource = admitted?.ask.type === 'resource' ? admitted.ask : undefined;
+    const { ask, caller } = req;
+    const resource = ask?.type === 'resource' ? ask : undefined;
     this.#parts.log[level]({
       auditID: req.auditID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
-      ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: admitted?.ask.type }),
-      account: admitted?.caller.type === 'Account' ? admitted.caller.account : undefined,
+      ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: ask?.type }),
+      account: caller?.type === 'Account' ? caller.account : undefined, client: caller?.type === 'Client' ? caller.client : req.clientName,
       user: this.#userOf(req),
     }, 'request');
   }

@@ -8,6 +8,7 @@ import { counts, Stored } from '../registry/stored.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import type { Encoder } from './encode.js';
+import type { ServerMeter } from './meter.js';
 import { rangeOf } from './list.js';
 import { Places } from './places.js';
 import { flag, versionOf, wholeNumber } from './query.js';
@@ -26,25 +27,32 @@ export class Watcher {
   readonly #again: (req: Req) => Promise<Admitted>;
   readonly #places = new Places();
   readonly #streams = new Set<Stream>();
+  readonly #meter: ServerMeter | undefined;
 
-  /** `again` asks anew who sent a request and whether it may stay. */
-  constructor(store: Store, admission: Admission, encoder: Encoder, again: (req: Req) => Promise<Admitted>) {
+  /** `again` asks anew who sent a request and whether it may stay; `meter` counts, where somebody wants to know. */
+  constructor(store: Store, admission: Admission, encoder: Encoder, again: (req: Req) => Promise<Admitted>, meter?: ServerMeter) {
     this.#store = store;
     this.#admission = admission;
     this.#encoder = encoder;
     this.#again = again;
+    this.#meter = meter;
   }
 
   async watch(req: Req, res: Res): Promise<void> {
     const admitted = req.admitted!;
     const start = parseStart(admitted.ask as ResourceAsk, admitted.target?.name ?? (admitted.ask as ResourceAsk).name);
     const release = this.#places.take(admitted.caller, req.network);
+    const series = this.#meter?.of(admitted.ask, req.method!);
+    if (series) series.open += 1;
     try {
       this.#encoder.begin(req, res, 200);
-      const stream = new Stream(this.#store, this.#admission, admitted, start, res, () => this.#stays(req));
+      const stream = new Stream(this.#store, this.#admission, admitted, start, res, () => this.#stays(req), this.#meter);
       this.#streams.add(stream);
       await stream.run().finally(() => this.#streams.delete(stream));
-    } finally { release() }
+    } finally {
+      release();
+      if (series) series.open -= 1;
+    }
   }
 
   /** Ends every stream cleanly, spread over up to five seconds so that not all come back at once. */
@@ -97,6 +105,7 @@ class Stream {
   readonly #start: Start;
   readonly #res: Res;
   readonly #stays: () => Promise<boolean>;
+  readonly #meter: ServerMeter | undefined;
   readonly #prefix: string;
   readonly #exact: string | undefined;
   #subscription: Subscription | undefined;
@@ -107,13 +116,14 @@ class Stream {
   #told = false;
   #finish: () => void = () => {};
 
-  constructor(store: Store, admission: Admission, admitted: Admitted, start: Start, res: Res, stays: () => Promise<boolean>) {
+  constructor(store: Store, admission: Admission, admitted: Admitted, start: Start, res: Res, stays: () => Promise<boolean>, meter?: ServerMeter) {
     this.#store = store;
     this.#admission = admission;
     this.#admitted = admitted;
     this.#start = start;
     this.#res = res;
     this.#stays = stays;
+    this.#meter = meter;
     const range = rangeOf(this.#kind, admitted.owner, start.selector.name);
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
     this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
@@ -182,7 +192,7 @@ class Stream {
       at = page.revision;
       for (const entry of page.entries) {
         const stored = new Stored(this.#kind, entry);
-        if (counts(entry, Date.now()) && this.#visible(stored)) this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
+        if (counts(entry, Date.now()) && this.#visible(stored)) this.#added(stored);
         if (this.#res.writableLength > bounds.bytes) await this.#ready();
       }
       await this.#ready();
@@ -195,7 +205,7 @@ class Stream {
   async #ready(): Promise<void> {
     await this.#queue;
     if (!this.#res.writableNeedDrain) return;
-    const impatience = setTimeout(() => this.#res.destroy(), bounds.patience);
+    const impatience = setTimeout(() => this.#abandon(), bounds.patience);
     await new Promise<void>((resolve) => {
       const over = (): void => { this.#res.off('drain', over).off('close', over); resolve() };
       this.#res.on('drain', over).on('close', over);
@@ -208,12 +218,24 @@ class Stream {
     const name = (event.after ?? event.before)!.name;
     if (this.#cut || (this.#exact !== undefined ? name !== this.#exact : !name.startsWith(this.#prefix))) return;
     if (event.revision !== this.#taken && (this.#queued > bounds.events || this.#res.writableLength > bounds.bytes)) {
+      this.#meter?.terminated.add(this.#kind.resource);
       this.#cut = true;
       return this.#finish();
     }
     this.#taken = event.revision;
     this.#queued += 1;
     this.#queue = this.#queue.then(() => this.#deliver(event)).catch(() => { this.#res.destroy() }).finally(() => { this.#queued -= 1 });
+  }
+
+  #added(stored: Stored): void {
+    this.#meter?.watchEvents.add(this.#kind.resource);
+    this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
+  }
+
+  /** Ends the connection of a reader that takes nothing any more. */
+  #abandon(): void {
+    this.#meter?.terminated.add(this.#kind.resource);
+    this.#res.destroy();
   }
 
   async #deliver(event: HubEvent): Promise<void> {
@@ -225,6 +247,7 @@ class Stream {
     const first = this.#isFirst();
     const make = (): Buffer => line(type, this.#view.single(shown, this.#call, first, event.revision));
     const isShared = !this.#kind.strategy.status && (!first || this.#view === whole);
+    this.#meter?.watchEvents.add(this.#kind.resource);
     this.#res.write(isShared ? event.frame(`${type} ${this.#view.label(this.#call.now)}`, make) : make());
   }
 

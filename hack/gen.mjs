@@ -4,10 +4,11 @@ import { openapi } from '../dist/apiserver/openapi.js';
 import { flags } from '../dist/cli/flags.js';
 import { words } from '../dist/cli/words.js';
 import { actions, kinds } from '../dist/kinds/index.js';
+import { definitions } from '../dist/metrics/definitions.js';
 import { Registry } from '../dist/registry/registry.js';
 import { release } from '../dist/release.js';
 import { settings } from '../dist/settings.js';
-import { commandReference, kindsReference, settingsReference } from './generate/reference.mjs';
+import { commandReference, kindsReference, metricsReference, settingsReference } from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -20,6 +21,7 @@ const files = {
   'docs/reference/kinds.md': kindsReference(document, registry),
   'docs/reference/configuration.md': settingsReference(settings),
   'docs/reference/command.md': commandReference(words, flags),
+  'docs/reference/metrics.md': metricsReference(definitions),
   'ui/api.gen.ts': pageTypes(document),
 };
 

@@ -1,5 +1,6 @@
 import type { KindObject, Part } from '../registry/kind.js';
 import type { Interaction } from './interaction/interaction.js';
+import type { SignIns } from './interaction/signins.js';
 import type { ObjectOf } from '../registry/kind.js';
 import type { Checked } from './policy/engine.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
@@ -45,6 +46,8 @@ declare module '../registry/kind.js' {
     law: Law;
     /** Tells those who watch over this service of something; never a secret, never an address. */
     audit(event: string, facts: Readonly<Record<string, unknown>>): void;
+    /** Where tries to sign in are counted. */
+    signIns: SignIns;
     /** A JWT by this service's first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }

@@ -125,7 +125,9 @@ export class StoreAdapter implements Adapter {
     const { entry } = await reach(this.#on.storage.get(key));
     const live = entry && (entry.expires ?? Infinity) > Date.now();
     const part = { checks: [{ key, is: entry ? entry.revision : 'absent' as const }], writes: [{ put: key, value: this.#on.records.seal(key, this.#model, payload), expires }] };
-    if (live || !(await reach(this.#on.store.commit([part]))).committed) throw new errors.InvalidRequest('this proof was used before');
+    if (!live && (await reach(this.#on.store.commit([part]))).committed) return;
+    this.#on.count('reuse.ReplayDetection');
+    throw new errors.InvalidRequest('this proof was used before');
   }
 
   #needsGrant(exchange: Exchange, grantId: string): void {

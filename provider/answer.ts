@@ -16,21 +16,22 @@ import { sentenceFor } from './sentences.js';
 const limited = new Map([routes.authorization, routes.device_authorization, routes.pushed_authorization_request, routes.code_verification, routes.end_session]
   .map((path): [string, Limit] => [path, { name: path.slice('/oauth2/'.length).replace('/', '-'), most: 120, seconds: 60 }]));
 
-/** Answers one request to the provider's own paths: our headers, a request the library may trust, then the library in an exchange. */
-export async function answer(on: Foundation, { provider, callback }: Made, request: IncomingMessage, response: ServerResponse, network: string | undefined): Promise<void> {
+/** Answers one request to the provider's own paths: our headers, a request the library may trust, then the library in an exchange; the name of the Client that it was about, where that is known. */
+export async function answer(on: Foundation, { provider, callback }: Made, request: IncomingMessage, response: ServerResponse, network: string | undefined): Promise<string | undefined> {
   try {
     secureHeaders(response, on.settings.baseURL);
-    if (!request.url?.startsWith('/')) return refuse(on, request, response, 400);
+    if (!request.url?.startsWith('/')) return void refuse(on, request, response, 400);
     normalise(request, on.settings.baseURL, on.cookies);
-    if (isRepost(request)) return await repost(request, response) ? undefined : refuse(on, request, response, 400);
+    if (isRepost(request)) return await repost(request, response) ? undefined : void refuse(on, request, response, 400);
     const limit = limited.get(request.url.split('?')[0]!);
     if (limit && network !== undefined) await on.networkLimits?.spend(limit, network, Date.now());
     const exchange = new Exchange(on.store, { request, ...(network !== undefined && { network }) });
     await inExchange(exchange, () => callback(request, response));
+    return exchange.client;
   } catch (error) {
-    if (error instanceof StatusError) return refuse(on, request, response, error.code, error.details?.retryAfterSeconds);
+    if (error instanceof StatusError) return void refuse(on, request, response, error.code, error.details?.retryAfterSeconds);
     provider.emit('error', error);
-    refuse(on, request, response, 500);
+    return void refuse(on, request, response, 500);
   }
 }
 

@@ -27,6 +27,8 @@ export class Exchange {
   readonly origin: Origin;
   readonly uses: SingleUse[] = [];
   readonly memo = new Map<string, unknown>();
+  /** The name of the Client that it turned out to be about, for the log. */
+  client: string | undefined;
   readonly #store: Store;
   readonly #reads = new Map<string, Entry | undefined>();
   readonly #staged = new Map<string, Write>();

@@ -11,6 +11,7 @@ import type { Grant } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
 import type { Memberships } from '../kinds/memberships.js';
 import type { Session } from '../kinds/session.js';
+import type { SignIns } from '../kinds/interaction/signins.js';
 import type { Suppliers } from '../kinds/suppliers.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './fetch.js';
@@ -39,6 +40,7 @@ export interface Foundation {
   readonly networkLimits?: NetworkLimits;
   readonly reviews: Pick<Reviews, 'ask'>;
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
+  readonly signIns: SignIns;
   /** The scopes there are, as they stand now. */
   scopes(): readonly Scope[];
   /** The address of the shared style sheet. */

@@ -24,6 +24,7 @@ export function portsOf(on: Foundation, provider: () => Provider, request?: Inco
     preview: (interaction, scopes) => preview(on, interaction, scopes),
     groupsOf: (address) => on.groups.of(address),
     audit: (event, facts) => { on.count(event); on.log.warn({ event, ...facts }, 'a security event') },
+    signIns: on.signIns,
     sign: async (claims, typ) => signJwt(on.keys, claims, typ),
   };
 }

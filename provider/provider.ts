@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { SignIns } from '../kinds/interaction/signins.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
 import type { Settings } from '../registry/kind.js';
@@ -42,7 +43,7 @@ export interface ProviderDeps {
 /** The OpenID Connect provider as the server sees it. */
 export interface IdentityProvider {
   /** Answers `/oauth2/*` and the two well-known documents; `network` is the client's, for limits, `auditID` is shown on error pages. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse, network?: string, auditID?: string): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, network?: string, auditID?: string): Promise<string | undefined>;
   /** Interaction cookie, session cookie, the command's access token. */
   readonly authenticators: readonly Authenticator[];
   /** What kinds may ask in one request; without one, in none. */
@@ -51,6 +52,7 @@ export interface IdentityProvider {
   errorPage(status: number, auditID: string): string;
   /** How often each event happened. */
   readonly counts: ReadonlyMap<string, number>;
+  readonly signIns: SignIns;
   /** Resolves when no work is under way that no answer waited for. */
   settled(): Promise<void>;
 }
@@ -73,7 +75,7 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
     authenticators: [interactionAuthenticator(on), sessionAuthenticator(on), bearerAuthenticator(on, () => current().provider)],
     ports: (request, response) => portsOf(on, () => current().provider, request, response),
     errorPage: (status, auditID) => errorPage(on, status, auditID),
-    counts,
+    counts, signIns: on.signIns,
     settled: async () => { while (under.size > 0) await Promise.all(under) },
   };
 }
@@ -83,7 +85,7 @@ function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise
   const count = (event: string): void => { counts.set(event, (counts.get(event) ?? 0) + 1) };
   const base = {
     store, storage, keys, settings, authorize, groups, suppliers, log, stylesheet, scopes: () => suppliers.scopes, epoch: settings.epoch, count,
-    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), fetch: createFetch(settings),
+    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), signIns: new SignIns(), fetch: createFetch(settings),
     ...(networkLimits && { networkLimits }),
     afterwards: (work: () => Promise<unknown>): void => {
       const running: Promise<unknown> = outsideExchange(work).catch(() => count('afterwards_failed')).finally(() => under.delete(running));

@@ -15,6 +15,7 @@ const pageSize = 40;
 /** Answers the second use of something: its Grant and all that was issued under it go, the first user's tokens included; always throws. */
 export async function revokeReused(on: Foundation, use: SingleUse): Promise<never> {
   on.count('reuse');
+  on.count(`reuse.${use.model}`);
   if (use.model === 'PushedAuthorizationRequest') throw new errors.InvalidRequestUri('request_uri was already used');
   if (use.grantId) await revokeGrant(on, digest(use.grantId));
   throw new errors.InvalidGrant('used before');

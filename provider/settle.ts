@@ -18,6 +18,7 @@ export const settling = (on: Foundation, provider: Provider) => async (ctx: KoaC
   } catch (error) {
     answer(on, provider, ctx, translated(error));
   }
+  exchange.client = ctx.oidc?.entities.Client?.clientId;
   await finishHeaders(provider, ctx);
 };
 

@@ -89,6 +89,9 @@ export class Hub {
   /** Milliseconds since anything was heard from the store, by the monotonic clock. */
   get silentFor(): number { return performance.now() - this.#heard }
 
+  /** How many are told of changes now, apart from those who are still being told what lies behind. */
+  get watchers(): number { let all = 0; for (const set of this.#live.values()) all += set.size; return all }
+
   /** Whether the hub heard from the store recently enough to be ready. */
   get ready(): boolean { return this.silentFor < silence.unready }
 

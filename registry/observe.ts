@@ -23,7 +23,20 @@ function censored(fields: Record<string, unknown>, levels = 2): Record<string, u
 const err = (error: unknown): unknown => error instanceof Error
   ? { type: error.name, message: error.message, stack: error.stack } : { type: typeof error };
 
-/** The process's log; `level` is one of pino's, `silent` included. */
-export function createLog(level: string, destination: NodeJS.WritableStream = process.stderr): Logger {
-  return pino({ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }), log: censored }, serializers: { err } }, destination);
+/** The process's log; `level` is one of pino's, `silent` included; `format` is `json`, or `text` for people. */
+export function createLog(level: string, destination: NodeJS.WritableStream = process.stderr, format: 'json' | 'text' = 'json'): Logger {
+  return pino({ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }), log: censored }, serializers: { err } }, format === 'json' ? destination : { write: (line) => void destination.write(readable(line)) });
 }
+
+/** A line for people: time, level, message, and the fields as `name=value`; an error's stack below. Everything else that is not plain text stays quoted. */
+export function readable(line: string): string {
+  const { time, level, message, err: thrown, ...fields } = JSON.parse(line) as Record<string, unknown> & { err?: { message?: string; stack?: string } };
+  const told = Object.entries(fields).filter(([, value]) => value !== undefined).map(([name, value]) => ` ${name}=${shown(value)}`);
+  const why = thrown ? ` error=${shown(thrown.message)}${thrown.stack ? `\n${thrown.stack.split('\n').slice(1).map((one) => `    ${plain(one.trim())}`).join('\n')}` : ''}` : '';
+  return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${plain(String(message ?? ''))}${told.join('')}${why}\n`;
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : plain(JSON.stringify(value) ?? ''));
+
+/** No control character reaches a terminal. */
+const plain = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');

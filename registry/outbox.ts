@@ -51,6 +51,9 @@ export class Outbox {
 
   start(): void { this.#running = this.#run() }
 
+  /** The rows of one worker that are not carried out yet, and since when (ms since the epoch) this replica has known the oldest of them. */
+  waiting(worker: string): { readonly rows: number; readonly since?: number } { return this.#queues.get(worker)?.waiting() ?? { rows: 0 } }
+
   /** Stops taking rows and waits for those under way. */
   async stop(): Promise<void> {
     this.#stop.abort();
@@ -95,6 +98,7 @@ class Queue {
   readonly #rows = new Map<string, Entry>();
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #resting = new Map<string, number>();
+  readonly #since = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -106,13 +110,21 @@ class Queue {
   }
 
   offer(entry: Entry): void {
+    if (!this.#since.has(entry.key)) this.#since.set(entry.key, Date.now());
     if (this.#underWay.has(entry.key)) return;
     try { decodeRow(entry.value) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
     this.#rows.set(entry.key, entry);
     this.#pump();
   }
 
+  /** How many rows there are, and since when the oldest is known. */
+  waiting(): { rows: number; since?: number } {
+    const since = this.#since.values().next().value;
+    return { rows: this.#since.size, ...(since !== undefined && { since }) };
+  }
+
   forget(key: string): void {
+    this.#since.delete(key);
     this.#rows.delete(key);
     this.#resting.delete(key);
   }
@@ -143,13 +155,14 @@ class Queue {
   async #one(entry: Entry): Promise<void> {
     try {
       this.#resting.delete(entry.key);
-      if (await this.#carryOut(entry)) return;
+      if (await this.#carryOut(entry)) return void this.#since.delete(entry.key);
     } catch (error) {
       this.#resting.set(entry.key, Date.now() + restFor);
       this.#log.warn({ err: error, worker: this.#worker.name }, 'an outbox row was left for later');
     }
     const again = await this.#store.storage.get(entry.key).catch(() => ({ entry }));
     if (again.entry) this.#rows.set(entry.key, again.entry);
+    else this.#since.delete(entry.key);
   }
 
   /** Whether the row is gone. */

@@ -1,3 +1,5 @@
+import type { Decision } from './kind.js';
+
 /** A field that is wrong, or another named reason (Kubernetes API conventions, StatusCause). */
 export interface Cause {
   readonly reason: CauseReason;
@@ -52,6 +54,8 @@ export class StatusError extends Error {
   readonly details: Details | undefined;
   /** Sent along, for example `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The decision behind it, where policy refused; it leaves in no answer. */
+  decision?: Decision;
 
   constructor(reason: Reason, message: string, details?: Details, headers: Record<string, string> = {}) {
     super(message);

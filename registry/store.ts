@@ -1,4 +1,4 @@
-import { under, type Committed, type Lost, type Storage } from '../storage/storage.js';
+import { under, type Committed, type Entry, type Lost, type Revision, type Storage } from '../storage/storage.js';
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
@@ -108,6 +108,19 @@ export class Store {
         return entry && (await this.stored(kind, entry.value.toString()))?.object as O | undefined;
       },
     };
+  }
+
+  /** Every stored object of a kind as of one revision, some at a time; answers that revision. */
+  async eachPage(kind: AnyKind, take: (page: readonly Entry[]) => void): Promise<Revision> {
+    const { start: first, end } = under(`objects/${kind.resource}/`);
+    let at: Revision | undefined;
+    for (let start = first; ;) {
+      const page = await guard(this.storage.list({ start, end }, { limit: 500, ...(at !== undefined && { at }) }));
+      at = page.revision;
+      take(page.entries);
+      if (page.more === 0) return at;
+      start = `${page.entries.at(-1)!.key}!`;
+    }
   }
 
   /** One commit of `work`, begun from what was `read` already, together with the `decision` that allows it; when a race was lost the work runs again, until it wins or ten seconds passed (503). */

@@ -45,6 +45,18 @@ export interface Range { readonly start: string; readonly end: string }
 /** What both drivers refuse to exceed; longer work goes in pages. Keys are printable ASCII without space. */
 export const limits = { checks: 100, writes: 100, commitBytes: 1 << 20, keyBytes: 1024, more: 1000 } as const;
 
+/** Told by a driver what it does; nothing of it may throw. */
+export interface Witness {
+  /** So many commits were handed over together. */
+  batch(commits: number): void;
+  /** A commit was made, lost its race, may have been made, or certainly was not. */
+  commit(result: 'ok' | 'lost' | 'unknown' | 'refused'): void;
+  /** A call to another process took so many milliseconds. */
+  call?(operation: string, milliseconds: number, failed: boolean): void;
+  /** Whether the store is of a release that is supported. */
+  supported?(is: boolean): void;
+}
+
 /**
  * A driver. Every method may throw {@link Unavailable}, {@link Unknown} (commit alone), {@link Compacted} or {@link TooLarge},
  * and nothing else that a caller could be expected to handle.
@@ -56,6 +68,8 @@ export interface Storage {
   peek?(key: string): { entry?: Entry; revision: Revision };
   /** In key order, all at one revision; `at` reads an old one and fails with Compacted. Without `limit` everything. */
   list(range: Range, options?: { limit?: number; at?: Revision }): Promise<Page>;
+  /** How many keys a range has, roughly where they change meanwhile; what has expired and was not collected yet is among them. */
+  count(range: Range): Promise<number>;
   /** One transaction: every check holds or nothing is written. A lost race is an answer, not an exception, and brings the winners along. */
   commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost>;
   /** Every change after `from`, once, in revision order, with the value before; progress marks in between; Compacted when too old. Ends when `signal` aborts. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const rooms = ['storage', 'registry', 'apiserver', 'kinds', 'provider', 'mail', 'cli', 'ui'] as const;
+const rooms = ['storage', 'registry', 'apiserver', 'kinds', 'provider', 'mail', 'metrics', 'cli', 'ui'] as const;
 type Room = (typeof rooms)[number] | 'root';
 
 /** Who may import whom (docs/architecture.md); a path stands for itself and what is below it. */
@@ -11,6 +11,7 @@ const may: Record<Room, readonly string[]> = {
   storage: ['storage'],
   registry: ['registry', 'storage/storage'],
   mail: ['mail', 'registry'],
+  metrics: ['metrics', 'registry'],
   kinds: ['kinds', 'registry', 'mail'],
   apiserver: ['apiserver', 'registry', 'storage/storage'],
   provider: ['provider', 'registry', 'kinds', 'storage/storage'],
@@ -23,7 +24,7 @@ const may: Record<Room, readonly string[]> = {
 const fenced: Record<string, readonly string[]> = {
   etcd3: ['storage/etcd'], '@grpc/grpc-js': ['storage/etcd'], cockatiel: ['storage/etcd'], lmdb: ['storage/embedded'],
   ajv: ['registry/schema'], 'ajv-formats': ['registry/schema'], 'zod-to-json-schema': ['registry/schema'], express: ['apiserver'], 'cookie-parser': ['apiserver'],
-  'oidc-provider': ['provider'], nodemailer: ['mail'], 'json-merge-patch': ['apiserver/patch', 'manifests'], preact: ['ui'], pino: ['registry/observe'], '@cedar-policy/cedar-wasm': ['kinds/policy'], '@simplewebauthn/server': ['kinds/passkey'], '@simplewebauthn/browser': ['ui/base/ceremony'],
+  'oidc-provider': ['provider'], nodemailer: ['mail'], 'json-merge-patch': ['apiserver/patch', 'manifests'], preact: ['ui'], pino: ['registry/observe'], 'prom-client': ['metrics/exposition'], '@cedar-policy/cedar-wasm': ['kinds/policy'], '@simplewebauthn/server': ['kinds/passkey'], '@simplewebauthn/browser': ['ui/base/ceremony'],
 };
 
 const files = (folder: string): string[] => readdirSync(folder).flatMap((name) => {
@@ -71,7 +72,7 @@ describe('the house', () => {
   });
 
   test('what is slow to load is loaded when it is first needed', () => {
-    const late = ['@simplewebauthn/server', 'etcd3', 'nodemailer'];
+    const late = ['@simplewebauthn/server', 'etcd3', 'nodemailer', 'prom-client'];
     const reached = new Set(['main', 'service']);
     for (const path of reached) for (const one of importedAtOnce(path)) reached.add(one);
     expect(reached.has('kinds/passkey/library')).toBe(true);

@@ -31,17 +31,22 @@ export const login = defineAction({
     z.object({ method: z.literal('EmailLink').describe('By the emailed link.'), token: z.string().regex(/^[A-Za-z0-9_-]{43}$/).describe('The token from the emailed link.') }),
     z.object({ method: z.literal('Passkey').describe('By a passkey.'), credential: Assertion.describe('The answer of the browser.') }),
   ]),
-  async run(call, interaction, { spec }) {
-    const { name } = interaction.metadata;
-    const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: spec.method });
-    if (!decision.allowed) throw forbidden(whyRefused(decision), Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
-    if (interaction.internal.passkeyOnly && spec.method !== 'Passkey') throw forbidden('this sign-in must be by a passkey', Interaction, name);
-    refuseOver(interaction, call);
-    if (spec.method === 'Passkey') return enterByPasskey(call, name, spec.credential, decision);
-    const challenge = spec.method === 'EmailLink' ? await challengeOfLink(call, interaction, spec.token) : await spendTry(call, name, spec.code);
-    return enter(call, name, { method: spec.method, challenge, decision });
-  },
+  run: (call, interaction, { spec }) => call.ports.signIns.counted(spec.method, interaction.internal.created, call.now, attempt(call, interaction, spec)),
 });
+
+/** What a person proves themselves by. */
+type Proof = { method: 'EmailCode'; code: string } | { method: 'EmailLink'; token: string } | { method: 'Passkey'; credential: Assertion };
+
+async function attempt(call: Call, interaction: InteractionObject, proof: Proof): Promise<InteractionObject> {
+  const { name } = interaction.metadata;
+  const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: proof.method });
+  if (!decision.allowed) throw forbidden(whyRefused(decision), Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
+  if (interaction.internal.passkeyOnly && proof.method !== 'Passkey') throw forbidden('this sign-in must be by a passkey', Interaction, name);
+  refuseOver(interaction, call);
+  if (proof.method === 'Passkey') return enterByPasskey(call, name, proof.credential, decision);
+  const challenge = proof.method === 'EmailLink' ? await challengeOfLink(call, interaction, proof.token) : await spendTry(call, name, proof.code);
+  return enter(call, name, { method: proof.method, challenge, decision });
+}
 
 /** The challenge a link belongs to: 403 for the link of another sign-in, 410 for one that is unknown; neither is spent. */
 async function challengeOfLink(call: Call, { internal, metadata }: InteractionObject, token: string): Promise<string> {

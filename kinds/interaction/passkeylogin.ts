@@ -3,7 +3,7 @@ import { invalid, StatusError } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import { counterWentBack, movesOn, verifyAssertion, type AssertionVerdict } from '../passkey/assertion.js';
-import { takeChallenge } from '../passkey/challenge.js';
+import { takeChallenge, type Taken } from '../passkey/challenge.js';
 import type { Assertion } from '../passkey/credential.js';
 import { Passkey } from '../passkey/passkey.js';
 import { authenticate, refusalOf, useUp } from './entry.js';
@@ -20,7 +20,7 @@ const notAccepted = (name: string): StatusError => invalid({ ...Interaction, kin
 
 /** Signs in by a passkey: the challenge is taken in a commit of its own, the answer verified, and the person let in as they and their passkey stand then, at the latest on every replica. */
 export async function enterByPasskey(call: Call, name: string, credential: Assertion, decision: Decision): Promise<InteractionObject> {
-  const challenge = await take(call, name);
+  const challenge = call.ports.signIns.challengeOf(await take(call, name));
   const passkey = await call.store(Passkey).byUnique('credential', credential.id);
   const account = passkey && (await call.store(Account).get(passkey.status.account));
   const known = passkey && account && { passkey, account };
@@ -41,10 +41,10 @@ function tellOfClone(call: Call, { passkey, account }: Known): void {
   call.ports.audit('passkey.counter', { account: account.metadata.name, passkey: passkey.metadata.name });
 }
 
-function take(call: Call, name: string): Promise<string> {
+function take(call: Call, name: string): Promise<Taken> {
   return call.change(async (tx) => {
     refuseUnless('LoginRequired', (await tx.get(Interaction, name))!, call);
-    let taken = '';
+    let taken!: Taken;
     await tx.update(Interaction, name, ({ internal }) => { taken = takeChallenge(internal, 'Authenticate', call.now) });
     return taken;
   });

@@ -1,6 +1,6 @@
 import { defineAction, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import { Account, accountSummary } from '../account/account.js';
-import { takeChallenge } from '../passkey/challenge.js';
+import { takeChallenge, type Taken } from '../passkey/challenge.js';
 import { addPasskey, newPasskey, Passkey, passkeyLimit, verifiedRegistration } from '../passkey/passkey.js';
 import { nameOfAccount, refuseEnded } from './account.js';
 import { Interaction } from './interaction.js';
@@ -11,12 +11,12 @@ export const addPasskeyInSetup = defineAction({
   description: 'Adds a passkey, answering a Register challenge.',
   spec: newPasskey,
   async run(call, { metadata: { name } }, { spec }) {
-    const challenge = await call.change(async (tx) => {
+    const challenge = call.ports.signIns.challengeOf(await call.change(async (tx) => {
       await personOf(tx, call, name);
-      let taken = '';
+      let taken!: Taken;
       await tx.update(Interaction, name, ({ internal }) => { taken = takeChallenge(internal, 'Register', call.now) });
       return taken;
-    });
+    }));
     const registration = await verifiedRegistration(call, spec, challenge);
     return call.change(async (tx) => {
       const account = await personOf(tx, call, name);

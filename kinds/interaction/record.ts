@@ -6,7 +6,7 @@ import { Method } from '../session.js';
 import { timestamp } from '../text.js';
 
 /** The five phases of a sign-in (specification 3). */
-const Phase = z.enum(['LoginRequired', 'Authenticated', 'ConsentRequired', 'Completed', 'Aborted']);
+export const Phase = z.enum(['LoginRequired', 'Authenticated', 'ConsentRequired', 'Completed', 'Aborted']);
 
 /** One scope asked for, as the person sees it (specification 2, Interaction). */
 export const ConsentScope = z.object({

@@ -29,13 +29,18 @@ export function putChallenge(holder: Holder, purpose: Purpose, challenge: string
   holder.passkeyChallenges = { ...holder.passkeyChallenges, [purpose]: { challenge, expires: now + challengeLife } };
 }
 
+/** The challenge to hold an answer to, and whether there was one that counts. */
+export interface Taken { readonly challenge: string; readonly inForce: boolean }
+
+const nothingTaken = (): Taken => ({ challenge: newChallenge(), inForce: false });
+
 /** Takes the challenge in force away, whatever comes of the answer to it; where there is none that counts, one that no answer can be to. */
-export function takeChallenge(holder: Holder, purpose: Purpose, now: number): string {
+export function takeChallenge(holder: Holder, purpose: Purpose, now: number): Taken {
   const { [purpose]: held, ...others } = holder.passkeyChallenges ?? {};
-  if (!held) return newChallenge();
+  if (!held) return nothingTaken();
   if (Object.keys(others).length > 0) holder.passkeyChallenges = others;
   else delete holder.passkeyChallenges;
-  return now < held.expires ? held.challenge : newChallenge();
+  return now < held.expires ? { challenge: held.challenge, inForce: true } : nothingTaken();
 }
 
 /** Ends every challenge of a holder. */

@@ -11,7 +11,7 @@ import { Session } from '../session.js';
 import { line, timestamp } from '../text.js';
 import { describeBrowser } from '../useragent.js';
 import { authenticatorName } from './authenticators.js';
-import { takeChallenge } from './challenge.js';
+import { takeChallenge, type Taken } from './challenge.js';
 import { NewPasskey, type NewCredential } from './credential.js';
 import { entersWithoutPasskey } from './last.js';
 import { transports, verifyRegistration, type Registration } from './registration.js';
@@ -127,11 +127,11 @@ async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> 
   const { caller } = call;
   if (caller.type !== 'Account') throw unauthorized();
   requireFreshSignIn(call, Passkey);
-  const challenge = await call.change(async (tx) => {
-    let taken = '';
+  const challenge = call.ports.signIns.challengeOf(await call.change(async (tx) => {
+    let taken!: Taken;
     await tx.update(Session, caller.session!, ({ internal }) => { taken = takeChallenge(internal, 'Register', call.now) });
     return taken;
-  });
+  }));
   const registration = await verifiedRegistration(call, sent, challenge);
   return call.change(async (tx) => {
     const [account, session] = [await tx.get(Account, caller.account), await tx.get(Session, caller.session!)];

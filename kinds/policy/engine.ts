@@ -1,5 +1,6 @@
 import type { Question } from '../../registry/decision.js';
 import type { Action, AnyKind } from '../../registry/kind.js';
+import { Histogram } from '../../registry/meter.js';
 import { Asked } from './asked.js';
 import { causesOf } from './causes.js';
 import { loadCedar, validate, type Cedar } from './cedar.js';
@@ -25,6 +26,8 @@ export interface Engine {
   readonly defaultText: string;
   /** Of the policies in force, since the start. */
   readonly counts: Readonly<Counts>;
+  /** How long Cedar took, in seconds, where memory had no answer. */
+  readonly evaluations: Histogram;
   /** The name of the policy in force. */
   readonly inForce: string | undefined;
   /** Whether a text may be put in force, in a thread of its own for up to seconds; never puts it in force. */
@@ -52,6 +55,8 @@ export async function openEngine(kinds: readonly AnyKind[], actions: readonly Ac
 const itself: Judgement = { allowed: true, policy: '', reasons: [{ rule: 'this service itself', message: '' }] };
 const lawless: Judgement = { allowed: false, policy: '', reasons: [{ rule: 'error', message: 'No policy is in force.' }] };
 
+const evaluationSeconds: readonly number[] = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
+
 /** Cedar holds what is prepared by name for the whole process: engines side by side must not share one. */
 let engines = 0;
 
@@ -59,6 +64,7 @@ class CedarEngine implements Engine {
   readonly schema: string;
   readonly defaultText: string;
   readonly counts: Counts = noCounts();
+  readonly evaluations = new Histogram(evaluationSeconds);
   readonly #cedar: Cedar;
   readonly #kinds: readonly AnyKind[];
   readonly #vocabulary: Vocabulary;
@@ -77,7 +83,7 @@ class CedarEngine implements Engine {
     this.schema = cedarSchema(vocabulary);
     this.defaultText = defaultPolicy(vocabulary);
     const own = ++engines;
-    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, `force${own}-`), counts: this.counts, ...(trouble && { trouble }) };
+    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, `force${own}-`), counts: this.counts, evaluations: this.evaluations, ...(trouble && { trouble }) };
     this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, `trial${own}-`), counts: noCounts() };
   }
 
@@ -119,7 +125,8 @@ class CedarEngine implements Engine {
 
   decide(question: Question): Judgement {
     const judgement = this.#ask(this.#judge, question);
-    if (!judgement.allowed) this.counts.refusals += 1;
+    if (judgement.allowed) this.counts.permits += 1;
+    else this.counts.refusals += 1;
     return judgement;
   }
 

@@ -1,6 +1,7 @@
 import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
 import { noWords } from '../../registry/decision.js';
 import type { Decision } from '../../registry/kind.js';
+import type { Histogram } from '../../registry/meter.js';
 import type { Asked } from './asked.js';
 import type { Cedar } from './cedar.js';
 import { isImpersonal } from './impersonal.js';
@@ -16,13 +17,13 @@ import type { Vocabulary } from './vocabulary.js';
 export interface Judgement extends Decision { readonly policy: string }
 
 /** What was counted since the start: answers from memory, evaluations that are remembered from now on, those that never are, and what went wrong. */
-export interface Counts { hits: number; misses: number; unmemoised: number; errors: number; overruns: number; refusals: number }
+export interface Counts { hits: number; misses: number; unmemoised: number; errors: number; overruns: number; permits: number; refusals: number }
 
 /** Nothing counted yet. */
-export const noCounts = (): Counts => ({ hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0, refusals: 0 });
+export const noCounts = (): Counts => ({ hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0, permits: 0, refusals: 0 });
 
 /** What makes a judge; `trouble` is told what goes wrong. */
-export interface Chambers { readonly cedar: Cedar; readonly vocabulary: Vocabulary; readonly prepared: Prepared; readonly counts: Counts; readonly trouble?: (trouble: Trouble) => void }
+export interface Chambers { readonly cedar: Cedar; readonly vocabulary: Vocabulary; readonly prepared: Prepared; readonly counts: Counts; readonly evaluations?: Histogram; readonly trouble?: (trouble: Trouble) => void }
 
 /** Decisions remembered, in two halves. */
 export const memory = 64 << 10;
@@ -133,7 +134,9 @@ export class Judge {
     const answer = cedar.statefulIsAuthorized({
       principal: { type: principalType, id: '' }, action: { type: 'Action', id: action }, resource: { type: resourceType, id: '' }, context, entities: [], preparsedPolicySetId,
     });
-    return performance.now() - begun > budget ? undefined : answer;
+    const took = performance.now() - begun;
+    this.#chambers.evaluations?.observe(took / 1000);
+    return took > budget ? undefined : answer;
   }
 
   /** The rules that decided, those with words for people first; what refuses always says something. */

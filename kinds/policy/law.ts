@@ -20,6 +20,7 @@ export interface Court extends Law {
   load(spec: { cedar: string; description?: string }): Promise<void>;
   /** What was counted while judging, since the start. */
   counts(): Readonly<Counts>;
+  readonly evaluations: Engine['evaluations'];
   /** Throws where this replica does not judge by the newest policy. */
   ready(): void;
   stop(): Promise<void>;
@@ -41,6 +42,7 @@ export function openCourt(engine: Engine, store: Store, log: Log, changed: () =>
     check: (text) => engine.check(text),
     inForce: bring,
     counts: () => ({ ...engine.counts }),
+    evaluations: engine.evaluations,
     replay: (text) => replay(engine, store, text),
     start: () => force.start(),
     ready: () => force.check(),

@@ -26,6 +26,8 @@ export class Pending implements Decision {
     this.#make = () => entry(books, question, judgement);
   }
 
+  /** Its name, where it was asked for: only then there is an object of that name. */
+  get written(): string | undefined { return this.#made?.name }
   get name(): string { return (this.#made ??= this.#make()).name }
   join(tx: Transaction): Promise<void> { return (this.#made ??= this.#make()).join(tx) }
 }

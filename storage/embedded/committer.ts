@@ -2,7 +2,8 @@ import { statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { admit } from '../admission.js';
-import { Unavailable, Unknown, type Check, type Committed, type Lost, type Write } from '../storage.js';
+import { Unavailable, Unknown, type Check, type Committed, type Lost, type Witness, type Write } from '../storage.js';
+import { witnessed } from '../witness.js';
 import { Group } from './group.js';
 import type { Ledger } from './ledger.js';
 
@@ -27,13 +28,15 @@ const nearlyFull = 1 << 20;
 export class Committer {
   readonly #ledger: Ledger;
   readonly #fatal: (error: Error) => void;
+  readonly #witness: Witness | undefined;
   #queue: Member[] = [];
   #running: Promise<void> | undefined;
   #failed: Error | undefined;
 
-  constructor(ledger: Ledger, fatal: (error: Error) => void) {
+  constructor(ledger: Ledger, fatal: (error: Error) => void, witness?: Witness) {
     this.#ledger = ledger;
     this.#fatal = fatal;
+    this.#witness = witness;
   }
 
   /** Resolves when the commit is durable, or lost. */
@@ -41,7 +44,7 @@ export class Committer {
     const bytes = admit(checks, writes);
     this.#ledger.admitOpen();
     return new Promise<Result>((resolve, reject) => {
-      this.#queue.push({ checks, writes, bytes, resolve, reject });
+      this.#queue.push({ checks, writes, bytes, ...witnessed(this.#witness, { resolve, reject }) });
       this.#running ??= this.#run();
     });
   }
@@ -68,6 +71,7 @@ export class Committer {
   }
 
   async #write(members: readonly Member[]): Promise<void> {
+    this.#witness?.batch(members.length);
     try {
       if (this.#failed) throw new Unavailable('the store has stopped after a failed write', { cause: this.#failed });
       const group = new Group(this.#ledger);

@@ -1,11 +1,11 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { admitKey } from '../admission.js';
-import { Unavailable, type Storage } from '../storage.js';
+import { Unavailable, type Storage, type Witness } from '../storage.js';
 import { Committer } from './committer.js';
 import { compactTo } from './compaction.js';
 import { Ledger } from './ledger.js';
 import { takeLock } from './lock.js';
-import { readRange } from './reader.js';
+import { countRange, readRange } from './reader.js';
 import { sweepOnce } from './sweeper.js';
 import { openTables } from './tables.js';
 import { watchPrefix } from './watcher.js';
@@ -20,6 +20,7 @@ interface EmbeddedOptions {
   readonly sweepGrace?: number;
   /** Called once when a write failed for another reason than space: the process must stop, and by default it does. */
   readonly onFatal?: (error: Error) => void;
+  readonly witness?: Witness;
 }
 
 /** Opens the store in a folder of this machine for this process alone; throws when another process holds it or its format is newer. */
@@ -47,7 +48,7 @@ function syncDirectory(directory: string): void {
 }
 
 function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void): Storage {
-  const committer = new Committer(ledger, options.onFatal ?? crash);
+  const committer = new Committer(ledger, options.onFatal ?? crash, options.witness);
   const storage: Storage = {
     peek(key) {
       admitKey(key);
@@ -57,6 +58,7 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
     },
     async get(key) { return storage.peek!(key) },
     list: (range, { limit = Infinity, at } = {}) => readRange(ledger, range, limit, at),
+    count: (range) => countRange(ledger, range),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(ledger, prefix, from, signal),
     compact: (revision) => compactTo(ledger, revision),

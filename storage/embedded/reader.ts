@@ -6,6 +6,7 @@ import { keyed } from './record.js';
 
 const stretch = 5;
 const stretchSteps = 64;
+const countStretch = 5_000;
 
 /** A key of the range, with what stood there if anything did. */
 type Step = readonly [key: string, entry: Entry | undefined];
@@ -23,6 +24,20 @@ export async function readRange(ledger: Ledger, range: Range, limit: number, at:
     start = readSome(ledger, { start, end: range.end }, revision, entries, limit);
   }
   return { entries, revision, more: start < range.end ? countAt(ledger, { start, end: range.end }, revision) : 0 };
+}
+
+/** How many keys a range has now, some thousands of them in one turn of the event loop. */
+export async function countRange(ledger: Ledger, range: Range): Promise<number> {
+  let count = 0;
+  for (let start: string | undefined = range.start; start !== undefined;) {
+    ledger.admitOpen();
+    let [seen, last] = [0, ''];
+    for (const key of ledger.tables.current.getKeys({ start, end: range.end, limit: countStretch })) { seen += 1; last = key as string }
+    count += seen;
+    start = seen === countStretch ? `${last}!` : undefined;
+    if (start !== undefined) await turn();
+  }
+  return count;
 }
 
 /** Adds to `entries` until the limit or the end of the stretch; answers where to go on. */

@@ -1,7 +1,7 @@
 import { noop } from 'cockatiel';
 import etcd3, { type Etcd3, type IOptions } from 'etcd3';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Unavailable } from '../storage.js';
+import { Unavailable, type Witness } from '../storage.js';
 import { failureOf, passes, unavailable, type Failure } from './failure.js';
 
 /** Where etcd is and how it is spoken to. */
@@ -12,6 +12,7 @@ export interface ClusterOptions {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
   readonly key?: Buffer;
+  readonly witness?: Witness;
 }
 
 /** Options of every channel: bounded waiting, reconnection within a second, and pages far below the largest message. */
@@ -26,6 +27,9 @@ export const patience = 2500;
 const callTime = 1500;
 const pauseTime = 50;
 
+/** What a call asks of etcd, as it is counted. */
+export type Operation = 'txn' | 'range' | 'put' | 'compact' | 'leaseGrant' | 'status';
+
 type Send<T> = (member: Etcd3, options: { deadline: number }) => Promise<T>;
 
 /** The members of an etcd cluster: one is used until it fails, then the next. */
@@ -36,19 +40,25 @@ export class Cluster {
   /** Called when the horizon rises. */
   readonly onHorizon = new Set<() => void>();
   readonly #members: readonly Etcd3[];
+  readonly #witness: Witness | undefined;
   #current = 0;
 
   constructor(options: ClusterOptions) {
+    this.#witness = options.witness;
     this.#members = options.servers.map((server) => new etcd3.Etcd3(clientOptions(server, options)));
   }
 
   /** One attempt within `until` (milliseconds since the epoch); throws a Failure. */
-  async call<T>(send: Send<T>, until: number): Promise<T> {
+  async call<T>(operation: Operation, send: Send<T>, until: number): Promise<T> {
     if (this.closed) throw new Unavailable('the store is closed');
     const chosen = this.#current;
+    const begun = performance.now();
     try {
-      return await send(this.#members[chosen]!, { deadline: Math.min(until, Date.now() + callTime) });
+      const answer = await send(this.#members[chosen]!, { deadline: Math.min(until, Date.now() + callTime) });
+      this.#witness?.call?.(operation, performance.now() - begun, false);
+      return answer;
     } catch (error) {
+      this.#witness?.call?.(operation, performance.now() - begun, true);
       const failure = failureOf(error);
       if (passes(failure) && chosen === this.#current) this.#current = (chosen + 1) % this.#members.length;
       throw failure;
@@ -56,10 +66,10 @@ export class Cluster {
   }
 
   /** As call, but tries again while `again` agrees and time is left. */
-  async insist<T>(send: Send<T>, again: (failure: Failure) => boolean, until = Date.now() + patience): Promise<T> {
+  async insist<T>(operation: Operation, send: Send<T>, again: (failure: Failure) => boolean, until = Date.now() + patience): Promise<T> {
     for (;;) {
       try {
-        return await this.call(send, until);
+        return await this.call(operation, send, until);
       } catch (error) {
         if (this.closed || error instanceof Unavailable) throw error;
         if (!again(error as Failure) || Date.now() + pauseTime >= until) throw error;
@@ -69,9 +79,9 @@ export class Cluster {
   }
 
   /** A read, tried until it is answered or patience ends; throws Unavailable, or a Failure that is an answer. */
-  async read<T extends { header: { revision: string } }>(send: Send<T>): Promise<T> {
+  async read<T extends { header: { revision: string } }>(operation: Operation, send: Send<T>): Promise<T> {
     try {
-      const answer = await this.insist(send, passes);
+      const answer = await this.insist(operation, send, passes);
       this.saw(Number(answer.header.revision));
       return answer;
     } catch (error) {

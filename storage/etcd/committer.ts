@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { admit } from '../admission.js';
-import { Unavailable, type Check, type Committed, type Lost, type Revision, type Write } from '../storage.js';
+import { Unavailable, type Check, type Committed, type Lost, type Revision, type Witness, type Write } from '../storage.js';
 import { takeBatch, type Member } from './batch.js';
 import { patience, type Cluster } from './cluster.js';
 import { Failure, unavailable, unknown } from './failure.js';
@@ -8,12 +8,13 @@ import { carries, type Keyspace } from './keyspace.js';
 import type { Leases } from './leases.js';
 import { overtaken, writtenBy, type Written } from './overtaken.js';
 import type { Reads } from './reads.js';
+import { witnessed } from '../witness.js';
 import { nest, unnest } from './transaction.js';
 
 const batchesInFlight = 4;
 const settleTime = 500;
 
-interface Parts { readonly cluster: Cluster; readonly keyspace: Keyspace; readonly reads: Reads; readonly leases: Leases }
+interface Parts { readonly cluster: Cluster; readonly keyspace: Keyspace; readonly reads: Reads; readonly leases: Leases; readonly witness?: Witness | undefined }
 
 /** Sends commits to etcd, what waits in one nested transaction; etcd itself orders the batches that are in flight at once. */
 export class Committer {
@@ -36,7 +37,7 @@ export class Committer {
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
     return new Promise((resolve, reject) => {
-      this.#queue.push({ checks, writes, bytes, nonce, leases, until, arrival: ++this.#arrivals, resolve, reject });
+      this.#queue.push({ checks, writes, bytes, nonce, leases, until, arrival: ++this.#arrivals, ...witnessed(this.#parts.witness, { resolve, reject }) });
       this.#schedule();
     });
   }
@@ -84,9 +85,10 @@ export class Committer {
     const { cluster, keyspace } = this.#parts;
     const until = Math.min(...members.map((member) => member.until));
     const waiting = this.#arrivals;
+    this.#parts.witness?.batch(members.length);
     try {
       const request = nest(keyspace, members);
-      const answer = await cluster.insist((member, options) => member.kv.txn(request, options), ({ kind }) => kind === 'unsent', until);
+      const answer = await cluster.insist('txn', (member, options) => member.kv.txn(request, options), ({ kind }) => kind === 'unsent', until);
       cluster.saw(Number(answer.header.revision));
       const results = unnest(keyspace, members, answer);
       results.forEach((result, i) => { members[i]!.resolve(result); });

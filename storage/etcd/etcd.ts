@@ -1,11 +1,11 @@
 import { admitKey } from '../admission.js';
-import { Compacted, type Revision, type Storage } from '../storage.js';
+import { Compacted, type Revision, type Storage, type Witness } from '../storage.js';
 import { Cluster, patience, type ClusterOptions } from './cluster.js';
 import { Committer } from './committer.js';
 import { Failure, passes, unavailable } from './failure.js';
 import { Keyspace } from './keyspace.js';
 import { Leases } from './leases.js';
-import { readRange } from './lister.js';
+import { countRange, readRange } from './lister.js';
 import { Marker } from './marker.js';
 import { Reads } from './reads.js';
 import { Streams } from './stream.js';
@@ -22,14 +22,16 @@ export interface EtcdOptions extends ClusterOptions {
   readonly leaseWidth?: number;
   /** Told one sentence when this etcd is known to be faulty. */
   readonly onWarning?: (message: string) => void;
+  readonly witness?: Witness;
 }
 
 /** Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an etcd before 3.4. */
 export async function openEtcd(options: EtcdOptions): Promise<Storage> {
   const cluster = new Cluster(options);
   try {
-    const { version } = await cluster.insist((member, call) => member.maintenance.status(call), passes);
+    const { version } = await cluster.insist('status', (member, call) => member.maintenance.status(call), passes);
     const warning = admitVersion(version);
+    options.witness?.supported?.(warning === undefined);
     if (warning !== undefined) options.onWarning?.(warning);
     const keyspace = new Keyspace(options.prefix, await readBase(cluster, options.prefix));
     return assemble(cluster, keyspace, options, ordersProgress(parseVersion(version)));
@@ -41,7 +43,7 @@ export async function openEtcd(options: EtcdOptions): Promise<Storage> {
 
 async function readBase(cluster: Cluster, prefix: string): Promise<Revision> {
   const keyspace = new Keyspace(prefix, 0);
-  const { kvs } = await cluster.read((member, call) => member.kv.range({ key: keyspace.key('meta/base') }, call));
+  const { kvs } = await cluster.read('range', (member, call) => member.kv.range({ key: keyspace.key('meta/base') }, call));
   return kvs[0] ? Number(keyspace.entry(kvs[0]).value.toString()) : 0;
 }
 
@@ -49,7 +51,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
   const streams = new Streams(options);
   const reads = new Reads(cluster, keyspace);
   const leases = new Leases(cluster, options.leaseGrace ?? 3_600_000, options.leaseWidth ?? 300_000);
-  const committer = new Committer({ cluster, keyspace, reads, leases });
+  const committer = new Committer({ cluster, keyspace, reads, leases, witness: options.witness });
   const watching: Watching = { cluster, keyspace, streams, marker: ordered ? undefined : new Marker(cluster, keyspace) };
   const ending = new AbortController();
   const findOldest = (from: Revision): Promise<Revision> => oldestAfter(watching, from, ending.signal);
@@ -59,6 +61,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
       return reads.get(key);
     },
     list: (range, { limit = Infinity, at } = {}) => readRange({ cluster, keyspace, findOldest }, range, limit, at),
+    count: (range) => countRange(cluster, keyspace, range),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),
     compact: (revision) => compactTo(cluster, keyspace, revision),
@@ -73,11 +76,11 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
 
 /** Forgets history; what is compacted already, or not reached yet, is no error. */
 async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revision): Promise<void> {
-  const { header } = await cluster.read((member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
+  const { header } = await cluster.read('range', (member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
   const inward = Math.min(keyspace.inward(revision), Number(header.revision));
   if (inward <= 0) return;
   try {
-    await cluster.read((member, options) => member.kv.compact({ revision: inward }, options));
+    await cluster.read('compact', (member, options) => member.kv.compact({ revision: inward }, options));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.kind !== 'compacted') throw unavailable(error);

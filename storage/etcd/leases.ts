@@ -45,7 +45,7 @@ export class Leases {
   async #grant(end: number): Promise<string> {
     const ttl = Math.ceil((Math.max(0, end - Date.now()) + this.#grace) / 1000);
     const request = { TTL: Math.max(1, Math.min(ttl, 9e9)), ID: 0 };
-    const answer = await this.#cluster.insist((member, options) => member.leaseClient.leaseGrant(request, options), passes, Date.now() + patience);
+    const answer = await this.#cluster.insist('leaseGrant', (member, options) => member.leaseClient.leaseGrant(request, options), passes, Date.now() + patience);
     return answer.ID;
   }
 

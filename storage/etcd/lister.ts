@@ -43,7 +43,7 @@ async function requestPage(place: Place, range: Range, page: number, at: Revisio
   const revision = at === undefined ? 0 : keyspace.inward(at);
   const request = { key: keyspace.key(range.start), range_end: keyspace.key(range.end), limit: page, revision };
   try {
-    return await cluster.read((member, options) => member.kv.range(request, options));
+    return await cluster.read('range', (member, options) => member.kv.range(request, options));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.kind === 'oversize' && page > 1) return requestPage(place, range, Math.ceil(page / 2), at);
@@ -51,4 +51,10 @@ async function requestPage(place: Place, range: Range, page: number, at: Revisio
     if (error.kind === 'future') throw new Unavailable(`revision ${at} is not reached yet`, { cause: error });
     throw unavailable(error);
   }
+}
+
+/** How many keys a range has now, counted by etcd. */
+export async function countRange(cluster: Cluster, keyspace: Keyspace, range: Range): Promise<number> {
+  const request = { key: keyspace.key(range.start), range_end: keyspace.key(range.end), count_only: true };
+  return Number((await cluster.read('range', (member, options) => member.kv.range(request, options))).count);
 }

@@ -27,7 +27,7 @@ export class Marker {
 
   async #write(): Promise<void> {
     const put = { key: this.#keyspace.key(markKey), value: Buffer.alloc(0) };
-    const { header } = await this.#cluster.call((member, options) => member.kv.put(put, options), Date.now() + patience);
+    const { header } = await this.#cluster.call('put', (member, options) => member.kv.put(put, options), Date.now() + patience);
     this.#cluster.saw(Number(header.revision));
   }
 }

@@ -35,7 +35,7 @@ export class Reads {
   /** What etcd holds under some keys now, all at one revision. */
   async stored(keys: readonly string[]): Promise<{ kvs: (IKeyValue | undefined)[]; revision: Revision }> {
     const success = keys.map((key) => ({ request_range: { key: this.#keyspace.key(key) } }));
-    const answer: ITxnResponse = await this.#cluster.read((member, options) => member.kv.txn({ success }, options));
+    const answer: ITxnResponse = await this.#cluster.read('txn', (member, options) => member.kv.txn({ success }, options));
     return { kvs: answer.responses.map(({ response_range }) => response_range.kvs[0]), revision: this.#keyspace.outward(answer.header.revision) };
   }
 

@@ -69,7 +69,7 @@ async function* readStream(watching: Watching, prefix: string, from: Revision, s
  */
 async function startOf({ cluster, keyspace }: Watching, from: Revision): Promise<{ start: number; latest: number }> {
   const inward = keyspace.inward(from);
-  const { header } = await cluster.read((member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
+  const { header } = await cluster.read('range', (member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
   const latest = Number(header.revision);
   return { start: inward >= latest ? inward + 1 : inward, latest };
 }

@@ -155,7 +155,7 @@ describe('the store fails and keys turn (M4, M7)', () => {
     down = false;
     await tab.get(I).is(200);
     const { bytes, headers: { 'content-type': type, 'cache-control': caching } } = await tab.get('/readyz?verbose').is(200);
-    expect([bytes.toString(), type, caching]).toEqual(['[+]ping ok\n[+]storage ok\n[+]policy ok\n[+]shutdown ok\nreadyz check passed\n', 'text/plain; charset=utf-8', 'no-store']);
+    expect([bytes.toString(), type, caching]).toEqual(['[+]ping ok\n[+]storage ok\n[+]policy ok\n[+]clock ok\n[+]shutdown ok\nreadyz check passed\n', 'text/plain; charset=utf-8', 'no-store']);
     expect((await tab.get('/readyz?verbose&exclude=storage').is(200)).bytes.toString()).toContain('[+]storage excluded: ok\n');
     expect((await tab.get('/readyz').is(200)).bytes.toString()).toBe('ok');
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clockTolerance, StoreAdapter } from '../../provider/adapter.js';
 import { cookieNames } from '../../provider/cookies.js';
+import { SignIns } from '../../kinds/interaction/signins.js';
 import { Exchange, inExchange } from '../../provider/exchange.js';
 import type { Foundation } from '../../provider/foundation.js';
 import { Records, recordKey } from '../../provider/records.js';
@@ -21,7 +22,7 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
     let close: () => Promise<void>;
     const foundation = (epoch = 0): Foundation => ({
       store: house.store, storage, keys, settings: { baseURL: house.baseURL, limitFactor: 1 } as Foundation['settings'], authorize: () => ({ allowed: true, reasons: [] }), log: undefined as never,
-      records: new Records(keys, epoch), cookies: cookieNames(house.baseURL), fetch: undefined as never, epoch, groups: { held: () => [], of: async () => [] }, reviews: { ask: async () => new Map() }, suppliers: { named: () => undefined, scopes: [], settled: undefined }, scopes: () => [], stylesheet: () => '', count: () => {}, afterwards: () => {},
+      records: new Records(keys, epoch), cookies: cookieNames(house.baseURL), fetch: undefined as never, epoch, groups: { held: () => [], of: async () => [] }, reviews: { ask: async () => new Map() }, suppliers: { named: () => undefined, scopes: [], settled: undefined }, scopes: () => [], stylesheet: () => '', signIns: new SignIns(), count: () => {}, afterwards: () => {},
     });
     const adapter = (model: string, epoch = 0): StoreAdapter => new StoreAdapter(model, foundation(epoch));
     /** A saved Grant to issue under. */

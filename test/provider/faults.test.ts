@@ -28,7 +28,7 @@ beforeAll(async () => {
       }
       return storage.commit(checks, writes);
     },
-    list: storage.list.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: async () => {},
+    list: storage.list.bind(storage), count: storage.count.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: async () => {},
   };
   const log = { ...createLog('silent'), error: (...line: unknown[]) => { logged.push(line) } } as unknown as Log;
   house = await House.open({ storage: faulty, deps: { log } });

@@ -50,7 +50,7 @@ export function counting(storage: Storage): Storage & { commits: number; reads: 
   const counted = {
     commits: 0, reads: 0,
     get: (key: string) => { counted.reads += 1; return storage.get(key) },
-    list: storage.list.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: storage.close.bind(storage),
+    list: storage.list.bind(storage), count: storage.count.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: storage.close.bind(storage),
     commit: (...args: Parameters<Storage['commit']>) => {
       if (!args[1].every((write) => 'put' in write && write.put.startsWith('objects/policydecisions/'))) counted.commits += 1;
       return storage.commit(...args);

@@ -35,7 +35,7 @@ function muffled(): { storage: Storage; hold(): void; release(): void } {
   async function* watch(prefix: string, from: number, signal: AbortSignal): AsyncIterable<Batch> {
     for await (const batch of real.watch(prefix, from, signal)) { await held; if (signal.aborted) return; yield batch }
   }
-  const storage: Storage = { get: (key) => real.get(key), list: (...args) => real.list(...args), commit: (...args) => real.commit(...args), compact: (revision) => real.compact(revision), close: async () => {}, watch };
+  const storage: Storage = { get: (key) => real.get(key), list: (...args) => real.list(...args), count: (range) => real.count(range), commit: (...args) => real.commit(...args), compact: (revision) => real.compact(revision), close: async () => {}, watch };
   return { storage, hold: () => { held = new Promise((resolve) => { free = resolve }) }, release: () => { free() } };
 }
 

@@ -9,6 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** A real etcd on a free loopback port, with its data in a temporary folder. */
 export interface EtcdServer {
   readonly endpoint: string;
+  /** Where its own metrics are. */
+  readonly metricsUrl: string;
   readonly version: string;
   /** The process now running. */
   readonly pid: number;
@@ -51,6 +53,7 @@ async function startMember({ name, cluster, peerUrl, endpoint, metricsUrl }: Pla
   const kill = (): Promise<void> => end(child, 'SIGKILL');
   return {
     endpoint,
+    metricsUrl,
     version: await versionOf(),
     get pid() { return child.pid!; },
     kill,

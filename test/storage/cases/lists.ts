@@ -20,6 +20,14 @@ export function listCases(open: OpenStore): void {
     expect(await storage.list({ start: 'x', end: 'z' })).toMatchObject({ entries: [], more: 0 });
   });
 
+  withStore(open, 'the keys of a range are counted, however many', async (storage) => {
+    await put(storage, { 'c/a': '1', 'c/b': '2', 'c0': 'x', 'b/z': 'x' });
+    expect([await storage.count(under('c/')), await storage.count({ start: 'c/b', end: 'c/c' }), await storage.count(under('nothing/'))]).toEqual([2, 1, 0]);
+    for (let i = 0; i < 10_100; i += 100) await put(storage, Object.fromEntries(Array.from({ length: 100 }, (_, j) => [numbered(i + j), ''])));
+    await remove(storage, numbered(3), numbered(9_000));
+    expect(await storage.count(under('n/'))).toBe(10_098);
+  });
+
   withStore(open, 'a range with its separator does not reach its neighbours', async (storage) => {
     await put(storage, { 'o/a': '0', 'o/a/1': '1', 'o/a/2': '2', 'o/a-b/1': 'x', 'o/ab/1': 'x', 'o/a0': 'x', 'o/a.': 'x' });
     expect(keysOf((await storage.list(under('o/a/'))).entries)).toEqual(['o/a/1', 'o/a/2']);

@@ -1,0 +1,67 @@
+import type { Caller, Decision } from '../registry/kind.js';
+import type { Req, Res } from './classes.js';
+import { endpointName } from './endpoints.js';
+import { codes } from '../registry/status.js';
+
+/** Where audit events go; never waits, never throws. */
+export interface AuditSink { write(event: Readonly<Record<string, unknown>>): void }
+
+/** Asked by everybody all the time, and telling nothing of anybody. */
+const unremarkable = new Set(['health', 'asset', 'page', 'discovery']);
+
+/** Time as audit.k8s.io writes it: RFC 3339 with microseconds. */
+const micro = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
+
+/** One answered request as an Event of audit.k8s.io/v1 at level Metadata; undefined where it says nothing of anybody. No body, no query, and no path that was not understood: they may hold secrets. */
+export function auditEvent(req: Req, res: Res, began: number, ended: number): Record<string, unknown> | undefined {
+  const { ask } = req;
+  if (ask && unremarkable.has(ask.type)) return undefined;
+  const reason = Object.entries(codes).find(([, code]) => code === res.statusCode)?.[0];
+  return {
+    kind: 'Event', apiVersion: 'audit.k8s.io/v1', level: 'Metadata', auditID: req.auditID, stage: 'ResponseComplete',
+    requestURI: uriOf(req), verb: ask?.type === 'resource' ? ask.verb : req.method!.toLowerCase(), user: userOf(req.caller),
+    sourceIPs: [req.network], userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), ...objectRef(req),
+    responseStatus: { metadata: {}, ...(res.statusCode >= 400 && { status: 'Failure', ...(reason && { reason }) }), code: res.statusCode },
+    requestReceivedTimestamp: micro(began), stageTimestamp: micro(ended), ...annotations(req),
+  };
+}
+
+/** The path as it was understood: an endpoint by its own name, anything unknown as nothing at all. */
+function uriOf({ ask, url }: Req): string {
+  if (!ask) return '';
+  if (ask.type === 'provider') return endpointName(ask.path);
+  return url!.split('?', 1)[0]!;
+}
+
+function objectRef({ ask }: Req): { objectRef?: unknown } {
+  if (ask?.type !== 'resource') return {};
+  const { kind, name, action } = ask;
+  return { objectRef: { resource: kind.resource, ...(name !== undefined && { name }), apiGroup: kind.group, apiVersion: 'v1alpha1', ...(action && { subresource: action.subresource }) } };
+}
+
+/** Who asked, in Kubernetes' words; people by the name of their Account, never by their address. */
+function userOf(caller: Caller | undefined): Record<string, unknown> {
+  switch (caller?.type) {
+    case 'Account': return { username: caller.account, uid: caller.account, groups: [...(caller.groups ?? []), 'system:authenticated'] };
+    case 'Machine': return { username: caller.user, ...(caller.uid !== undefined && { uid: caller.uid }), groups: caller.groups, ...(caller.extra && { extra: caller.extra }) };
+    case 'Client': return { username: `client:${caller.client}`, groups: ['system:authenticated'] };
+    default: return { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+  }
+}
+
+/** What policy said, by which rules, and where that is written down; nothing where the request never came before it. */
+function annotations({ admitted, refusal }: Req): { annotations?: Record<string, string> } {
+  const decision = refusal ?? admitted?.decision;
+  if (!decision) return {};
+  const name = recorded(decision);
+  return {
+    annotations: {
+      'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
+      'authorization.k8s.io/reason': decision.reasons.map(({ rule }) => rule).join(', '),
+      ...(name && { 'id.vestibule.org/policy-decision': name }),
+    },
+  };
+}
+
+/** The name of the PolicyDecision there is; asking for the name of one that was never needed would make it. */
+const recorded = (decision: Decision): string | undefined => ('written' in decision ? (decision.written as string | undefined) : decision.name);

@@ -1,0 +1,119 @@
+import { X509Certificate } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { qualified } from './apiserver/meter.js';
+import type { Server } from './apiserver/server.js';
+import type { AuditLog } from './auditlog.js';
+import type { Config } from './config.js';
+import type { Holdings } from './holdings.js';
+import { Phases } from './kinds/interaction/phases.js';
+import type { Court } from './kinds/policy/law.js';
+import type { Meters } from './meters.js';
+import { Exposition, type Sample, type Sources } from './metrics/exposition.js';
+import { MetricsPort } from './metrics/port.js';
+import type { IdentityProvider } from './provider/provider.js';
+import { Census } from './registry/census.js';
+import { group, version } from './registry/kind.js';
+import type { Clocks } from './registry/clocks.js';
+import type { Log } from './registry/observe.js';
+import type { Outbox } from './registry/outbox.js';
+import type { Store } from './registry/store.js';
+import { release } from './release.js';
+
+/** Where everything that is told is kept. */
+export interface Observed {
+  readonly meters: Meters;
+  readonly server: Server;
+  readonly store: Store;
+  readonly court: Court;
+  readonly provider: IdentityProvider;
+  readonly outbox: Outbox;
+  readonly clocks: Clocks | undefined;
+  readonly audit: AuditLog | undefined;
+  /** The certificate of the secure port, in PEM. */
+  readonly serving: (() => string) | undefined;
+}
+
+/** Opens the metrics port; given back at the stop. */
+export async function observe(config: Config, observed: Observed, log: Log, held: Holdings): Promise<AddressInfo> {
+  const phases = new Phases(observed.store);
+  const census = new Census(observed.store.storage, observed.store.registry.kinds);
+  held.add(async () => { phases.stop(); await census.settled() });
+  void phases.start();
+  const exposition = new Exposition({ ...ofRequests(observed), ...ofStore(observed, census), ...ofSignIns(observed, phases), ...ofPolicy(observed), ...ofSurroundings(observed) }, (metric, error) => log.warn({ err: error, metric }, 'a metric could not be told'));
+  const port = new MetricsPort(exposition, config.shown, log);
+  held.add(() => port.close());
+  return port.listen(config.metricsPort!, config.bindAddress);
+}
+
+const one = (value: Sample['value']): Sample[] => [{ value }];
+const by = (label: string, counts: Iterable<readonly [string, number]>): Sample[] => [...counts].map(([of, value]) => ({ labels: { [label]: of }, value }));
+
+function ofRequests({ meters: { server: meter }, server, audit }: Observed) {
+  return {
+    apiserver_request_total: () => [...meter.all()].flatMap(({ labels, codes }) => [...codes].map(([code, value]) => ({ labels: { ...labels, code: String(code) }, value }))),
+    apiserver_request_duration_seconds: () => [...meter.all()].map(({ labels, seconds }) => ({ labels: { ...labels }, value: seconds })),
+    apiserver_response_sizes: () => [...meter.all()].flatMap(({ labels, bytes }) => (bytes ? [{ labels: { ...labels }, value: bytes }] : [])),
+    apiserver_current_inflight_requests: () => by('request_kind', [['readOnly', server.inflight.reads], ['mutating', server.inflight.changes]]),
+    apiserver_longrunning_requests: () => [...meter.all()].filter(({ labels }) => labels.verb === 'WATCH').map(({ labels, open }) => ({ labels: { ...labels }, value: open })),
+    apiserver_watch_events_total: () => [...meter.watchEvents.entries()].map(([resource, value]) => ({ labels: { group, version, resource }, value })),
+    apiserver_terminated_watchers_total: () => by('resource', [...meter.terminated.entries()].map(([resource, count]) => [qualified(resource), count] as const)),
+    apiserver_audit_event_total: () => one(audit?.counts.events ?? 0),
+    apiserver_audit_error_total: () => [{ labels: { plugin: 'log' }, value: audit?.counts.errors ?? 0 }],
+    authentication_attempts: () => by('result', meter.authentications.entries()),
+    kubernetes_healthcheck: async () => (await server.checks()).map(({ type, name, good }) => ({ labels: { type, name }, value: Number(good) })),
+  } satisfies Partial<Sources>;
+}
+
+function ofStore({ meters, store: { hub } }: Observed, census: Census) {
+  return {
+    apiserver_storage_objects: async () => by('resource', [...await census.counts()].map(([resource, count]) => [qualified(resource), count] as const)),
+    etcd_request_duration_seconds: () => [...meters.calls].map(([operation, { seconds }]) => ({ labels: { operation }, value: seconds })),
+    etcd_request_errors_total: () => by('operation', [...meters.calls].map(([operation, { errors }]) => [operation, errors] as const)),
+    vestibule_commit_batch_size: () => one(meters.batches),
+    vestibule_commits_total: () => by('result', meters.commits.entries()),
+    vestibule_hub_lag_seconds: () => one(hub.silentFor / 1000),
+    vestibule_hub_watchers: () => one(hub.watchers),
+    vestibule_storage_version_supported: () => one(Number(meters.isSupported)),
+  } satisfies Partial<Sources>;
+}
+
+/** What the provider counts under names that begin so, by what follows; `known` begin at 0. */
+function counted(provider: IdentityProvider, prefix: string, known: readonly string[]): [string, number][] {
+  const found = [...provider.counts].filter(([event]) => event.startsWith(prefix)).map(([event, count]): [string, number] => [event.slice(prefix.length), count]);
+  return [...new Map([...known.map((name): [string, number] => [name, 0]), ...found])];
+}
+
+function ofSignIns({ meters, provider, outbox }: Observed, phases: Phases) {
+  const { signIns } = provider;
+  const oldest = (): number => { const { since } = outbox.waiting('mail'); return since === undefined ? 0 : Math.max(0, Date.now() - since) / 1000 };
+  return {
+    vestibule_sign_ins_total: () => [...signIns.tries.entries()].map(([tried, value]) => { const [method, outcome] = tried.split(' ') as [string, string]; return { labels: { method, outcome }, value } }),
+    vestibule_sign_in_duration_seconds: () => one(signIns.seconds),
+    vestibule_interactions: () => by('phase', phases.entries()),
+    vestibule_single_use_refused_total: () => by('kind', [...signIns.refused.entries(), ...counted(provider, 'reuse.', ['AuthorizationCode', 'RefreshToken', 'DeviceCode', 'PushedAuthorizationRequest', 'ReplayDetection'])]),
+    vestibule_mail_total: () => by('outcome', meters.mail.entries()),
+    vestibule_mail_outbox: () => one(outbox.waiting('mail').rows),
+    vestibule_mail_outbox_oldest_seconds: () => one(oldest()),
+    vestibule_claims_reviews_total: () => by('outcome', counted(provider, 'claims_review.', ['Answered', 'Refused', 'TimedOut', 'Failed'])),
+    vestibule_tokens_total: () => by('grant_type', counted(provider, 'token.', ['authorization_code', 'refresh_token', 'device_code'])),
+    vestibule_provider_faults_total: () => one(provider.counts.get('server_error') ?? 0),
+  } satisfies Partial<Sources>;
+}
+
+function ofPolicy({ court }: Observed) {
+  return {
+    vestibule_policy_decisions_total: () => { const { permits, refusals } = court.counts(); return by('decision', [['Permit', permits], ['Refuse', refusals]]) },
+    vestibule_policy_evaluation_seconds: () => one(court.evaluations),
+    vestibule_policy_memo_total: () => { const { hits, misses, unmemoised } = court.counts(); return by('result', [['hit', hits], ['miss', misses], ['never', unmemoised]]) },
+    vestibule_policy_faults_total: () => { const { errors, overruns } = court.counts(); return by('kind', [['error', errors], ['overrun', overruns]]) },
+  } satisfies Partial<Sources>;
+}
+
+function ofSurroundings({ meters, clocks, serving }: Observed) {
+  const certificates = () => [...meters.certificates, ...(serving ? [['serving', serving()] as const] : [])];
+  return {
+    vestibule_clock_skew_seconds: () => one(clocks?.skew ?? 0),
+    vestibule_certificate_expiry_seconds: () => by('name', certificates().map(([name, pem]) => [name, (Date.parse(new X509Certificate(pem).validTo) - Date.now()) / 1000] as const)),
+    vestibule_build_info: () => [{ labels: { version: release, node: process.version }, value: 1 }],
+  } satisfies Partial<Sources>;
+}
