@@ -258,6 +258,7 @@ export class Hub {
     try {
       for (let goesOn = true; goesOn && !ended.aborted;) {
         await subscriber.ready?.();
+        if (ended.aborted) break;
         if (reader.reached < this.#ring.from) goesOn = await this.#replay(reader, ended);
         else if (this.#join(reader)) return;
       }
