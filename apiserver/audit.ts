@@ -12,14 +12,17 @@ const unremarkable = new Set(['health', 'asset', 'page', 'discovery']);
 /** Time as audit.k8s.io writes it: RFC 3339 with microseconds. */
 const micro = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
 
+/** A text as logs may hold it: mail addresses are hidden (`security.md` 1.7). */
+export type Hide = (text: string) => string;
+
 /** One answered request as an Event of audit.k8s.io/v1 at level Metadata; undefined where it says nothing of anybody. No body, no query, and no path that was not understood: they may hold secrets. */
-export function auditEvent(req: Req, res: Res, began: number, ended: number): Record<string, unknown> | undefined {
+export function auditEvent(req: Req, res: Res, began: number, ended: number, hide: Hide): Record<string, unknown> | undefined {
   const { ask } = req;
   if (ask && unremarkable.has(ask.type)) return undefined;
   const reason = Object.entries(codes).find(([, code]) => code === res.statusCode)?.[0];
   return {
     kind: 'Event', apiVersion: 'audit.k8s.io/v1', level: 'Metadata', auditID: req.auditID, stage: 'ResponseComplete',
-    requestURI: uriOf(req), verb: ask?.type === 'resource' ? ask.verb : req.method!.toLowerCase(), user: userOf(req.caller),
+    requestURI: uriOf(req), verb: ask?.type === 'resource' ? ask.verb : req.method!.toLowerCase(), user: userOf(req.caller, hide),
     sourceIPs: [req.network], userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), ...objectRef(req),
     responseStatus: { metadata: {}, ...(res.statusCode >= 400 && { status: 'Failure', ...(reason && { reason }) }), code: res.statusCode },
     requestReceivedTimestamp: micro(began), stageTimestamp: micro(ended), ...annotations(req),
@@ -39,11 +42,11 @@ function objectRef({ ask }: Req): { objectRef?: unknown } {
   return { objectRef: { resource: kind.resource, ...(name !== undefined && { name }), apiGroup: kind.group, apiVersion: 'v1alpha1', ...(action && { subresource: action.subresource }) } };
 }
 
-/** Who asked, in Kubernetes' words; people by the name of their Account, never by their address. */
-function userOf(caller: Caller | undefined): Record<string, unknown> {
+/** Who asked, in Kubernetes' words; people by the name of their Account, never by their address; what a cluster adds to a user may be anything, and is left out. */
+function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown> {
   switch (caller?.type) {
     case 'Account': return { username: caller.account, uid: caller.account, groups: [...(caller.groups ?? []), 'system:authenticated'] };
-    case 'Machine': return { username: caller.user, ...(caller.uid !== undefined && { uid: caller.uid }), groups: caller.groups, ...(caller.extra && { extra: caller.extra }) };
+    case 'Machine': return { username: hide(caller.user), groups: caller.groups.map(hide) };
     case 'Client': return { username: `client:${caller.client}`, groups: ['system:authenticated'] };
     default: return { username: 'system:anonymous', groups: ['system:unauthenticated'] };
   }

@@ -234,7 +234,7 @@ export class Server {
   #record(req: Req, res: Res, milliseconds: number, at: number): void {
     const { meter, audit } = this.#parts;
     meter?.record(req, res, milliseconds);
-    const event = audit && auditEvent(req, res, at, at + milliseconds);
+    const event = audit && auditEvent(req, res, at, at + milliseconds, this.#hidden);
     if (event) audit.write(event);
     this.#log(req, res, milliseconds);
   }
@@ -253,12 +253,14 @@ export class Server {
     }, 'request');
   }
 
-  /** The user of a cluster who asked, let in or not, as logs may name them: an address as a keyed hash (`security.md` 1.7). */
+  /** The user of a cluster who asked, let in or not. */
   #userOf(req: Req): string | undefined {
     const caller = req.claim && this.#frontProxy.caller(req);
-    if (caller?.type !== 'Machine') return undefined;
-    return caller.user.includes('@') ? `address:${this.#parts.keys.mac('logged address', caller.user).toString('hex').slice(0, 16)}` : caller.user;
+    return caller?.type === 'Machine' ? this.#hidden(caller.user) : undefined;
   }
+
+  /** A name as logs may hold it: an address as a keyed hash (`security.md` 1.7). */
+  readonly #hidden = (text: string): string => (text.includes('@') ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}` : text);
 }
 
 /** What the provider's library says of the store, in this API's words: it carries the HTTP status alone. */

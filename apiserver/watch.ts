@@ -8,6 +8,7 @@ import { counts, Stored } from '../registry/stored.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import type { Encoder } from './encode.js';
+import { Line } from './line.js';
 import type { ServerMeter } from './meter.js';
 import { rangeOf } from './list.js';
 import { Places } from './places.js';
@@ -17,7 +18,7 @@ import { parseSelector, type Selector } from './selectors.js';
 import { shortOf } from './version.js';
 import { whole, type View } from './view.js';
 
-const bounds = { bytes: 1 << 20, events: 1_000, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000, patience: 60_000, seconds: 2_000_000 };
+const bounds = { bytes: 1 << 20, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000, patience: 60_000, seconds: 2_000_000 };
 
 /** Streams of changes, one JSON event a line (`kubernetes.md` 5). */
 export class Watcher {
@@ -109,8 +110,6 @@ class Stream {
   readonly #prefix: string;
   readonly #exact: string | undefined;
   #subscription: Subscription | undefined;
-  #queue: Promise<void> = Promise.resolve();
-  #queued = 0;
   #taken: Revision = 0;
   #cut = false;
   #told = false;
@@ -146,7 +145,6 @@ class Stream {
     } finally {
       for (const timer of timers) clearTimeout(timer);
       this.#subscription?.leave();
-      await this.#queue;
       this.#res.end();
     }
   }
@@ -203,28 +201,27 @@ class Stream {
 
   /** Resolves once what was written has left; a reader that takes none of it for a minute is cut. */
   async #ready(): Promise<void> {
-    await this.#queue;
-    if (!this.#res.writableNeedDrain) return;
+    const all = [this.#res, ...(this.#res.socket ? [this.#res.socket] : [])];
+    if (this.#res.destroyed || !all.some((one) => one.writableNeedDrain)) return;
     const impatience = setTimeout(() => this.#abandon(), bounds.patience);
     await new Promise<void>((resolve) => {
-      const over = (): void => { this.#res.off('drain', over).off('close', over); resolve() };
-      this.#res.on('drain', over).on('close', over);
+      const over = (): void => { for (const one of all) one.off('drain', over).off('close', over); resolve() };
+      for (const one of all) one.on('drain', over).on('close', over);
     });
     clearTimeout(impatience);
   }
 
-  /** Keeps the order of events while each is decided; a reader too far behind is told no more and resumes from its version, therefore never in the midst of a revision, which several objects may share. */
+  /** Tells an event; a reader too far behind is told no more and resumes from its version, therefore never in the midst of a revision, which several objects may share. */
   #take(event: HubEvent): void {
     const name = (event.after ?? event.before)!.name;
     if (this.#cut || (this.#exact !== undefined ? name !== this.#exact : !name.startsWith(this.#prefix))) return;
-    if (event.revision !== this.#taken && (this.#queued > bounds.events || this.#res.writableLength > bounds.bytes)) {
+    if (event.revision !== this.#taken && this.#res.writableLength > bounds.bytes) {
       this.#meter?.terminated.add(this.#kind.resource);
       this.#cut = true;
       return this.#finish();
     }
     this.#taken = event.revision;
-    this.#queued += 1;
-    this.#queue = this.#queue.then(() => this.#deliver(event)).catch(() => { this.#res.destroy() }).finally(() => { this.#queued -= 1 });
+    try { this.#deliver(event) } catch { this.#res.destroy() }
   }
 
   #added(stored: Stored): void {
@@ -238,17 +235,18 @@ class Stream {
     this.#res.destroy();
   }
 
-  async #deliver(event: HubEvent): Promise<void> {
+  #deliver(event: HubEvent): void {
     const after = event.after && this.#visible(event.after) ? event.after : undefined;
     const before = event.before && this.#visible(event.before) ? event.before : undefined;
     if (!after && !before) return;
     const type = !before ? 'ADDED' : !after ? 'DELETED' : 'MODIFIED';
     const shown = after ?? before!;
     const first = this.#isFirst();
-    const make = (): Buffer => line(type, this.#view.single(shown, this.#call, first, event.revision));
+    const make = (): Line => new Line(type, this.#view.single(shown, this.#call, first, event.revision));
     const isShared = !this.#kind.strategy.status && (!first || this.#view === whole);
     this.#meter?.watchEvents.add(this.#kind.resource);
-    this.#res.write(isShared ? event.frame(`${type} ${this.#view.label(this.#call.now)}`, make) : make());
+    const line = isShared ? event.shared(`${type} ${this.#view.label(Date.now())}`, make) : make();
+    line.sendTo(this.#res);
   }
 
   #visible(stored: Stored): boolean {
@@ -260,7 +258,7 @@ class Stream {
   get #call() { return { caller: this.#admitted.caller, now: Date.now() } }
 
   #bookmark(): void {
-    if (this.#start.bookmarks && this.#subscription && !this.#cut && !this.#res.destroyed && this.#queued === 0) this.#write('BOOKMARK', this.#mark(this.#subscription.position()));
+    if (this.#start.bookmarks && this.#subscription && !this.#cut) this.#write('BOOKMARK', this.#mark(this.#subscription.position()));
   }
 
   #mark(revision: Revision, annotations?: Record<string, string>): Buffer {
@@ -268,8 +266,7 @@ class Stream {
   }
 
   #error(error: StatusError): void { this.#write('ERROR', Buffer.from(JSON.stringify(error.toStatus()))) }
-  #write(type: string, object: Buffer): void { if (!this.#res.destroyed && !this.#res.writableEnded) this.#res.write(line(type, object)) }
+  #write(type: string, object: Buffer): void { new Line(type, object).sendTo(this.#res) }
 }
 
 const tooOld = (): StatusError => expired('too old resource version');
-const line = (type: string, object: Buffer): Buffer => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object, Buffer.from('}\n')]);

@@ -13,7 +13,7 @@ export class HubEvent {
   /** The object after the change; of a deletion, undefined. */
   readonly after: Stored | undefined;
   readonly before: Stored | undefined;
-  readonly #frames = new Map<string, Buffer>();
+  readonly #shared = new Map<string, unknown>();
 
   constructor(kind: AnyKind, change: Change, revision: Revision) {
     this.revision = revision;
@@ -24,13 +24,14 @@ export class HubEvent {
   /** Bytes held by it. */
   get size(): number { return sizeOf(this.after) + sizeOf(this.before) }
 
-  /** The bytes of one view of this event, made by the first that asks; a few views are kept, the oldest makes room. */
-  frame(view: string, make: () => Buffer): Buffer {
-    let frame = this.#frames.get(view);
-    if (frame) return frame;
-    if (this.#frames.size >= views) this.#frames.delete(this.#frames.keys().next().value!);
-    this.#frames.set(view, (frame = make()));
-    return frame;
+  /** What one view makes of this event, by the first that asks; a few views are kept, the oldest makes room. */
+  shared<T>(view: string, make: () => T): T {
+    const known = this.#shared.get(view) as T | undefined;
+    if (known !== undefined) return known;
+    if (this.#shared.size >= views) this.#shared.delete(this.#shared.keys().next().value!);
+    const made = make();
+    this.#shared.set(view, made);
+    return made;
   }
 }
 
@@ -261,6 +262,7 @@ export class Hub {
     try {
       for (let goesOn = true; goesOn && !ended.aborted;) {
         await subscriber.ready?.();
+        if (ended.aborted) break;
         if (reader.reached < this.#ring.from) goesOn = await this.#replay(reader, ended);
         else if (this.#join(reader)) return;
       }

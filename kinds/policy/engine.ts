@@ -9,7 +9,7 @@ import { defaultPolicy } from './default.js';
 import { Judge, noCounts, type Chambers, type Counts, type Judgement } from './judge.js';
 import { lockout, type Operator } from './lockout.js';
 import { Prepared } from './prepared.js';
-import { readRules, summaryOf, type Rule, type RuleSummary } from './ruleset.js';
+import { readRules, ruleForm, summaryOf, type Rule, type RuleSummary } from './ruleset.js';
 import type { Fault } from './scan.js';
 import type { Trouble } from './troubles.js';
 import { unsupported } from './unsupported.js';
@@ -24,6 +24,8 @@ export interface Engine {
   readonly schema: string;
   /** The text in force until another is. */
   readonly defaultText: string;
+  /** Equal where texts are read alike: changes with Cedar, with what rules may name, and with the form rules are held in. */
+  readonly reader: string;
   /** Of the policies in force, since the start. */
   readonly counts: Readonly<Counts>;
   /** How long Cedar took, in seconds, where memory had no answer. */
@@ -34,8 +36,8 @@ export interface Engine {
   check(text: string): Promise<Checked>;
   /** The rules of a text that was checked before, in some tens of milliseconds; throws where it cannot be read. */
   rulesOf(text: string): Promise<RuleSummary[]>;
-  /** Puts a checked text in force at once and wholly, everything remembered forgotten; throws, and changes nothing, where it cannot be read. The latest call wins. */
-  use(name: string, text: string): Promise<void>;
+  /** Puts a checked text in force at once and wholly, everything remembered forgotten, by its rules where they are known already; answers them. Throws, and changes nothing, where it cannot be read. The latest call wins. */
+  use(name: string, text: string, known?: readonly Rule[]): Promise<readonly Rule[]>;
   /** Another text beside the one in force, to ask what it would say; at `time` (ms), where it is another than now. */
   attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement>;
   /** One decision; never throws and never waits. */
@@ -63,6 +65,7 @@ let engines = 0;
 class CedarEngine implements Engine {
   readonly schema: string;
   readonly defaultText: string;
+  readonly reader: string;
   readonly counts: Counts = noCounts();
   readonly evaluations = new Histogram(evaluationSeconds);
   readonly #cedar: Cedar;
@@ -82,6 +85,7 @@ class CedarEngine implements Engine {
     this.#operators = operators;
     this.schema = cedarSchema(vocabulary);
     this.defaultText = defaultPolicy(vocabulary);
+    this.reader = JSON.stringify([cedar.getCedarVersion(), ruleForm, this.schema]);
     const own = ++engines;
     this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, `force${own}-`), counts: this.counts, evaluations: this.evaluations, ...(trouble && { trouble }) };
     this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, `trial${own}-`), counts: noCounts() };
@@ -110,12 +114,13 @@ class CedarEngine implements Engine {
 
   async rulesOf(text: string): Promise<RuleSummary[]> { return (await this.#readable('', text)).map(summaryOf) }
 
-  async use(name: string, text: string): Promise<void> {
+  async use(name: string, text: string, known?: readonly Rule[]): Promise<readonly Rule[]> {
     const call = ++this.#calls;
-    const rules = await this.#readable(name, text);
-    if (call !== this.#calls) return;
+    const rules = known ?? await this.#readable(name, text);
+    if (call !== this.#calls) return rules;
     this.#judge = this.#judgeOf(name, rules, this.#chambers);
     this.decide({ caller: { type: 'Visitor' }, action: 'discovery', facts: { path: '/api' } });
+    return rules;
   }
 
   async attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement> {

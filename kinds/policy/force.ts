@@ -2,6 +2,7 @@ import type { Log } from '../../registry/observe.js';
 import { timeout } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { Engine } from './engine.js';
+import { KeptRules } from './kept.js';
 import { enact, newestPolicy, Policy, policyName, policyNumber, type PolicyObject } from './policy.js';
 
 /** After a text could not be compiled, and after history was lost, looks again so much later, in milliseconds. */
@@ -14,9 +15,11 @@ export class Force {
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #changed: () => void;
+  readonly #kept: KeptRules;
   #wanted = 0;
   #reached = 0;
   #work: Promise<void> = Promise.resolve();
+  #keeping: Promise<void> = Promise.resolve();
   #leave: () => void = () => {};
   #stopped = false;
 
@@ -26,6 +29,7 @@ export class Force {
     this.#engine = engine;
     this.#store = store;
     this.#log = log;
+    this.#kept = new KeptRules(store, engine);
   }
 
   /** Follows from here on, and loads the newest policy, or creates the first; replicas may race for it. */
@@ -67,6 +71,7 @@ export class Force {
     this.#leave();
     for (const timer of this.#timers) clearTimeout(timer);
     await this.#work;
+    await this.#keeping;
   }
 
   /** The rules of the default text, read outside of any transaction where they are going to be needed. */
@@ -79,7 +84,7 @@ export class Force {
     if (number < this.#wanted || number <= this.#reached) return;
     const { name } = policy.metadata;
     try {
-      await this.#engine.use(name, policy.spec.cedar);
+      await this.#use(name, policy.spec.cedar);
       this.#reached = number;
       this.#changed();
       this.#log.info({ policy: name, author: policy.status.author }, 'a policy is in force');
@@ -87,6 +92,13 @@ export class Force {
       this.#log.error({ err: error, policy: name }, 'a policy cannot be brought into force, the former stays');
       this.#later(again.failed, () => this.take(policy));
     }
+  }
+
+  /** By the rules that a replica kept when it read this text, else by the text, whose rules are then kept. Nobody looks at what is kept but when a policy comes into force: replicas of different releases overwrite each other's once each, not for ever. */
+  async #use(name: string, text: string): Promise<void> {
+    const known = await this.#kept.of(name, text).catch((error) => { this.#log.debug({ err: error }, 'what was kept of the policy cannot be read, its text is'); return undefined });
+    const rules = await this.#engine.use(name, text, known);
+    if (!known) this.#keeping = this.#kept.keep(name, text, rules).catch((error) => this.#log.debug({ err: error }, 'the rules of the policy were not kept for the next start'));
   }
 
   #follow(): void {

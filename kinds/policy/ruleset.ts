@@ -19,6 +19,9 @@ export interface Rule {
 /** A rule as people see it in the status of a Policy. */
 export interface RuleSummary { readonly id: string; readonly effect: 'permit' | 'forbid'; readonly message?: string }
 
+/** Raised with every change of what is read of a rule: rules read by an earlier release are then read anew. */
+export const ruleForm = 1;
+
 /** What people see of a rule. */
 export const summaryOf = ({ id, effect, message }: Rule): RuleSummary => ({ id, effect, ...(message !== undefined && { message }) });
 

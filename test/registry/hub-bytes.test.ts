@@ -106,7 +106,7 @@ describe('the cache', () => {
 test('of one event few views are kept, each made once while it is', () => {
   const event = new HubEvent(Thing, { key: 'objects/things/a', entry: { key: 'objects/things/a', value: small, revision: 2 } }, 2);
   let made = 0;
-  const look = (view: string): string => event.frame(view, () => { made += 1; return Buffer.from(view) }).toString();
+  const look = (view: string): string => event.shared(view, () => { made += 1; return Buffer.from(view) }).toString();
   for (let second = 0; second < 100; second += 1) for (const view of ['ADDED', `ADDED table ${second}`, `ADDED table ${second}`]) expect(look(view)).toBe(view);
   expect(made).toBeLessThanOrEqual(100 + 100 / 7 + 1);
 });

@@ -160,6 +160,24 @@ describe('a subscriber', () => {
     await until(async () => alive.told.length === 1, 'the other');
   });
 
+  test('that leaves while it is waited for is told no more', async () => {
+    const room = await open();
+    const from = await revision();
+    for (let size = 1; size <= 150; size += 1) await room.put('a', { size });
+    await room.hub.reached(await revision(), 5_000);
+    let [told, asked] = [0, 0];
+    let goOn = (): void => {};
+    const waiting = new Promise<void>((resolve) => { goOn = resolve });
+    const { leave } = room.hub.subscribe('things', from, { event: () => { told += 1 }, end: () => {}, ready: () => { asked += 1; return waiting } });
+    await until(async () => asked > 0, 'the part that it waits before');
+    const before = told;
+    leave();
+    goOn();
+    await room.put('a', { size: 151 });
+    await room.hub.reached(await revision(), 5_000);
+    expect([before < 150, told]).toEqual([true, before]);
+  });
+
   test('is ended when the hub stops', async () => {
     const room = await open();
     const listener = new Listener(room, await revision());
