@@ -93,8 +93,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const settings: Settings = { baseURL, limitFactor: config.limitFactor, epoch: await readEpoch(storage), emailFrom: config.emailFrom, operators: config.operators, allowPrivateNetwork: config.allowPrivateNetwork, mockMail: config.mockMail, rpID: await relyingPartyID(storage, baseURL, log) };
-  const hub = new Hub(storage, registry.kinds, log);
+  const [settings, hub] = [await settingsOf(config, baseURL, storage, log), new Hub(storage, registry.kinds, log)];
   const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
   let provider: IdentityProvider;
   let server: Server | undefined;
@@ -107,10 +106,8 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   const limits = new NetworkLimits(storage, config.limitFactor);
   held.add(() => hub.stop());
   await hub.start();
-  groups = new Memberships(store, config.operators);
   const suppliers = new Suppliers(store);
-  held.add(() => { groups.stop(); suppliers.stop() });
-  await Promise.all([groups.start(), suppliers.start()]);
+  await follow((groups = new Memberships(store, config.operators)), suppliers, held);
   provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, suppliers, stylesheet: () => server!.stylesheet, log, outbox, networkLimits: limits });
   await declareBuiltIn(store);
   const mail = await mailFor(config, store);
@@ -139,6 +136,18 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   warmed = warm(registry, log);
   const counts = () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]);
   return { baseURL, store, warmed, counts, ...urls, ...(seen && { metricsURL: urlOf('http', seen) }), stop: () => held.release(), reopen: async () => { await audit?.reopen() } };
+}
+
+/** Two indexes, kept up with their kinds until the stop. */
+async function follow(groups: Memberships, suppliers: Suppliers, held: Holdings): Promise<void> {
+  held.add(() => { groups.stop(); suppliers.stop() });
+  await Promise.all([groups.start(), suppliers.start()]);
+}
+
+/** What kinds and the provider may know of the settings. */
+async function settingsOf(config: Config, baseURL: string, storage: Storage, log: Log): Promise<Settings> {
+  const { limitFactor, emailFrom, operators, allowPrivateNetwork, mockMail } = config;
+  return { baseURL, limitFactor, emailFrom, operators, allowPrivateNetwork, mockMail, epoch: await readEpoch(storage), rpID: await relyingPartyID(storage, baseURL, log) };
 }
 
 /** What of the HTTP core follows from the settings and from the pieces that must be well. */

@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { Agent } from 'node:https';
 import { createServer as createLine, connect as dial, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { claimPattern, takeHeaders } from '../../apiserver/frontproxy/claim.js';
 import { clientAuth, serverAuth, type Pair } from '../../certificate.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
 import { authority, callerOf, certificate, master, proxyOf, saying, startFronted, until, type Fronted } from '../support/frontproxy.js';
 import { begin, signIn } from '../support/signin.js';
-import { createClient, startTest, stopAll } from '../support/service.js';
+import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
@@ -23,7 +25,8 @@ const whoami = async (tab: Tab): Promise<unknown> => (await tab.post(review, und
 
 describe.each(['embedded', 'etcd'] as const)('a user of a cluster, on %s', (store) => {
   let front: Fronted;
-  beforeAll(async () => { front = await startFronted({ store, flags: ['--operators', 'op@example.test', '--requestheader-uid-headers', 'x-remote-uid'] }); await createClient(front.service, 'app') });
+  const audit = join(temporary(), 'audit.log');
+  beforeAll(async () => { front = await startFronted({ store, flags: ['--operators', 'op@example.test', '--requestheader-uid-headers', 'x-remote-uid', '--audit-log-path', audit] }); await createClient(front.service, 'app') });
 
   test('is who the front proxy says: in policy, in answers, in what is recorded and in the log', async () => {
     const root = front.caller(front.proxy, master);
@@ -42,6 +45,13 @@ describe.each(['embedded', 'etcd'] as const)('a user of a cluster, on %s', (stor
     expect(lines).toContainEqual(expect.objectContaining({ message: 'request', user: 'root', verb: 'create', resource: 'groups', code: 201 }));
     expect(lines).toContainEqual(expect.objectContaining({ message: 'request', user: expect.stringMatching(/^address:[\da-f]{16}$/), method: 'GET', code: 403 }));
     expect(front.service.logs.join('')).not.toContain('ada@');
+    await until(() => readFileSync(audit, 'utf8').includes('"forbid"'));
+    const events = readFileSync(audit, 'utf8');
+    expect(events.split('\n').filter(Boolean).map((line) => JSON.parse(line))).toEqual(expect.arrayContaining([
+      expect.objectContaining({ verb: 'create', user: { username: 'root', groups: ['system:masters', 'system:authenticated'] } }),
+      expect.objectContaining({ verb: 'list', user: { username: expect.stringMatching(/^address:[\da-f]{16}$/), groups: [] } }),
+    ]));
+    expect(events).not.toContain('ada@');
   });
 
   test('is told who that is, whole, and what may be done', async () => {
