@@ -13,6 +13,7 @@ const ofNode = new Set(['date', 'connection', 'keep-alive']);
 
 /** GET of one's own passkey with the session's cookie: against node:http with the same bytes, and against an Express route. */
 export const get: Row = {
+  slice: 0.5,
   metrics: [
     { ...shared, id: '1a', peer: 'raw', gate: 3.0, stretch: 2.2 },
     { ...shared, id: '1b', peer: 'express', gate: { 20: 0.5, 24: 1.2 }, stretch: { 20: 0.33, 24: 0.9 } },

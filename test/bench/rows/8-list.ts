@@ -15,6 +15,7 @@ const shared = { unit: 'µs', of: cpuPerOperation, is: '≤' } as const;
 
 /** A page of a hundred among a thousand, a hundred thousand and a million objects, against node:http with the same bytes. */
 export const listPage: Row = {
+  slice: 0.5,
   metrics: [
     { ...shared, id: '8a', workload: 'list 100 of 1 k', ours: '1 k', peer: 'raw', gate: 3, stretch: 2 },
     { ...shared, id: '8b', workload: 'list 100 of 100 k', ours: '100 k', peer: 'raw', gate: 3, stretch: 2 },
