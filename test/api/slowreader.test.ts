@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { request, type IncomingMessage } from 'node:http';
 import { Group } from '../../kinds/group.js';
+import { insists } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
@@ -54,7 +55,7 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
     const { tab } = await signIn(service, 'op@example.test');
     const from = (await tab.get('groups').is(200)).body.metadata.resourceVersion;
     const names = Array.from({ length: 1_300 }, (_, i) => `g${i}`);
-    const create = (name: string) => service.store.change(service.store.systemCall(), (tx) => tx.create(Group, { metadata: { name }, status: {}, spec: { displayName: name, members: [] } }));
+    const create = (name: string) => insists(() => service.store.change(service.store.systemCall(), (tx) => tx.create(Group, { metadata: { name }, status: {}, spec: { displayName: name, members: [] } })));
     await Promise.all(names.map(create));
     await create('last');
     await service.store.hub.reached((await service.storage.get('meta/hub')).revision, 5_000);
@@ -77,9 +78,9 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
     const names = Array.from({ length: 40 }, (_, i) => `g${i}`);
-    const change = (name: string, round: number) => service.store.change(service.store.systemCall(), (tx) => (round === 0
+    const change = (name: string, round: number) => insists(() => service.store.change(service.store.systemCall(), (tx) => (round === 0
       ? tx.create(Group, { metadata: { name }, status: {}, spec: { displayName: '0', members: Array.from({ length: 300 }, (_, i) => `member-${i}-of-${name}@example.test`) } })
-      : tx.update(Group, name, ({ spec }) => { spec.displayName = `${round}` })));
+      : tx.update(Group, name, ({ spec }) => { spec.displayName = `${round}` }))));
     const from = (await tab.get('groups').is(200)).body.metadata.resourceVersion;
     const [slow, quick] = [new Reader(tab, from), new Reader(tab, from)];
     await Promise.all([slow.answered, quick.answered]);
