@@ -41,7 +41,7 @@ export async function measure({ seconds = 3, slice }: Row, sides: readonly Side[
   return samples;
 }
 
-/** The slices of one window as one: what can be added is added, latencies are the middle ones, all else is the last one's. */
+/** The slices of one window as one: what can be added is added, p50 is the middle one of them and p99 the largest, all else is the last one's. */
 function together(parts: readonly Sample[]): Sample {
   const [last, ...others] = [...parts].reverse() as [Sample, ...Sample[]];
   if (others.length === 0) return last;
@@ -49,6 +49,6 @@ function together(parts: readonly Sample[]): Sample {
   const memo = last.memo && { hits: sum((part) => part.memo!.hits), misses: sum((part) => part.memo!.misses) };
   return {
     ...last, operations: sum(({ operations }) => operations), seconds: sum(({ seconds }) => seconds), cpuMicros: sum(({ cpuMicros }) => cpuMicros),
-    p50: median(parts.map(({ p50 }) => p50)), p99: median(parts.map(({ p99 }) => p99)), ...(memo && { memo }),
+    p50: median(parts.map(({ p50 }) => p50)), p99: Math.max(...parts.map(({ p99 }) => p99)), ...(memo && { memo }),
   };
 }
