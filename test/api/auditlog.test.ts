@@ -7,6 +7,7 @@ import { ConfigError, readConfig } from '../../config.js';
 import { createLog, readable } from '../../registry/observe.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { program } from '../support/command.js';
+import { mountDisk, mounts } from '../support/disk.js';
 import { settles } from '../support/patience.js';
 import { startTest, stopAll, temporary } from '../support/service.js';
 import { exchange } from '../support/tab.js';
@@ -74,22 +75,11 @@ describe('the audit log of the command', () => {
   });
 });
 
-const mounts = ((): boolean => {
-  const probe = temporary();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe], { stdio: 'ignore' });
-    execFileSync('umount', [probe]);
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 describe('the disk of the audit log is full', () => {
   const run = mounts ? test : test.skip;
   run(`events are lost and counted, and it goes on with room, on a line of its own${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`, async () => {
     const disk = temporary();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
+    mountDisk(disk, 1);
     try {
       writeFileSync(join(disk, 'other'), Buffer.alloc(512 << 10));
       const told: unknown[] = [];

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { makeCertificate } from '../../certificate.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import type { Storage } from '../../storage/storage.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { tokenOf } from '../support/device.js';
-import { kubeConfig, Watched } from '../support/informer.js';
+import { kubeConfig, servingFiles, Watched } from '../support/informer.js';
 import { settles } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
 import { stopAll, temporary } from '../support/service.js';
@@ -35,12 +32,9 @@ describe.each(['embedded', 'etcd'] as const)(`an informer while the service is k
   let writes = 0;
   beforeAll(async () => {
     const directory = temporary();
-    const { cert, key } = makeCertificate(['localhost'], Date.now());
-    const [certFile, keyFile] = [join(directory, 'given.crt'), join(directory, 'given.key')];
-    writeFileSync(certFile, cert);
-    writeFileSync(keyFile, key, { mode: 0o600 });
+    const { cert, flags: serving } = servingFiles(directory);
     ports = await freePorts(2);
-    const flags = (i: number): string[] => ['--operators', 'op@example.test', '--secure-port', String(ports[i]), '--tls-cert-file', certFile, '--tls-private-key-file', keyFile];
+    const flags = (i: number): string[] => ['--operators', 'op@example.test', '--secure-port', String(ports[i]), ...serving];
     if (store === 'etcd') {
       etcd = await startEtcd();
       storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
@@ -48,7 +42,7 @@ describe.each(['embedded', 'etcd'] as const)(`an informer while the service is k
     } else replicas = [await Served.start(directory, {}, { flags: [...flags(0), '--etcd-compaction-interval', '1'] })];
     operator = (await signIn(replicas[0]!, 'op@example.test')).tab;
     wire = await Wire.to(ports[0]!);
-    watched = await new Watched(kubeConfig(`https://localhost:${wire.port}`, readFileSync(certFile), await tokenOf(replicas[0]!, operator)), 'groups').start();
+    watched = await new Watched(kubeConfig(`https://localhost:${wire.port}`, cert, await tokenOf(replicas[0]!, operator)), 'groups').start();
   });
   afterAll(async () => {
     await watched?.stop();

@@ -1,13 +1,10 @@
 import { KubernetesObjectApi, PatchStrategy, type KubeConfig, type KubernetesObject } from '@kubernetes/client-node';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { makeCertificate } from '../../certificate.js';
 import { Group } from '../../kinds/group.js';
 import { kinds } from '../../kinds/index.js';
 import type { Transaction } from '../../registry/kind.js';
 import { tokenOf } from '../support/device.js';
-import { group, kubeConfig, version, Watched } from '../support/informer.js';
+import { group, kubeConfig, servingFiles, version, Watched } from '../support/informer.js';
 import { settles } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
@@ -29,15 +26,12 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
   let watched: Watched;
   beforeAll(async () => {
     const directory = temporary();
-    const { cert, key } = makeCertificate(['localhost'], Date.now());
-    const [certFile, keyFile] = [join(directory, 'given.crt'), join(directory, 'given.key')];
-    writeFileSync(certFile, cert);
-    writeFileSync(keyFile, key, { mode: 0o600 });
-    service = await startTest({ store, directory, flags: ['--operators', 'op@example.test', '--limit-factor', '10000', '--secure-port', '0', '--tls-cert-file', certFile, '--tls-private-key-file', keyFile] });
+    const { cert, flags: serving } = servingFiles(directory);
+    service = await startTest({ store, directory, flags: ['--operators', 'op@example.test', '--limit-factor', '10000', '--secure-port', '0', ...serving] });
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     wire = await Wire.to(secure(service));
-    config = kubeConfig(`https://localhost:${wire.port}`, readFileSync(certFile), await tokenOf(service, operator));
+    config = kubeConfig(`https://localhost:${wire.port}`, cert, await tokenOf(service, operator));
   });
   afterEach(async () => { await watched?.stop(); wire.mend(secure(service)) });
   afterAll(async () => { wire?.close(); await stopAll() });

@@ -6,6 +6,7 @@ import { open } from 'lmdb';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { mountDisk, mounts } from '../support/disk.js';
 import { bytes, everything, put } from './drive.js';
 import { compile, type Program, type Running } from './program.js';
 
@@ -131,23 +132,12 @@ describe('the directory', () => {
   });
 });
 
-const mounts = ((): boolean => {
-  try {
-    const probe = execFileSync('mktemp', ['-d']).toString().trim();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe], { stdio: 'ignore' });
-    execFileSync('umount', [probe]);
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 describe('the disk is full', () => {
   const run = mounts ? test : test.skip;
   run(`writes are refused, reads go on, it recovers with space${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`, async () => {
     const disk = join(directory, 'disk');
     execFileSync('mkdir', [disk]);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]);
+    mountDisk(disk, 8);
     const filler = await compile('test/storage/embedded-filler.ts');
     try {
       const filling = filler.start([disk]);

@@ -1,6 +1,18 @@
 import { CustomObjectsApi, KubeConfig, makeInformer, type Informer, type KubernetesListObject, type KubernetesObject, type ObjectCache } from '@kubernetes/client-node';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeCertificate } from '../../certificate.js';
 
 export const [group, version] = ['id.vestibule.org', 'v1alpha1'];
+
+/** A certificate for localhost in files of a directory, and the flags that have a service prove itself by it. */
+export function servingFiles(directory: string): { cert: Buffer; flags: readonly string[] } {
+  const { cert, key } = makeCertificate(['localhost'], Date.now());
+  const [certFile, keyFile] = [join(directory, 'given.crt'), join(directory, 'given.key')];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key, { mode: 0o600 });
+  return { cert: Buffer.from(cert), flags: ['--tls-cert-file', certFile, '--tls-private-key-file', keyFile] };
+}
 
 /** What a program reads from its kubeconfig: where, whom to trust, and its token. */
 export function kubeConfig(server: string, ca: Buffer, token: string): KubeConfig {
