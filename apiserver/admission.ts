@@ -75,6 +75,12 @@ export class Admission {
     return this.#authorize(objectQuestion(admitted, stored, 'never')).allowed;
   }
 
+  /** Whether every object of the collection may be seen, whatever it is; where that cannot be told at once, each is asked for. */
+  seesAll({ ask, caller, facts = noFacts }: Admitted): boolean {
+    const { kind } = ask as ResourceAsk;
+    return this.#authorize({ caller, action: actionOf(ask as ResourceAsk), kind, facts, every: true, record: 'never' }).allowed;
+  }
+
   /** The decision on one object of a collection that is about to be deleted. */
   judge(admitted: Admitted, stored: Stored): Decision { return this.#authorize(objectQuestion(admitted, stored, 'allowed')) }
 

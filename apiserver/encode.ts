@@ -40,6 +40,16 @@ export class Encoder {
     else res.end(body.toString('latin1'), 'latin1');
   }
 
+  /** The same as 200 of a body in parts. */
+  sendParts(req: Req, res: Res, parts: readonly Buffer[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    if (length <= inOnePiece || req.method === 'HEAD') return this.send(req, res, 200, Buffer.concat(parts));
+    writeHead(res, 200, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...plain, 'Content-Length', String(length)]);
+    res.bytes += length;
+    for (const part of parts) res.write(part);
+    res.end();
+  }
+
   /** The headers of a stream, sent before its first event; node frames it in chunks or, for HTTP/1.0, by the connection's end. */
   begin(req: Req, res: Res, code: number): void {
     res.writeHead(code, [...this.#headers, 'Audit-ID', req.auditID, 'Cache-Control', 'no-store', 'Content-Type', 'application/json']);

@@ -1,4 +1,4 @@
-import { Compacted, under, type Entry, type Page, type Range, type Revision } from '../storage/storage.js';
+import { Compacted, under, type Entry, type ListOptions, type Page, type Range, type Revision } from '../storage/storage.js';
 import type { AnyKind } from '../registry/kind.js';
 import { badRequest, expired, invalid } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
@@ -12,10 +12,13 @@ import { versionOf, wholeNumber, type Query } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
 import { refuseTooNew } from './version.js';
+import { whole } from './view.js';
 
 const pageMost = 500;
 /** So many rows are read at a time, at least, where some are left out. */
 const sieved = 100;
+
+const tokensKept = 100;
 
 /** Counts of what follows end here. */
 const countable = 1000;
@@ -23,8 +26,11 @@ const countable = 1000;
 /** Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where all of them were seen to be visible. */
 interface Token { r: Revision; k: string; q: string; n?: number }
 
-/** Some of a collection, and how many follow where that may be told. */
-interface Found { entries: Stored[]; revision: Revision; more: boolean; filtered: boolean; following?: number | undefined }
+/** Some of a collection, up to the key `last`, as it is sent, and how many follow where that may be told. */
+interface Found { items: readonly Buffer[]; count: number; last: string | undefined; revision: Revision; more: boolean; filtered: boolean; following?: number | undefined }
+
+/** What a request gets to see of a collection: whether it selects, whether nothing is left out, and one by one. */
+interface Sieve { readonly selects: boolean; readonly passesAll: boolean; pass(entry: Entry): Stored | undefined }
 
 /** The keys of a collection, or of one owner's part of it. */
 export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
@@ -41,6 +47,7 @@ export class Lister {
   readonly #admission: Admission;
   readonly #encoder: Encoder;
   readonly #keys: Keys;
+  readonly #sealed = new Map<string, string>();
 
   constructor(store: Store, admission: Admission, encoder: Encoder, keys: Keys) {
     this.#store = store;
@@ -59,69 +66,85 @@ export class Lister {
     const at = token?.r ?? (await this.#exactly(ask, limit));
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
     if (!limit) return this.#whole(req, res, admitted, selector, from, at);
-    const found = await this.#page(admitted, selector, from, Math.min(limit, pageMost), at, !token);
-    const last = found.entries.at(-1);
-    const remaining = token?.n !== undefined && !found.filtered ? token.n - found.entries.length : found.following;
-    const next = found.more && last ? this.#seal(admitted, { r: found.revision, k: last.entry.key, q: fingerprint(ask.query), ...(remaining !== undefined && { n: remaining }) }) : undefined;
+    const sieve = this.#sieve(admitted, selector);
+    const found = await (sieve.passesAll ? this.#plain(admitted, from, Math.min(limit, pageMost), at, !token) : this.#page(admitted, sieve, from, Math.min(limit, pageMost), at, !token));
+    const remaining = token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
+    const next = found.more && found.last !== undefined ? this.#seal(admitted, { r: found.revision, k: found.last, q: fingerprint(ask.query), ...(remaining !== undefined && { n: remaining }) }) : undefined;
     const head = ask.view.opening(ask.kind, { resourceVersion: String(found.revision), ...(next && { continue: next }), ...(next && remaining && { remainingItemCount: remaining }) });
-    this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(head), ...join(found.entries.map((one) => ask.view.item(one, call(admitted)))), Buffer.from(']}')]));
+    this.#encoder.sendParts(req, res, [Buffer.from(head), ...found.items, end]);
+  }
+
+  /** A page of which nothing is left out. */
+  async #plain(admitted: Admitted, range: Range, limit: number, at: Revision | undefined, first: boolean): Promise<Found> {
+    const { entries, revision, more: behind } = await this.#read(range, { limit: limit + 1, ...(at !== undefined && { at }), ...(!first && { ahead: 1 }) });
+    const more = entries.length > limit;
+    const shown = more ? entries.slice(0, limit) : entries;
+    const following = behind + 1 < countable ? behind + 1 : undefined;
+    return { items: itemsAlike(admitted, entries, shown), count: shown.length, last: shown.at(-1)?.key, revision, more, filtered: false, ...(first && more && { following }) };
   }
 
   /** Pages until `limit` objects that may be seen were found and one more that follows them, or the range ends: a token promises something to see. On a first page what follows is counted. */
-  async #page(admitted: Admitted, selector: Selector, range: Range, limit: number, at: Revision | undefined, first: boolean): Promise<Found> {
+  async #page(admitted: Admitted, sieve: Sieve, range: Range, limit: number, at: Revision | undefined, first: boolean): Promise<Found> {
     const entries: Stored[] = [];
-    let filtered = selector.filters;
+    const found = () => ({ items: itemsOf(entries, admitted), count: entries.length, last: entries.at(-1)?.entry.key });
+    let filtered = sieve.selects;
     for (let from = range, revision = at; ;) {
-      const page = await this.#read(from, { limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1), ...(revision !== undefined && { at: revision }) });
+      const page = await this.#read(from, { limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1), ...(revision !== undefined && { at: revision }), ...((filtered || !first) && { ahead: 1 }) });
       revision = page.revision;
       for (const [i, entry] of page.entries.entries()) {
-        const stored = this.#visible(admitted, selector, entry);
-        if (stored && entries.length === limit) return { entries, revision, more: true, filtered, ...(first && !filtered && { following: await this.#following(admitted, selector, { ...page, entries: page.entries.slice(i) }, range.end) }) };
+        const stored = sieve.pass(entry);
+        if (stored && entries.length === limit) return { ...found(), revision, more: true, filtered, ...(first && !filtered && { following: await this.#following(sieve, { ...page, entries: page.entries.slice(i) }, range.end) }) };
         if (stored) entries.push(stored); else filtered = true;
       }
-      if (page.more === 0) return { entries, revision, more: false, filtered };
+      if (page.more === 0) return { ...found(), revision, more: false, filtered };
       from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
     }
   }
 
   /** How many follow, where each of them may be seen: a number tells nothing of what may not. */
-  async #following(admitted: Admitted, selector: Selector, { entries, more, revision }: Page, end: string): Promise<number | undefined> {
+  async #following(sieve: Sieve, { entries, more, revision }: Page, end: string): Promise<number | undefined> {
     if (entries.length + more >= countable) return undefined;
-    const rest = more === 0 ? [] : (await this.#read({ start: `${entries.at(-1)!.key}!`, end }, { limit: more, at: revision })).entries;
-    return [...entries, ...rest].every((entry) => this.#visible(admitted, selector, entry)) ? entries.length + rest.length : undefined;
+    const rest = more === 0 ? [] : (await this.#read({ start: `${entries.at(-1)!.key}!`, end }, { limit: more, at: revision, ahead: 1 })).entries;
+    return [...entries, ...rest].every((entry) => sieve.pass(entry)) ? entries.length + rest.length : undefined;
   }
 
   async #whole(req: Req, res: Res, admitted: Admitted, selector: Selector, range: Range, at: Revision | undefined): Promise<void> {
     const { kind, view } = admitted.ask as ResourceAsk;
-    let page = await this.#read(range, { limit: pageMost, ...(at !== undefined && { at }) });
+    const sieve = this.#sieve(admitted, selector);
+    const seen = call(admitted);
+    let page = await this.#read(range, { limit: pageMost, ahead: 1, ...(at !== undefined && { at }) });
     const { revision } = page;
     const opening = view.opening(kind, { resourceVersion: String(revision) });
     const chunks: Buffer[] = [];
     let written = 0;
     for (;;) {
       for (const entry of page.entries) {
-        const stored = this.#visible(admitted, selector, entry);
-        if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), view.item(stored, call(admitted)));
+        const stored = sieve.pass(entry);
+        if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), view.item(stored, seen));
       }
       if (page.more === 0) break;
       if (!res.headersSent) { this.#encoder.begin(req, res, 200); write(res, Buffer.from(opening)) }
       if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0)))) await new Promise<void>((resolve) => { res.once('drain', resolve); res.once('close', resolve) });
       if (res.destroyed) return;
-      page = await this.#read({ start: `${page.entries.at(-1)!.key}!`, end: range.end }, { limit: pageMost, at: revision });
+      page = await this.#read({ start: `${page.entries.at(-1)!.key}!`, end: range.end }, { limit: pageMost, at: revision, ahead: 1 });
     }
-    const rest = Buffer.concat([...chunks, Buffer.from(']}')]);
+    const rest = Buffer.concat([...chunks, end]);
     if (res.headersSent) { res.bytes += rest.length; res.end(rest) } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
   }
 
-  #visible(admitted: Admitted, selector: Selector, entry: Entry): Stored | undefined {
-    const ask = admitted.ask as ResourceAsk;
-    if (!counts(entry, Date.now())) return undefined;
-    const stored = new Stored(ask.kind, entry);
-    if (selector.filters && !selector.matches(stored.object)) return undefined;
-    return this.#admission.sees(admitted, stored) ? stored : undefined;
+  #sieve(admitted: Admitted, selector: Selector): Sieve {
+    const { kind } = admitted.ask as ResourceAsk;
+    const selects = selector.filters;
+    const seesAll = this.#admission.seesAll(admitted);
+    const pass = (entry: Entry): Stored | undefined => {
+      if (!counts(entry, Date.now())) return undefined;
+      const stored = new Stored(kind, entry);
+      return (!selects || selector.matches(stored.object)) && (seesAll || this.#admission.sees(admitted, stored)) ? stored : undefined;
+    };
+    return { selects, pass, passesAll: seesAll && !selects && !kind.expires };
   }
 
-  async #read(range: Range, options: { limit: number; at?: Revision }): Promise<Page> {
+  async #read(range: Range, options: ListOptions): Promise<Page> {
     try {
       return await guard(this.#store.storage.list(range, options));
     } catch (error) {
@@ -158,7 +181,17 @@ export class Lister {
     throw badRequest('continue key is not valid');
   }
 
-  #seal(admitted: Admitted, token: Token): string { return this.#keys.seal(bindingOf(admitted), JSON.stringify(token)).toString('base64url') }
+  /** The token; the same for whoever comes from the same page by the same way once more. */
+  #seal(admitted: Admitted, token: Token): string {
+    const [binding, text] = [bindingOf(admitted), JSON.stringify(token)];
+    const way = `${binding} ${text}`;
+    const before = this.#sealed.get(way);
+    if (before !== undefined) return before;
+    const sealed = this.#keys.seal(binding, text).toString('base64url');
+    if (this.#sealed.size >= tokensKept) this.#sealed.clear();
+    this.#sealed.set(way, sealed);
+    return sealed;
+  }
 }
 
 const call = ({ caller }: Admitted) => ({ caller, now: Date.now() });
@@ -168,9 +201,27 @@ const fingerprint = (query: Query): string => JSON.stringify([query.get('labelSe
 const bindingOf = ({ ask, caller, owner }: Admitted): string =>
   `continue ${(ask as ResourceAsk).kind.resource} ${owner ?? ''} ${caller.type === 'Account' ? `a:${caller.account}` : caller.type === 'Machine' ? `m:${caller.user}` : caller.type}`;
 
-function join(parts: Buffer[]): Buffer[] {
-  const comma = Buffer.from(',');
-  return parts.flatMap((part, i) => (i === 0 ? [part] : [comma, part]));
+const [comma, end] = [Buffer.from(','), Buffer.from(']}')];
+
+/** Items with the commas between them. */
+function itemsOf(entries: readonly Stored[], admitted: Admitted): Buffer[] {
+  const { view } = admitted.ask as ResourceAsk;
+  const seen = call(admitted);
+  return entries.flatMap((one, i) => (i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)]));
+}
+
+/** What is sent of pages that show whole objects alike to whoever sees them, by what was read: where a store hands out the same again, it is known what that looks like. */
+const known = new WeakMap<readonly Entry[], { readonly count: number; readonly items: readonly Buffer[] }>();
+
+/** The items of `shown`, all but the last of `entries` or all of them. */
+function itemsAlike(admitted: Admitted, entries: readonly Entry[], shown: readonly Entry[]): readonly Buffer[] {
+  const { kind, view } = admitted.ask as ResourceAsk;
+  const isAlike = view === whole && !kind.strategy.status;
+  const before = isAlike ? known.get(entries) : undefined;
+  if (before?.count === shown.length) return before.items;
+  const items = [Buffer.concat(itemsOf(shown.map((entry) => new Stored(kind, entry)), admitted))];
+  if (isAlike) known.set(entries, { count: shown.length, items });
+  return items;
 }
 
 /** Writes some of a body that is sent as it is read; whether more may follow at once. */

@@ -9,6 +9,8 @@ export interface Question {
   readonly name?: string;
   /** The object, where there is one and it was read. */
   readonly object?: KindObject;
+  /** Every object of the kind is asked for at once: permitted only where each of them would be, whatever it is. */
+  readonly every?: boolean;
   /** The owner whose range a list, watch or deletecollection is narrowed to. */
   readonly owner?: string;
   readonly facts?: Readonly<Record<string, unknown>>;

@@ -30,7 +30,7 @@ export interface Committed { readonly committed: true; readonly revision: Revisi
 /** A check did not hold and nothing was written; `winners` has, for each key whose check failed, what stands there instead. */
 export interface Lost { readonly committed: false; readonly revision: Revision; readonly winners: ReadonlyMap<string, Entry | undefined> }
 
-/** Part of a range, in key order, all at `revision`; `more` counts what follows in the range, up to 1,000 (0: the end was reached). */
+/** Part of a range, in key order, all at `revision`; `more` counts what follows in the range, as far as it was to be counted (0: the end was reached). */
 export interface Page { readonly entries: readonly Entry[]; readonly revision: Revision; readonly more: number }
 
 /** One key's change in a commit: `entry` is absent for a deletion, `before` for a creation. */
@@ -41,6 +41,9 @@ export interface Batch { readonly revision: Revision; readonly changes: readonly
 
 /** Keys from `start` (included) to `end` (excluded), compared as bytes. */
 export interface Range { readonly start: string; readonly end: string }
+
+/** How much of a range is wanted: at most `limit` entries, as of the revision `at`, with what follows counted up to `ahead`, at most and by default 1,000. */
+export interface ListOptions { readonly limit?: number; readonly at?: Revision; readonly ahead?: number }
 
 /** What both drivers refuse to exceed; longer work goes in pages. Keys are printable ASCII without space. */
 export const limits = { checks: 100, writes: 100, commitBytes: 1 << 20, keyBytes: 1024, more: 1000 } as const;
@@ -67,7 +70,7 @@ export interface Storage {
   /** As get, at once; absent in a driver that has to ask another process. */
   peek?(key: string): { entry?: Entry; revision: Revision };
   /** In key order, all at one revision; `at` reads an old one and fails with Compacted. Without `limit` everything. */
-  list(range: Range, options?: { limit?: number; at?: Revision }): Promise<Page>;
+  list(range: Range, options?: ListOptions): Promise<Page>;
   /** How many keys a range has, roughly where they change meanwhile; what has expired and was not collected yet is among them. */
   count(range: Range): Promise<number>;
   /** One transaction: every check holds or nothing is written. A lost race is an answer, not an exception, and brings the winners along. */

@@ -131,7 +131,7 @@ class CedarEngine implements Engine {
   decide(question: Question): Judgement {
     const judgement = this.#ask(this.#judge, question);
     if (judgement.allowed) this.counts.permits += 1;
-    else this.counts.refusals += 1;
+    else if (!question.every) this.counts.refusals += 1;
     return judgement;
   }
 

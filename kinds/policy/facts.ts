@@ -12,6 +12,8 @@ export interface Fact {
   readonly optional?: boolean;
   /** Changes by itself: what mentions it is not remembered. */
   readonly moves?: boolean;
+  /** May be another for each object of a collection. */
+  readonly ofObject?: boolean;
   read(asked: Asked): CedarValue | undefined;
   /** Where it is an entity, its id. */
   id?(asked: Asked): string | undefined;
@@ -26,7 +28,7 @@ export const facts: Readonly<Record<string, Fact>> = {
     read: (asked) => text(asked.fact('assurance') ?? ''),
   },
   client: {
-    type: 'Client', optional: true, description: 'The Client that a sign-in, a scope or the object is for.',
+    type: 'Client', optional: true, ofObject: true, description: 'The Client that a sign-in, a scope or the object is for.',
     read: (asked) => { const name = clientNamed(asked); return name === undefined ? undefined : entity('Client', name) },
     id: clientNamed,
   },

@@ -69,7 +69,8 @@ export class Judge {
   decide(asked: Asked): Judgement {
     const { counts } = this.#chambers;
     try {
-      const part = this.part(asked);
+      const part = asked.question.every ? this.slice(asked).common(asked) : this.part(asked);
+      if (!part) return this.#default;
       if (part.only) { counts.hits += 1; return part.only }
       const key = part.moves ? '' : part.key(asked);
       if (part.moves || (typeof key === 'string' && key.length > longest)) { counts.unmemoised += 1; return this.#evaluate(part, asked) }

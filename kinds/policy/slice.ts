@@ -23,6 +23,9 @@ export class Slice {
   readonly #guards: readonly Slot[];
   readonly #looks: Looks;
   readonly #parts = new Map<number | string, Part>();
+  readonly #ofObject: ReadonlySet<string>;
+  readonly #alike: Looks;
+  readonly #common = new Map<number | string, Part | undefined>();
   readonly #number: () => number;
 
   constructor(number: () => number, rules: readonly Rule[], shape: Shape, vocabulary: Vocabulary) {
@@ -31,6 +34,8 @@ export class Slice {
     this.#slots = specialiser.slots.all;
     this.#guards = this.#slots.filter(({ name }) => this.#rules.some(({ guards }) => guards.some((guard) => guard.name === name)));
     this.#looks = new Looks(this.#guards);
+    this.#ofObject = new Set(this.#slots.filter(({ ofObject }) => ofObject).map(({ name }) => name));
+    this.#alike = new Looks(this.#guards.filter(({ ofObject }) => !ofObject));
     this.#number = number;
   }
 
@@ -39,6 +44,21 @@ export class Slice {
     const pattern = this.#looks.key(asked);
     return this.#parts.get(pattern) ?? this.#make(pattern, asked);
   }
+
+  /** The rules that whatever object is met by, where nothing an object is could make them permit less: what they permit is permitted for every object of the kind alike. None where that depends on it. */
+  common(asked: Asked): Part | undefined {
+    const pattern = this.#alike.key(asked);
+    if (this.#common.has(pattern)) return this.#common.get(pattern);
+    const possible = this.#rules.filter(({ guards }) => guards.every((guard) => this.#ofObject.has(guard.name) || this.#holds(guard, asked)));
+    const sure = possible.filter(({ guards, mentions }) => !guards.some(({ name }) => this.#ofObject.has(name)) && ![...mentions].some((name) => this.#ofObject.has(name)));
+    const depends = possible.some((rule) => !sure.includes(rule) && (rule.rule.effect === 'forbid' || rule.rule.conditions.length > 0));
+    const part = depends ? undefined : new Part(this.#number(), sure, this.#slots);
+    if (this.#common.size >= most) this.#common.clear();
+    this.#common.set(pattern, part);
+    return part;
+  }
+
+  #holds({ name, wanted }: Guard, asked: Asked): boolean { return Boolean(this.#guards.find((slot) => slot.name === name)!.read(asked)) === wanted }
 
   #make(pattern: number | string, asked: Asked): Part {
     const held = new Set(this.#guards.filter(({ read }) => read(asked)).map(({ name }) => name));

@@ -8,6 +8,8 @@ export interface Slot {
   readonly name: string;
   /** Changes by itself. */
   readonly moves: boolean;
+  /** May read otherwise for each object of a collection. */
+  readonly ofObject: boolean;
   /** Either holds or does not: given to Cedar by its name in one set of all that hold, which costs less than an attribute each. */
   readonly flag: boolean;
   /** It holds where `name` is what is read or among it, and is absent where nothing can be: `what` is the same for all that look at the same thing, `many` where that may be several. */
@@ -21,6 +23,7 @@ export interface Slot {
 export type Term = { readonly of: 'principal' | 'resource'; readonly attribute?: string } | { readonly fact: string } | { readonly type: string; readonly id: string };
 
 type Reader = Slot['read'];
+type About = Pick<Slot, 'ofObject'> & Partial<Pick<Slot, 'moves' | 'among' | 'needs'>>;
 
 /** The things that one slice mentions, each once. Rules reach them by name alone, so nothing can be looked at that is not in the key. */
 export class Slots {
@@ -40,30 +43,30 @@ export class Slots {
 
   /** A fact of the context as it is. */
   fact(name: string): Expr {
-    const { moves = false, read } = facts[name]!;
-    return this.#value(name, read, { moves });
+    const { moves = false, ofObject = false, read } = facts[name]!;
+    return this.#value(name, read, { moves, ofObject });
   }
 
   /** Whether a fact is there. */
   hasFact(name: string): Expr {
-    const { read, optional } = factNamed(name) ?? {};
-    return read && optional ? this.#flag(presence(name), (asked) => read(asked) !== undefined) : { Value: read !== undefined };
+    const { read, optional, ofObject } = factNamed(name) ?? {};
+    return read && optional ? this.#flag(presence(name), (asked) => read(asked) !== undefined, { ofObject: ofObject ?? false }) : { Value: read !== undefined };
   }
 
   /** Whether a fact is the text that a rule names, or is a set that contains it. */
   factNames(name: string, text: string): Expr {
-    const { optional, read, type } = facts[name]!;
+    const { optional, ofObject = false, read, type } = facts[name]!;
     const among = { what: name, name: text, many: type !== 'String', read: read as (asked: Asked) => string | readonly string[] | undefined };
     const holds = (asked: Asked): boolean | undefined => { const found = among.read(asked); return found === undefined ? undefined : typeof found === 'string' ? found === text : found.includes(text) };
     const as = `${name} ${JSON.stringify(text)}`;
-    return optional ? this.#value(as, holds, { among, needs: presence(name) }) : this.#flag(as, holds, among);
+    return optional ? this.#value(as, holds, { ofObject, among, needs: presence(name) }) : this.#flag(as, holds, { ofObject, among });
   }
 
   /** An entity as a value. */
   entity(term: Term): Expr {
     const read = this.#reading(term);
     const type = this.#typeOf(term);
-    return this.#value(nameOf(term), (asked) => ({ __entity: { type, id: read(asked) as string } }));
+    return this.#value(nameOf(term), (asked) => ({ __entity: { type, id: read(asked) as string } }), { ofObject: isOfObject(term) });
   }
 
   /** Whether two ids are the same; types are known beforehand. */
@@ -74,7 +77,7 @@ export class Slots {
 
   /** Whether the principal is a member of a group. */
   member(group: string): Expr {
-    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), { what: 'groups', name: group, many: true, read: ({ groups }) => groups });
+    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), { ofObject: false, among: { what: 'groups', name: group, many: true, read: ({ groups }) => groups } });
   }
 
   /** The outcome of comparing two ids; with one that may be absent, a value that is then absent too. */
@@ -82,12 +85,13 @@ export class Slots {
     const [one, other] = [this.#reading(left), this.#reading(right)];
     const name = [nameOf(left), nameOf(right)].sort().join(' == ');
     const among = compare === equal ? this.#among(left, right) ?? this.#among(right, left) : undefined;
-    if (!('fact' in left || 'fact' in right)) return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!), among);
+    const ofObject = isOfObject(left) || isOfObject(right);
+    if (!('fact' in left || 'fact' in right)) return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!), { ofObject, ...(among && { among }) });
     const optional = [left, right].flatMap((term) => ('fact' in term && facts[term.fact]!.optional ? [term.fact] : []));
     return this.#value(name, (asked) => {
       const [a, b] = [one(asked), other(asked)];
       return a === undefined || b === undefined ? undefined : compare(a, b);
-    }, { ...(among && { among }), ...(optional.length === 1 && { needs: presence(optional[0]!) }) });
+    }, { ofObject, ...(among && { among }), ...(optional.length === 1 && { needs: presence(optional[0]!) }) });
   }
 
   /** Something compared with what a rule names. */
@@ -112,13 +116,13 @@ export class Slots {
     return term.attribute === undefined ? type : this.#vocabulary.types.get(type)!.attributes[term.attribute]!;
   }
 
-  #value(name: string, read: Reader, about: Partial<Pick<Slot, 'moves' | 'among' | 'needs'>> = {}): Expr {
+  #value(name: string, read: Reader, about: About): Expr {
     if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: false, read, ...about });
     return contextual(name);
   }
 
-  #flag(name: string, read: Reader, among?: Slot['among']): Expr {
-    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: true, read, ...(among && { among }) });
+  #flag(name: string, read: Reader, about: About): Expr {
+    if (!this.#byName.has(name)) this.#byName.set(name, { name, moves: false, flag: true, read, ...about });
     return { contains: { left: contextual(flags), right: { Value: name } } };
   }
 }
@@ -145,5 +149,6 @@ const presence = (fact: string): string => `has ${fact}`;
 
 const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
 const held = JSON.stringify(contextual(flags));
+const isOfObject = (term: Term): boolean => ('fact' in term ? facts[term.fact]!.ofObject ?? false : 'of' in term && term.of === 'resource');
 const equal = (one: string, other: string): boolean => one === other;
 const nameOf = (term: Term): string => ('id' in term ? `${term.type}::${JSON.stringify(term.id)}` : 'fact' in term ? term.fact : term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`);

@@ -57,7 +57,7 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
       return entry ? { entry, revision: ledger.revision } : { revision: ledger.revision };
     },
     async get(key) { return storage.peek!(key) },
-    list: (range, { limit = Infinity, at } = {}) => readRange(ledger, range, limit, at),
+    list: (range, options = {}) => readRange(ledger, range, options),
     count: (range) => countRange(ledger, range),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(ledger, prefix, from, signal),

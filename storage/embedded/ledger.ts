@@ -1,4 +1,5 @@
 import { Compacted, Unavailable, type Batch, type Change, type Entry, type Revision } from '../storage.js';
+import { Pages } from './pages.js';
 import { keyed } from './record.js';
 import { systemNumber, type Tables } from './tables.js';
 
@@ -13,6 +14,8 @@ export class Ledger {
   /** The oldest revision that can still be read. */
   oldest: Revision;
   closed = false;
+  /** Pages of the latest revision. */
+  readonly pages = new Pages();
   /** For each key in the batch now being written, what readers see until it is durable. */
   shadow: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];
@@ -88,7 +91,7 @@ export class Ledger {
   #remember(batch: Batch): void {
     this.#recent.push(batch);
     this.#recentBytes += bytesOf(batch);
-    for (const change of batch.changes) this.#latest.set(change.key, change);
+    for (const change of batch.changes) { this.#latest.set(change.key, change); this.pages.changed(change.key) }
     while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes) this.#forget(this.#recent.shift()!);
   }
 

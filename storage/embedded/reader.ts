@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { limits, type Entry, type Page, type Range, type Revision } from '../storage.js';
+import { limits, type Entry, type ListOptions, type Page, type Range, type Revision } from '../storage.js';
 import { deletedAfter, entryAt, recentPast, type Past } from './history.js';
 import type { Ledger } from './ledger.js';
 import { keyed } from './record.js';
@@ -11,11 +11,21 @@ const countStretch = 5_000;
 /** A key of the range, with what stood there if anything did. */
 type Step = readonly [key: string, entry: Entry | undefined];
 
-/** Reads a range as it stood at one revision, a few milliseconds of the event loop at a time. */
-export async function readRange(ledger: Ledger, range: Range, limit: number, at: Revision | undefined): Promise<Page> {
+/** Reads a range as it stood at one revision, a few milliseconds of the event loop at a time; a page of the latest from memory where nothing has changed in its range since it was read. */
+export async function readRange(ledger: Ledger, range: Range, { limit = Infinity, at, ahead = limits.more }: ListOptions): Promise<Page> {
   ledger.admitOpen();
   const revision = at ?? ledger.revision;
   ledger.admit(revision);
+  if (revision !== ledger.revision || limit === Infinity) return readPage(ledger, range, revision, limit, ahead);
+  const key = `${range.start} ${range.end} ${limit} ${ahead}`;
+  const known = ledger.pages.get(key);
+  if (known) return { ...known, revision };
+  const page = await readPage(ledger, range, revision, limit, ahead);
+  if (revision === ledger.revision) ledger.pages.keep(key, range, page);
+  return page;
+}
+
+async function readPage(ledger: Ledger, range: Range, revision: Revision, limit: number, ahead: number): Promise<Page> {
   const entries: Entry[] = [];
   let start = range.start;
   while (start < range.end && entries.length < limit) {
@@ -23,7 +33,7 @@ export async function readRange(ledger: Ledger, range: Range, limit: number, at:
     ledger.admit(revision);
     start = readSome(ledger, { start, end: range.end }, revision, entries, limit);
   }
-  return { entries, revision, more: start < range.end ? countAt(ledger, { start, end: range.end }, revision) : 0 };
+  return { entries, revision, more: start < range.end ? countAt(ledger, { start, end: range.end }, revision, ahead) : 0 };
 }
 
 /** How many keys a range has now, some thousands of them in one turn of the event loop. */
@@ -51,21 +61,21 @@ function readSome(ledger: Ledger, range: Range, revision: Revision, entries: Ent
   return range.end;
 }
 
-/** How many entries the range had at `revision`, up to the limit of a Page. */
-function countAt(ledger: Ledger, range: Range, revision: Revision): number {
+/** How many entries the range had at `revision`, up to `most`. */
+function countAt(ledger: Ledger, range: Range, revision: Revision, most: number): number {
   const past = recentPast(ledger, range, revision);
-  if (past) return countRecent(ledger, range, past);
+  if (past) return countRecent(ledger, range, past, most);
   let count = 0;
-  for (const [, entry] of oldSteps(ledger, range, revision)) if (entry && ++count === limits.more) break;
+  for (const [, entry] of oldSteps(ledger, range, revision)) if (entry && ++count === most) break;
   return count;
 }
 
-function countRecent({ tables: { current } }: Ledger, range: Range, past: Past): number {
-  const enough = limits.more + past.size;
-  for (const _ of current.getKeys({ ...range, offset: enough - 1, limit: 1 })) return limits.more;
+function countRecent({ tables: { current } }: Ledger, range: Range, past: Past, most: number): number {
+  const enough = most + past.size;
+  for (const _ of current.getKeys({ ...range, offset: enough - 1, limit: 1 })) return most;
   let count = current.getKeysCount({ ...range });
   for (const [key, entry] of past) count += Number(entry !== undefined) - Number(current.doesExist(key));
-  return Math.min(count, limits.more);
+  return Math.min(count, most);
 }
 
 function stepsAt(ledger: Ledger, range: Range, revision: Revision, limit: number): Iterable<Step> {

@@ -60,7 +60,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
       admitKey(key);
       return reads.get(key);
     },
-    list: (range, { limit = Infinity, at } = {}) => readRange({ cluster, keyspace, findOldest }, range, limit, at),
+    list: (range, options = {}) => readRange({ cluster, keyspace, findOldest }, range, options),
     count: (range) => countRange(cluster, keyspace, range),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),

@@ -79,7 +79,33 @@ export function listCases(open: OpenStore): void {
     for (let i = 0; i < 1200; i += 100) made(await storage.commit([], Array.from({ length: 100 }, (_, j) => ({ put: numbered(i + j), value: bytes('x') }))));
     for (const [limit, more] of [[1, 1000], [199, 1000], [200, 1000], [201, 999], [1199, 1], [1200, 0], [5000, 0]]) {
       expect((await storage.list(everything, { limit: limit! })).more).toBe(more);
+      for (const ahead of [1, 7]) expect((await storage.list(everything, { limit: limit!, ahead })).more).toBe(Math.min(more!, ahead));
     }
+  });
+
+  withStore(open, 'a page that is asked for again and again is always of the latest', async (storage) => {
+    const names = Array.from({ length: 60 }, (_, i) => numbered(i * 2));
+    await put(storage, Object.fromEntries(names.map((name) => [name, 'first'])));
+    const page = async (limit = 50, range = under('n/')): Promise<[values: string[], more: number]> => {
+      const { entries, more, revision } = await storage.list(range, { limit });
+      expect(revision).toBeGreaterThanOrEqual(Math.max(...entries.map((entry) => entry.revision)));
+      return [entries.map(({ key, value }) => `${key}=${value.toString()}`), more];
+    };
+    const expected = (): [string[], number] => { const all = [...state].sort().map(([key, value]) => `${key}=${value}`); return [all.slice(0, 50), Math.max(0, all.length - 50)] };
+    const state = new Map(names.map((name) => [name, 'first']));
+    const changes: [string, string | undefined][] = [[numbered(0), 'second'], [numbered(1), 'between'], [numbered(118), 'last'], [numbered(119), 'behind'], [numbered(4), undefined], [numbered(119), undefined]];
+    for (const [key, value] of changes) {
+      for (let i = 0; i < 2; i += 1) expect(await page()).toEqual(expected());
+      if (value === undefined) { await remove(storage, key); state.delete(key) } else { await put(storage, { [key]: value }); state.set(key, value) }
+      expect(await page()).toEqual(expected());
+      await put(storage, { elsewhere: value ?? '' });
+      expect(await page()).toEqual(expected());
+    }
+    expect((await page(40, { start: numbered(3), end: numbered(200) }))[0]).toHaveLength(40);
+    const racing = await Promise.all(Array.from({ length: 40 }, async (_, i) => { if (i % 2) await put(storage, { [numbered(6)]: String(i) }); return page() }));
+    for (const [values] of racing) expect(values).toHaveLength(50);
+    state.set(numbered(6), (await storage.get(numbered(6))).entry!.value.toString());
+    expect(await page()).toEqual(expected());
   });
 }
 
