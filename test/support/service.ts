@@ -69,7 +69,7 @@ async function assemble(options: TestOptions, keys: Keys, directory: string, sto
   started.push(service);
   return {
     ...service, keys, storage, logs,
-    tab: () => new Tab(service.url, service.baseURL),
+    tab: () => Object.assign(new Tab(service.url, service.baseURL), { patient: options.store === 'etcd' }),
     replica: async () => assemble(options, keys, directory, options.store === 'etcd' ? await open() : shared(storage), open, service.baseURL),
   };
 }

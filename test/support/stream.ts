@@ -11,7 +11,7 @@ export class Stream {
   clean = false;
   /** Lines without anything on them. */
   blank = 0;
-  readonly #request: ClientRequest;
+  #request!: ClientRequest;
   #answer: IncomingMessage | undefined;
   #wake: (() => void)[] = [];
 
@@ -20,7 +20,14 @@ export class Stream {
     const { hostname, port } = new URL(tab.base);
     const target = path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
     const cookie = tab.cookies.filter((one) => target.startsWith(one.path)).map(({ name, value }) => `${name}=${value}`).join('; ');
-    this.#request = (tab.base.startsWith('https:') ? https : http)({ ...tab.tls, host: hostname, port, path: target, headers: { accept, ...(token ? { authorization: `Bearer ${token}` } : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }), ...tab.headers }, agent: false }, (res) => {
+    const headers = { accept, ...(token ? { authorization: `Bearer ${token}` } : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }), ...tab.headers };
+    this.#ask(tab.patient ? 5 : 1, (taken) => (tab.base.startsWith('https:') ? https : http)({ ...tab.tls, host: hostname, port, path: target, headers, agent: false }, taken));
+  }
+
+  /** Asks, and again where the store had no time to answer. */
+  #ask(tries: number, begin: (taken: (res: IncomingMessage) => void) => ClientRequest): void {
+    this.#request = begin((res) => {
+      if (res.statusCode === 503 && tries > 1) { res.resume().on('close', () => this.#ask(tries - 1, begin)); return }
       this.#answer = res;
       this.code = res.statusCode!;
       let rest = '';

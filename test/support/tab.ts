@@ -58,6 +58,8 @@ export class Tab {
   headers: Readonly<Record<string, string | string[]>> = {};
   /** How it connects where that is by TLS: whom it trusts, what it proves. */
   tls: object = {};
+  /** Whether it repeats what the store had no time for, as any caller may: nothing was written. */
+  patient = false;
 
   /** `base` is where it connects, `origin` what it believes the service to be. */
   constructor(base: string, origin: string) {
@@ -86,7 +88,11 @@ export class Tab {
     const cookie = init.cookies === false ? '' : this.#cookieHeader(target);
     const headers: Record<string, string | string[] | undefined> = { accept: 'application/json', ...own, ...(cookie && { cookie }), ...this.headers, ...init.headers };
     for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
-    const answer = await exchange(this.base, method, target, headers as Record<string, string | string[]>, init.body, this.tls);
+    let answer: Answer;
+    for (let tries = 1; ; tries += 1) {
+      answer = await exchange(this.base, method, target, headers as Record<string, string | string[]>, init.body, this.tls);
+      if (!this.patient || tries === 5 || answer.code !== 503 || answer.body?.message !== 'the store cannot be reached') break;
+    }
     this.#keep(answer);
     conforms(method, target, answer);
     return answer;
