@@ -1,6 +1,6 @@
 import { Compacted, Unavailable, type Batch, type Change, type Entry, type Revision } from '../storage.js';
 import { keyed } from './record.js';
-import { systemNumber, type Tables } from './tables.js';
+import { standingOf, type Tables } from './tables.js';
 
 const recentRevisions = 1024;
 const recentBytes = 4 << 20;
@@ -23,11 +23,9 @@ export class Ledger {
 
   constructor(tables: Tables) {
     this.tables = tables;
-    const base = Number(tables.current.get('meta/base')?.value.toString() ?? 0);
-    const oldest = systemNumber(tables, 'oldest') ?? 1;
-    const [last = oldest] = tables.log.getKeys({ reverse: true, limit: 1 });
-    this.oldest = last < base ? base : oldest;
-    this.revision = Math.max(last, this.oldest);
+    const { oldest, revision } = standingOf(tables);
+    this.oldest = oldest;
+    this.revision = revision;
   }
 
   /** The latest durable entry, synchronously. */
