@@ -21,6 +21,7 @@ export async function main(args: readonly string[]): Promise<void> {
   if (word !== undefined && Object.hasOwn(words, word) && ['--help', '-h'].includes(rest[0]!)) return help(word);
   if (word === 'serve') return serve(rest);
   if (word === 'keys' && rest[0] === 'new' && rest[1]) return (await import('./keysfile.js')).writeKeys(rest[1]);
+  if (word === 'snapshot' || word === 'epoch') return (await import('./maintenance.js'))[word](rest, process.env);
   if (word === 'policy') return printPolicy();
   if (word === 'version') return void process.stdout.write(`${(await import('./release.js')).release}\n`);
   process.stderr.write(overview());

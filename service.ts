@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Pages } from './apiserver/pages.js';
@@ -42,6 +41,7 @@ import { release } from './release.js';
 import { relyingPartyID } from './relyingparty.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
+import { embeddedFolder, etcdOptions } from './stores.js';
 import { ownNames, tlsFiles, TLSFiles } from './tlsfiles.js';
 
 /** A running service. */
@@ -204,15 +204,15 @@ const warm = (registry: Registry, log: Log): Promise<void> => new Promise((resol
 });
 
 async function openStorage({ store }: Config, log: Log, meters?: Meters): Promise<Storage> {
+  const witness = meters && { witness: meters };
   if (store.type === 'embedded') {
     const { openEmbedded } = await import('./storage/embedded/embedded.js');
-    return openEmbedded({ directory: join(store.directory, 'store'), ...(meters && { witness: meters }) });
+    return openEmbedded({ directory: embeddedFolder(store.directory), ...witness });
   }
   const { openEtcd } = await import('./storage/etcd/etcd.js');
-  const pem = (file: string | undefined) => (file ? readFileSync(file) : undefined);
-  const [ca, cert, key] = [pem(store.caFile), pem(store.certFile), pem(store.keyFile)];
-  meters?.proves({ 'etcd-ca': ca, 'etcd-client': cert });
-  return openEtcd({ servers: store.servers, prefix: store.prefix, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }), onWarning: (message) => log.warn(message), ...(meters && { witness: meters }) });
+  const options = etcdOptions(store);
+  meters?.proves({ 'etcd-ca': options.ca, 'etcd-client': options.cert });
+  return openEtcd({ ...options, onWarning: (message) => log.warn(message), ...witness });
 }
 
 async function mailFor(config: Config, store: Store): Promise<{ transport: Transport } | { mailbox: Mailbox }> {

@@ -35,7 +35,7 @@ export async function run(word: string, args: readonly string[], environment: No
 const isBoolean = (name: string): boolean => (flags as Record<string, { type: string }>)[name]?.type === 'boolean';
 
 /** Reads flags and arguments as kubectl does: `-o=json` and `--wait=false` too. */
-function parsed(word: Word, args: readonly string[]): { args: string[]; flags: Values } {
+export function parsed(word: Word, args: readonly string[]): { args: string[]; flags: Values } {
   const off: FlagName[] = [];
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const before = args.slice(0, end).flatMap((arg) => {

@@ -1,7 +1,7 @@
 /** One flag of a word: `value` is how its value is called where it takes one. */
 export interface Flag { readonly type: 'string' | 'boolean'; readonly short?: string; readonly value?: string; readonly about: string }
 
-/** Every flag of the words that talk to a service, named as kubectl names them where it has one. */
+/** Every flag of the words but those of `serve`, named as kubectl names them where it has one; those of a store are settings of `serve` too, with the same variables. */
 export const flags = {
   output: { type: 'string', short: 'o', value: 'FORMAT', about: 'json, yaml, name, wide or jsonpath=TEMPLATE' },
   selector: { type: 'string', short: 'l', value: 'LABELS', about: 'only objects with these labels: a=b,c!=d,e in (f,g)' },
@@ -25,6 +25,13 @@ export const flags = {
   context: { type: 'string', value: 'NAME', about: 'a sign-in other than the one in use; so does VESTIBULE_CONTEXT' },
   server: { type: 'string', value: 'URL', about: 'asks another service, as nobody: no token is sent there' },
   'certificate-authority': { type: 'string', value: 'FILE', about: 'whose certificates are trusted there, in PEM' },
+  'data-dir': { type: 'string', value: 'FOLDER', about: 'the folder of an embedded store' },
+  'etcd-servers': { type: 'string', value: 'URLS', about: 'addresses of etcd, with commas between' },
+  'etcd-prefix': { type: 'string', value: 'PREFIX', about: 'what every key in etcd begins with, /vestibule/ unless told' },
+  'etcd-cafile': { type: 'string', value: 'FILE', about: 'certificate authority of etcd' },
+  'etcd-certfile': { type: 'string', value: 'FILE', about: 'client certificate for etcd' },
+  'etcd-keyfile': { type: 'string', value: 'FILE', about: 'its private key' },
+  yes: { type: 'boolean', about: 'does not ask' },
   help: { type: 'boolean', short: 'h', about: 'says how the word is used' },
 } as const satisfies Record<string, Flag>;
 

@@ -1,11 +1,10 @@
-import { statfs } from 'node:fs/promises';
-import { constants } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { admit } from '../admission.js';
 import { Unavailable, Unknown, type Check, type Committed, type Lost, type Witness, type Write } from '../storage.js';
 import { witnessed } from '../witness.js';
 import { Group } from './group.js';
 import type { Ledger } from './ledger.js';
+import { isFull, reasonOf, type Reason } from './space.js';
 
 type Result = Committed | Lost;
 
@@ -19,10 +18,6 @@ interface Member {
 
 const groupMembers = 1024;
 const groupBytes = 8 << 20;
-const { EIO, ENOSPC, EDQUOT } = constants.errno;
-const mapFull = -30792;
-const full = new Set([ENOSPC, EDQUOT, mapFull]);
-const nearlyFull = 1 << 20;
 
 /** Takes commits in order of arrival and writes all that wait as one durable lmdb transaction. */
 export class Committer {
@@ -102,17 +97,4 @@ export class Committer {
     this.#fatal(new Error(`the store could not be written: ${reason.message}`, { cause: reason }));
     return new Unknown('the store could not be written', { cause: reason });
   }
-}
-
-type Reason = Error & { code?: number };
-
-async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Reason> {
-  return error.commitError ? error.commitError.catch((reason: Error) => reason) : error;
-}
-
-/** lmdb reports a write cut short, as the last one before a full disk often is, as an input/output error. */
-async function isFull({ code = 0 }: Reason, directory: string): Promise<boolean> {
-  if (code !== EIO) return full.has(code);
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize < nearlyFull;
 }

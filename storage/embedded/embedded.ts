@@ -3,6 +3,7 @@ import { admitKey } from '../admission.js';
 import { Unavailable, type Storage, type Witness } from '../storage.js';
 import { Committer } from './committer.js';
 import { compactTo } from './compaction.js';
+import { refuseHalfRestored } from './draft.js';
 import { Ledger } from './ledger.js';
 import { takeLock } from './lock.js';
 import { countRange, readRange } from './reader.js';
@@ -23,8 +24,9 @@ interface EmbeddedOptions {
   readonly witness?: Witness;
 }
 
-/** Opens the store in a folder of this machine for this process alone; throws when another process holds it or its format is newer. */
+/** Opens the store in a folder of this machine for this process alone; throws when another process holds it, its format is newer or a restore of it was broken off. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
+  refuseHalfRestored(options.directory);
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const unlock = await takeLock(options.directory);
   try {

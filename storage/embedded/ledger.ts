@@ -1,7 +1,7 @@
 import { Compacted, Unavailable, type Batch, type Change, type Entry, type Revision } from '../storage.js';
 import { Pages } from './pages.js';
 import { keyed } from './record.js';
-import { systemNumber, type Tables } from './tables.js';
+import { standingOf, type Tables } from './tables.js';
 
 const recentRevisions = 1024;
 const recentBytes = 4 << 20;
@@ -26,11 +26,9 @@ export class Ledger {
 
   constructor(tables: Tables) {
     this.tables = tables;
-    const base = Number(tables.current.get('meta/base')?.value.toString() ?? 0);
-    const oldest = systemNumber(tables, 'oldest') ?? 1;
-    const [last = oldest] = tables.log.getKeys({ reverse: true, limit: 1 });
-    this.oldest = last < base ? base : oldest;
-    this.revision = Math.max(last, this.oldest);
+    const { oldest, revision } = standingOf(tables);
+    this.oldest = oldest;
+    this.revision = revision;
   }
 
   /** The latest durable entry, synchronously. */

@@ -1,6 +1,6 @@
-import { open, type Database, type DatabaseOptions, type RootDatabase } from 'lmdb';
+import { open, type Database, type DatabaseOptions, type RootDatabase, type Transaction } from 'lmdb';
 import { join } from 'node:path';
-import type { Entry } from '../storage.js';
+import type { Entry, Revision } from '../storage.js';
 import { Ahead } from './ahead.js';
 import { recordEncoding } from './record.js';
 
@@ -24,33 +24,55 @@ export interface Tables {
   readonly system: Database<Buffer, string>;
 }
 
+/** What is read of them by whoever only reads. */
+export type Readable = Pick<Tables, 'directory' | 'root' | 'current' | 'log' | 'system'>;
+
+const options = { noSubdir: true, maxDbs: 8, encoding: 'binary', overlappingSync: false, eventTurnBatching: false, cache: false } as const;
+
+/** Where the databases of a folder are. */
+export const pathOf = (directory: string): string => join(directory, 'store.mdb');
+
+const tableOf = <K extends string | number>(root: Tables['root'], name: string): Database<Buffer, K> => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
+const currentOf = (root: Tables['root']): Tables['current'] => root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions);
+
 /** Opens or creates the databases in `directory`; throws when they are of a newer format. */
 export function openTables(directory: string): Tables {
-  const path = join(directory, 'store.mdb');
-  const root = open<Buffer, string>({
-    path, noSubdir: true, maxDbs: 8, encoding: 'binary',
-    overlappingSync: false, eventTurnBatching: false, cache: false,
-  });
-  const table = <K extends string | number>(name: string) => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
+  const path = pathOf(directory);
+  const root = open<Buffer, string>({ path, ...options });
   const tables: Tables = {
-    directory, root, ahead: new Ahead(root, path), current: root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions),
-    log: table<number>('log'), gone: table<string>('gone'), expiry: table<string>('expiry'), system: table<string>('system'),
+    directory, root, ahead: new Ahead(root, path), current: currentOf(root),
+    log: tableOf<number>(root, 'log'), gone: tableOf<string>(root, 'gone'), expiry: tableOf<string>(root, 'expiry'), system: tableOf<string>(root, 'system'),
   };
+  if (admitFormat(tables) === undefined) tables.system.putSync('format', Buffer.from(String(format)));
+  return tables;
+}
+
+/** Opens databases that another process may be writing to, to read them alone; throws when they are of a newer format. */
+export function openReadable(directory: string): Readable {
+  const root = open<Buffer, string>({ path: pathOf(directory), ...options, readOnly: true });
+  const tables: Readable = { directory, root, current: currentOf(root), log: tableOf<number>(root, 'log'), system: tableOf<string>(root, 'system') };
   admitFormat(tables);
   return tables;
 }
 
+/** The oldest revision that can still be read, and the latest; a restored store begins at its base, and knows nothing of before. */
+export function standingOf(tables: Pick<Readable, 'current' | 'log' | 'system'>, transaction?: Transaction): { oldest: Revision; revision: Revision } {
+  const within = transaction && { transaction };
+  const base = Number(tables.current.get('meta/base', within)?.value.toString() ?? 0);
+  const oldest = Math.max(base, systemNumber(tables, 'oldest', within) ?? 1);
+  const [last = oldest] = tables.log.getKeys({ reverse: true, limit: 1, ...within });
+  return { oldest, revision: Math.max(last, oldest) };
+}
+
 /** A number kept in the system table. */
-export function systemNumber(tables: Tables, name: string): number | undefined {
-  const text = tables.system.get(name)?.toString();
+function systemNumber({ system }: Pick<Tables, 'system'>, name: string, within?: { transaction: Transaction }): number | undefined {
+  const text = system.get(name, within)?.toString();
   return text === undefined ? undefined : Number(text);
 }
 
-function admitFormat(tables: Tables): void {
+function admitFormat(tables: Readable): number | undefined {
   const found = systemNumber(tables, 'format');
-  if (found === undefined) tables.system.putSync('format', Buffer.from(String(format)));
-  else if (found > format) {
-    void tables.root.close();
-    throw new Error(`the store in ${tables.directory} has format ${found}, written by a newer release; this one knows formats up to ${format}`);
-  }
+  if (found === undefined || found <= format) return found;
+  void tables.root.close();
+  throw new Error(`the store in ${tables.directory} has format ${found}, written by a newer release; this one knows formats up to ${format}`);
 }

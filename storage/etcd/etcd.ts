@@ -1,5 +1,6 @@
 import { admitKey } from '../admission.js';
-import { Compacted, type Revision, type Storage, type Witness } from '../storage.js';
+import { baseKey, restoringKey } from '../snapshot/contents.js';
+import { Compacted, type Entry, type Revision, type Storage, type Witness } from '../storage.js';
 import { Cluster, patience, type ClusterOptions } from './cluster.js';
 import { Committer } from './committer.js';
 import { Failure, passes, unavailable } from './failure.js';
@@ -22,10 +23,12 @@ export interface EtcdOptions extends ClusterOptions {
   readonly leaseWidth?: number;
   /** Told one sentence when this etcd is known to be faulty. */
   readonly onWarning?: (message: string) => void;
+  /** Opens also what was restored in part, to begin anew. */
+  readonly restoring?: boolean;
   readonly witness?: Witness;
 }
 
-/** Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an etcd before 3.4. */
+/** Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an etcd before 3.4 and a store that was restored in part. */
 export async function openEtcd(options: EtcdOptions): Promise<Storage> {
   const cluster = new Cluster(options);
   try {
@@ -33,7 +36,7 @@ export async function openEtcd(options: EtcdOptions): Promise<Storage> {
     const warning = admitVersion(version);
     options.witness?.supported?.(warning === undefined);
     if (warning !== undefined) options.onWarning?.(warning);
-    const keyspace = new Keyspace(options.prefix, await readBase(cluster, options.prefix));
+    const [keyspace] = await Promise.all([keyspaceOf(cluster, options.prefix), options.restoring ? undefined : refuseHalfRestored(cluster, options.prefix)]);
     return assemble(cluster, keyspace, options, ordersProgress(parseVersion(version)));
   } catch (error) {
     cluster.close();
@@ -41,10 +44,20 @@ export async function openEtcd(options: EtcdOptions): Promise<Storage> {
   }
 }
 
-async function readBase(cluster: Cluster, prefix: string): Promise<Revision> {
+async function keyspaceOf(cluster: Cluster, prefix: string): Promise<Keyspace> {
+  const entry = await readFirst(cluster, prefix, baseKey);
+  return new Keyspace(prefix, entry ? Number(entry.value.toString()) : 0);
+}
+
+async function refuseHalfRestored(cluster: Cluster, prefix: string): Promise<void> {
+  if (await readFirst(cluster, prefix, restoringKey)) throw new Error(`a restore below ${prefix} of etcd has not come to its end: run "vestibule snapshot restore" again`);
+}
+
+/** What stands under one key, before it is known which revision that is. */
+async function readFirst(cluster: Cluster, prefix: string, key: string): Promise<Entry | undefined> {
   const keyspace = new Keyspace(prefix, 0);
-  const { kvs } = await cluster.read('range', (member, call) => member.kv.range({ key: keyspace.key('meta/base') }, call));
-  return kvs[0] ? Number(keyspace.entry(kvs[0]).value.toString()) : 0;
+  const { kvs } = await cluster.read('range', (member, call) => member.kv.range({ key: keyspace.key(key) }, call));
+  return kvs[0] && keyspace.entry(kvs[0]);
 }
 
 function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, ordered: boolean): Storage {

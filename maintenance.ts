@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { parsed } from './cli/command.js';
+import { Failure } from './cli/failure.js';
+import type { Values } from './cli/flags.js';
+import { helpOn } from './cli/help.js';
+import { program } from './cli/program.js';
+import { words } from './cli/words.js';
+import type { Config } from './config.js';
+import { isLoopback } from './registry/loopback.js';
+import { raiseEpoch } from './registry/epoch.js';
+import { release } from './release.js';
+import { Progress } from './progress.js';
+import { everything, type Tally, type Watcher } from './storage/snapshot/contents.js';
+import type { Snapshot } from './storage/snapshot/read.js';
+import type { Saved } from './storage/snapshot/save.js';
+import type { Restored } from './storage/snapshot/target.js';
+import type { Storage } from './storage/storage.js';
+import { embeddedFolder, etcdOptions } from './stores.js';
+
+type Place = Config['store'];
+
+/** `vestibule snapshot save|restore FILE` (`operations.md` 1, 5). */
+export async function snapshot(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  const { args: [verb, file, ...more], flags } = parsed(words['snapshot']!, args);
+  if (flags.help) return void process.stdout.write(helpOn(words['snapshot']!));
+  if ((verb !== 'save' && verb !== 'restore') || file === undefined || more.length > 0) throw usage('snapshot');
+  await interruptible((signal) => (verb === 'save' ? save : restore)(file, placeOf(flags, environment), signal));
+}
+
+/** `vestibule epoch raise`, for a store that was restored by etcd's own means, before any replica starts. */
+export async function epoch(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  const { args: [verb, ...more], flags } = parsed(words['epoch']!, args);
+  if (flags.help) return void process.stdout.write(helpOn(words['epoch']!));
+  if (verb !== 'raise' || more.length > 0) throw usage('epoch');
+  const place = placeOf(flags, environment);
+  if (!flags.yes) await confirm('This ends every session, code, link and token of this store. Raise its epoch?');
+  const raised = await withStorage(place, {}, raiseEpoch);
+  process.stdout.write(`the epoch is ${raised}: what was issued before is refused\n`);
+}
+
+const usage = (word: string): Failure => new Failure(`usage: ${program} ${words[word]!.usage}`, 2);
+
+async function save(file: string, place: Place, signal: AbortSignal): Promise<void> {
+  const [{ saveSnapshot, refuseExisting }, { sourceOf }, { readEmbedded }] = await Promise.all([import('./storage/snapshot/save.js'), import('./storage/snapshot/source.js'), import('./storage/embedded/source.js')]);
+  refuseExisting(file);
+  const progress = new Progress('saved', signal);
+  const saved = place.type === 'embedded'
+    ? await readEmbedded(embeddedFolder(place.directory), (source) => saveSnapshot(source, file, release, progress))
+    : await withStorage(place, {}, async (storage) => saveSnapshot(await sourceOf(storage, 'etcd'), file, release, progress));
+  progress.end();
+  process.stdout.write(savedText(file, saved));
+}
+
+async function restore(file: string, place: Place, signal: AbortSignal): Promise<void> {
+  const { verifySnapshot } = await import('./storage/snapshot/read.js');
+  const whole = await verifySnapshot(file);
+  const progress = new Progress('restored', signal, whole.items);
+  const restored = await restoreInto(place, whole, progress);
+  progress.end();
+  process.stdout.write(restoredText(file, restored));
+  const keys = place.type === 'embedded' ? join(place.directory, 'keys.json') : undefined;
+  if (keys !== undefined && !existsSync(keys)) process.stderr.write(`${program}: there are no keys in ${keys}: put those of that store there before it is served, or name them by --keys-file; with new ones nothing that is sealed opens\n`);
+}
+
+async function restoreInto(place: Place, whole: Snapshot, watcher: Watcher): Promise<Restored> {
+  if (place.type === 'embedded') return (await import('./storage/embedded/restore.js')).restoreEmbedded(embeddedFolder(place.directory), whole, watcher);
+  const { fillStorage } = await import('./storage/etcd/restore.js');
+  return withStorage(place, { restoring: true }, (storage) => fillStorage(storage, whole, watcher));
+}
+
+/** Opens a store, for this process alone where it is an embedded one, and closes it behind the work. */
+async function withStorage<T>(place: Place, options: { restoring?: boolean }, work: (storage: Storage) => Promise<T>): Promise<T> {
+  if (place.type === 'embedded') refuseAbsent(place.directory);
+  const storage = place.type === 'embedded'
+    ? await (await import('./storage/embedded/embedded.js')).openEmbedded({ directory: embeddedFolder(place.directory) })
+    : await (await import('./storage/etcd/etcd.js')).openEtcd({ ...etcdOptions(place), ...options, onWarning: (message) => process.stderr.write(`${program}: ${message}\n`) });
+  try {
+    if (place.type === 'etcd' && !options.restoring && await storage.count(everything) === 0) throw new Failure(`there is no store below ${place.prefix} of etcd`);
+    return await work(storage);
+  } finally { await storage.close() }
+}
+
+function refuseAbsent(directory: string): void {
+  if (!existsSync(embeddedFolder(directory))) throw new Failure(`there is no store in ${embeddedFolder(directory)}`);
+}
+
+/** Which store is meant, by flags or else by the variables that `serve` has for them. */
+function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
+  type Name = 'data-dir' | 'etcd-servers' | 'etcd-prefix' | 'etcd-cafile' | 'etcd-certfile' | 'etcd-keyfile';
+  const given = (name: Name): string | undefined => (flags[name] ?? environment[`VESTIBULE_${name.toUpperCase().replaceAll('-', '_')}`]) || undefined;
+  const [directory, servers] = flags['data-dir'] !== undefined || flags['etcd-servers'] !== undefined ? [flags['data-dir'], flags['etcd-servers']] : [given('data-dir'), given('etcd-servers')];
+  if ((directory === undefined) === (servers === undefined)) throw new Failure(directory === undefined ? 'which store? give --data-dir or --etcd-servers' : '--data-dir and --etcd-servers are both given: one store at a time', 2);
+  if (directory !== undefined) return { type: 'embedded', directory };
+  const all = servers!.split(',').map((one) => one.trim()).filter(Boolean);
+  for (const one of all) if (!URL.canParse(one) || !(one.startsWith('https:') || (one.startsWith('http:') && isLoopback(new URL(one).hostname)))) throw new Failure(`--etcd-servers: ${one} must be https, or http on loopback`, 2);
+  const [caFile, certFile, keyFile] = [given('etcd-cafile'), given('etcd-certfile'), given('etcd-keyfile')];
+  return { type: 'etcd', servers: all, prefix: given('etcd-prefix') ?? '/vestibule/', ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };
+}
+
+/** Asks whoever is at the terminal; without one the answer has to be given beforehand. */
+async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new Failure('nobody is here to be asked: add --yes', 2);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${question} [y/N] `);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('nothing was changed');
+}
+
+/** Interrupted, the work ends cleanly, and the command with 130. */
+async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  try { await work(stopping.signal) } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    process.stderr.write(`${program}: interrupted\n`);
+    process.exit(130);
+  }
+}
+
+const savedText = (file: string, { header, tally }: Saved): string =>
+  `saved ${file}: ${holds(tally)} of ${named(header.store)}, as of revision ${header.revision}, epoch ${header.epoch}\n${table(tally)}`;
+
+const restoredText = (file: string, { header, tally, epoch: now, base }: Restored): string =>
+  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are refused\n${table(tally)}`;
+
+const named = (store: 'embedded' | 'etcd'): string => (store === 'etcd' ? 'a store in etcd' : 'an embedded store');
+const holds = ({ keys, bytes }: Tally): string => `${keys} keys, ${bytes} bytes`;
+
+/** How much there is of what. */
+function table({ ranges }: Tally): string {
+  const rows = [['RANGE', 'KEYS', 'BYTES'], ...[...ranges].map(([range, { keys, bytes }]) => [range, String(keys), String(bytes)])];
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)) + 3);
+  return rows.map(([range, keys, bytes]) => `${range!.padEnd(widths[0]!)}${keys!.padEnd(widths[1]!)}${bytes!}\n`).join('');
+}

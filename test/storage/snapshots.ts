@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { restoreEmbedded } from '../../storage/embedded/restore.js';
+import { readEmbedded } from '../../storage/embedded/source.js';
+import { openEtcd } from '../../storage/etcd/etcd.js';
+import { fillStorage } from '../../storage/etcd/restore.js';
+import { everything, leftOut, type Watcher } from '../../storage/snapshot/contents.js';
+import { verifySnapshot } from '../../storage/snapshot/read.js';
+import { saveSnapshot, type Saved } from '../../storage/snapshot/save.js';
+import { sourceOf } from '../../storage/snapshot/source.js';
+import type { Restored } from '../../storage/snapshot/target.js';
+import type { Storage } from '../../storage/storage.js';
+
+/** A place for a store of one kind, empty at first. */
+export interface Site {
+  readonly kind: 'embedded' | 'etcd';
+  open(options?: { sweeping?: boolean }): Promise<Storage>;
+  save(file: string, watcher?: Watcher): Promise<Saved>;
+  restore(file: string, watcher?: Watcher): Promise<Restored>;
+}
+
+/** Work that nobody looks at and nobody ends. */
+export const unwatched = (): Watcher => ({ progress: () => undefined, signal: new AbortController().signal });
+
+/** A folder for an embedded store. */
+export const embeddedSite = (folder: string): Site => ({
+  kind: 'embedded',
+  open: ({ sweeping } = {}) => openEmbedded({ directory: join(folder, 'store'), ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }) }),
+  save: (file, watcher = unwatched()) => readEmbedded(join(folder, 'store'), (source) => saveSnapshot(source, file, 'test', watcher)),
+  restore: async (file, watcher = unwatched()) => restoreEmbedded(join(folder, 'store'), await verifySnapshot(file), watcher),
+});
+
+/** A prefix of an etcd. */
+export function etcdSite(endpoint: string, prefix: string): Site {
+  const place = { servers: [endpoint], prefix };
+  return {
+    kind: 'etcd',
+    open: ({ sweeping } = {}) => openEtcd({ ...place, ...(sweeping && { leaseGrace: 0, leaseWidth: 500 }) }),
+    save: (file, watcher = unwatched()) => using(openEtcd(place), async (storage) => saveSnapshot(await sourceOf(storage, 'etcd'), file, 'test', watcher)),
+    restore: async (file, watcher = unwatched()) => {
+      const snapshot = await verifySnapshot(file);
+      return using(openEtcd({ ...place, restoring: true }), (storage) => fillStorage(storage, snapshot, watcher));
+    },
+  };
+}
+
+/** Closes a store behind the work. */
+export async function using<T>(opening: Promise<Storage>, work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await opening;
+  try { return await work(storage) } finally { await storage.close() }
+}
+
+/** What a store has but what is its own, in order: key, value, expiry. */
+export async function contentOf(storage: Storage): Promise<[string, string, number | undefined][]> {
+  const { entries } = await storage.list(everything);
+  return entries.filter(({ key }) => !leftOut(key)).map(({ key, value, expires }) => [key, value.toString('latin1'), expires]);
+}
