@@ -16,6 +16,8 @@ export interface Config {
   compactionSeconds: number;
   manifests: string | undefined;
   smtpURL: string | undefined;
+  /** The file it was read from, where it was. */
+  smtpURLFile: string | undefined;
   mockMail: boolean;
   emailFrom: string;
   keysFile: string | undefined;
@@ -57,13 +59,14 @@ const variable = (flag: string): string => `VESTIBULE_${flag.toUpperCase().repla
 /** Reads flags, then environment, then defaults; every problem at once. */
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
-  const given = { ...fromEnvironment(environment, problems), ...fromFlags(args, problems) };
+  const [surroundings, flags] = [fromEnvironment(environment, problems), fromFlags(args, problems)];
+  const given = { ...surroundings.found, ...flags };
   const values: Values = {};
   for (const setting of settings as readonly Setting[]) {
     const text = given[setting.flag] ?? setting.default;
     if (text !== undefined) values[setting.flag as Flag] = parse(setting, text, problems);
   }
-  const config = { ...assemble(values, problems), frontProxy: frontProxyOf(values, Object.keys(given), environment, problems) };
+  const config = { ...assemble(values, problems), smtpURLFile: 'smtp-url' in flags ? undefined : surroundings.files['smtp-url'], frontProxy: frontProxyOf(values, Object.keys(given), environment, problems) };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
@@ -82,8 +85,10 @@ function fromFlags(args: readonly string[], problems: string[]): Record<string, 
   }
 }
 
-function fromEnvironment(environment: NodeJS.ProcessEnv, problems: string[]): Record<string, string> {
+/** What variables say, and the files of those that name one. */
+function fromEnvironment(environment: NodeJS.ProcessEnv, problems: string[]): { found: Record<string, string>; files: Record<string, string> } {
   const found: Record<string, string> = {};
+  const files: Record<string, string> = {};
   const known = new Map((settings as readonly Setting[]).map((setting) => [variable(setting.flag), setting]));
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith('VESTIBULE_') || value === undefined) continue;
@@ -94,9 +99,9 @@ function fromEnvironment(environment: NodeJS.ProcessEnv, problems: string[]): Re
     if (!setting.secret) problems.push(`${name}: only secrets have a _FILE form`);
     else if (environment[variable(setting.flag)] !== undefined) problems.push(`${variable(setting.flag)} and ${name} are both set: give one`);
     else if (!existsSync(value)) problems.push(`${name}: there is no file ${value}`);
-    else found[setting.flag] = readFileSync(value, 'utf8').trim();
+    else { found[setting.flag] = readFileSync(value, 'utf8').trim(); files[setting.flag] = value }
   }
-  return found;
+  return { found, files };
 }
 
 const units: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
@@ -116,7 +121,7 @@ function parse({ flag, value }: Setting, text: string | number | boolean, proble
 /** Whether the host of an address is this machine. */
 const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
 
-function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy'> {
+function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy' | 'smtpURLFile'> {
   const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
   const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
   const baseURL = checkBaseURL(text('base-url'), problems);
@@ -176,10 +181,15 @@ function checkMail(values: Values, baseURL: string | undefined, etcd: boolean, p
   const mock = values['mock-mail'] === true;
   const smtp = values['smtp-url'] as string | undefined;
   if (mock === (smtp !== undefined)) problems.push(mock ? '--mock-mail and --smtp-url are both given: mail is either kept or sent' : '--smtp-url is missing: give a mail server, or --mock-mail to keep mails in the mock mailbox');
-  if (smtp !== undefined && (!URL.canParse(smtp) || !/^smtps?:$/.test(new URL(smtp).protocol))) problems.push('--smtp-url must look like smtp://host:port or smtps://user:password@host:port');
+  const wrong = smtp === undefined ? undefined : wrongMailServer(smtp);
+  if (wrong !== undefined) problems.push(wrong);
   if (smtp !== undefined && !values['email-from']) problems.push('--email-from is missing: the sender of all mail');
   if (mock && values['allow-mock-mail'] !== true && (etcd || (baseURL !== undefined && !isLocal(baseURL)))) problems.push('--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; give --allow-mock-mail if that is meant');
 }
+
+/** What is wrong with a mail server's address, which is never repeated: it holds a password. */
+export const wrongMailServer = (url: string): string | undefined =>
+  (URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol) ? undefined : '--smtp-url must look like smtp://host:port or smtps://user:password@host:port');
 
 /** kube-apiserver's names for the lowest version of TLS. */
 const versions: Record<string, SecureConfig['minVersion']> = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' };

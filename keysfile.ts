@@ -1,16 +1,86 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { followFiles } from './followfiles.js';
 import { Keys, KeysFile, newKeys } from './registry/keys.js';
+import type { Log } from './registry/observe.js';
 
 /** Reads the keys file; throws with one sentence where it is missing or malformed. */
-export function readKeys(file: string): Keys {
+export const readKeys = (file: string): Keys => new Keys(read(file));
+
+function read(file: string): KeysFile {
   if (!existsSync(file)) throw new Error(`--keys-file: there is no file ${file}; make one with "vestibule keys new ${file}"`);
-  let parsed;
-  try { parsed = KeysFile.parse(JSON.parse(readFileSync(file, 'utf8'))) } catch { throw new Error(`--keys-file: ${file} is not a keys file; make one with "vestibule keys new FILE"`) }
-  return new Keys(parsed);
+  try { return KeysFile.parse(JSON.parse(readFileSync(file, 'utf8'))) } catch { throw new Error(`--keys-file: ${file} is not a keys file; make one with "vestibule keys new FILE"`) }
+}
+
+/** Takes over what the keys file says whenever it changes (`operations.md` 2); while it is wrong, the former keys stay. Gives back how to stop. */
+export function followKeys(file: string, keys: Keys, log: Log): () => void {
+  return followFiles([file], () => {
+    try {
+      if (keys.take(read(file))) log.info({ file }, 'the keys file has changed: its keys are in use');
+    } catch (error) {
+      log.error({ err: error, file }, 'the keys file has changed and cannot be used; the former keys stay');
+    }
+  }, log);
 }
 
 /** Writes new keys to a file that does not exist yet, readable by its owner alone. */
-export const writeKeys = (file: string): void => writeFileSync(file, `${JSON.stringify(newKeys(), null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+export const writeKeys = (file: string): void => writeFileSync(file, textOf(newKeys()), { mode: 0o600, flag: 'wx' });
+
+/** How many keys of each sort a rotation adds and moves: of those that sign, one for each algorithm. */
+const sorts = { cookies: 1, hmac: 1, signing: 2, sealing: 1 } as const;
+type Sort = keyof typeof sorts;
+
+/** The steps of a rotation, each a change of the keys file that replicas take over by themselves (`operations.md` 2). */
+const steps = {
+  /** New keys, last: they are known everywhere before anything is made by them. */
+  add(file: KeysFile): string {
+    const fresh = newKeys();
+    for (const sort of Object.keys(sorts) as Sort[]) file[sort].push(...(fresh[sort] as never[]));
+    return 'added new keys, which nothing is signed or sealed by yet; when every replica has had them for ten minutes: keys use';
+  },
+  /** The last keys come first. */
+  use(file: KeysFile): string {
+    refuseSingle(file, Object.keys(sorts) as Sort[], 'there are no others to use: first add some, with "keys add"');
+    for (const [sort, count] of Object.entries(sorts) as [Sort, number][]) file[sort].unshift(...(file[sort].splice(-count) as never[]));
+    return 'the newest keys sign and seal from now on; in 90 days: keys drop';
+  },
+  /** The last keys go, but for those that seal: what lives longest was sealed by them. */
+  drop(file: KeysFile): string {
+    const going = (['cookies', 'hmac', 'signing'] as const).filter((sort) => file[sort].length > sorts[sort]);
+    if (going.length === 0) throw new Error('there is one key of each sort: none of them can go');
+    for (const sort of going) file[sort].splice(-sorts[sort]);
+    return 'the oldest keys are gone: what they signed is refused; 400 days after they were last used: keys drop-sealing';
+  },
+  /** The last sealing key goes. */
+  'drop-sealing'(file: KeysFile): string {
+    refuseSingle(file, ['sealing'], 'there is one sealing key: it cannot go');
+    file.sealing.pop();
+    return 'the oldest sealing key is gone: what it sealed does not open any more';
+  },
+} as const;
+
+function refuseSingle(file: KeysFile, wanted: readonly Sort[], why: string): void {
+  if (wanted.some((sort) => file[sort].length <= sorts[sort])) throw new Error(why);
+}
+
+/** Whether a word is a step of a rotation. */
+export const isStep = (word: string | undefined): word is keyof typeof steps => word !== undefined && Object.hasOwn(steps, word);
+
+/** Takes one step of a rotation: the file is replaced whole. Answers what was done, and what is next. */
+export function rotate(file: string, step: keyof typeof steps): string {
+  const keys = read(file);
+  const told = steps[step](keys);
+  const next = `${file}.new`;
+  try {
+    writeFileSync(next, textOf(keys), { mode: 0o600, flag: 'wx' });
+    renameSync(next, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(next, { force: true });
+    throw error;
+  }
+  return told;
+}
+
+const textOf = (keys: KeysFile): string => `${JSON.stringify(keys, null, 2)}\n`;
 
 /** The keys of an embedded store: made beside it at the first start. */
 export function ensureKeys(file: string): Keys {

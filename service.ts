@@ -5,7 +5,7 @@ import { Server } from './apiserver/server.js';
 import { auditLog, type AuditLog } from './auditlog.js';
 import type { Config } from './config.js';
 import { Holdings } from './holdings.js';
-import { ensureKeys, readKeys } from './keysfile.js';
+import { ensureKeys, followKeys, readKeys } from './keysfile.js';
 import { closingWorker } from './kinds/account/closer.js';
 import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
@@ -39,9 +39,10 @@ import { Registry } from './registry/registry.js';
 import { Store } from './registry/store.js';
 import { release } from './release.js';
 import { relyingPartyID } from './relyingparty.js';
+import { followedTransport } from './smtpfile.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
-import { embeddedFolder, etcdOptions } from './stores.js';
+import { embeddedFolder, etcdOptions, followCertificates } from './stores.js';
 import { ownNames, tlsFiles, TLSFiles } from './tlsfiles.js';
 
 /** A running service. */
@@ -89,12 +90,13 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   opening.catch(() => { /* thrown where it is awaited */ });
   const meters = config.metricsPort === undefined ? undefined : new (await import('./meters.js')).Meters();
   const audit = openAudit(config.auditLogPath, log, held);
-  const storage = given.storage ?? (await openStorage(config, log, meters));
+  const storage = given.storage ?? (await openStorage(config, log, held, meters));
   if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
   const [settings, hub] = [await settingsOf(config, baseURL, storage, log), new Hub(storage, registry.kinds, log)];
-  const allKeys = keys ?? ensureKeys(join((config.store as { directory: string }).directory, 'keys.json'));
+  const allKeys = keys ?? ensureKeys(keysFileOf(config));
+  if (!given.keys) held.add(followKeys(keysFileOf(config), allKeys, log));
   let provider: IdentityProvider;
   let server: Server | undefined;
   let court: Court;
@@ -110,7 +112,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   await follow((groups = new Memberships(store, config.operators)), suppliers, held);
   provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, suppliers, stylesheet: () => server!.stylesheet, log, outbox, networkLimits: limits });
   await declareBuiltIn(store);
-  const mail = await mailFor(config, store);
+  const mail = await mailFor(config, store, log);
   if ('transport' in mail) held.add(() => mail.transport.close());
   for (const worker of [mailWorker(config.emailFrom, mail, log, meters?.mail), closingWorker(store), sessionsWorker(store), tallyWorker(store)]) outbox.register(worker);
   held.add(async () => { await provider.settled(); await court.stop() });
@@ -137,6 +139,9 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   const counts = () => new Map([...Object.entries(court.counts()).map(([name, count]): [string, number] => [`policy.${name}`, count]), ...provider.counts]);
   return { baseURL, store, warmed, counts, ...urls, ...(seen && { metricsURL: urlOf('http', seen) }), stop: () => held.release(), reopen: async () => { await audit?.reopen() } };
 }
+
+/** Where the keys are: beside the embedded store where nothing else is said. */
+const keysFileOf = ({ keysFile, store }: Config): string => keysFile ?? join((store as { directory: string }).directory, 'keys.json');
 
 /** Two indexes, kept up with their kinds until the stop. */
 async function follow(groups: Memberships, suppliers: Suppliers, held: Holdings): Promise<void> {
@@ -203,7 +208,7 @@ const warm = (registry: Registry, log: Log): Promise<void> => new Promise((resol
   });
 });
 
-async function openStorage({ store }: Config, log: Log, meters?: Meters): Promise<Storage> {
+async function openStorage({ store }: Config, log: Log, held: Holdings, meters?: Meters): Promise<Storage> {
   const witness = meters && { witness: meters };
   if (store.type === 'embedded') {
     const { openEmbedded } = await import('./storage/embedded/embedded.js');
@@ -212,13 +217,16 @@ async function openStorage({ store }: Config, log: Log, meters?: Meters): Promis
   const { openEtcd } = await import('./storage/etcd/etcd.js');
   const options = etcdOptions(store);
   meters?.proves({ 'etcd-ca': options.ca, 'etcd-client': options.cert });
-  return openEtcd({ ...options, onWarning: (message) => log.warn(message), ...witness });
+  const storage = await openEtcd({ ...options, onWarning: (message) => log.warn(message), ...witness });
+  held.add(followCertificates(store, storage, ({ ca, cert }) => meters?.proves({ 'etcd-ca': ca, 'etcd-client': cert }), log));
+  return storage;
 }
 
-async function mailFor(config: Config, store: Store): Promise<{ transport: Transport } | { mailbox: Mailbox }> {
+async function mailFor(config: Config, store: Store, log: Log): Promise<{ transport: Transport } | { mailbox: Mailbox }> {
   if (config.mockMail) return { mailbox: (mail, id) => mockMessage(store, mail, id) };
   const { smtpTransport } = await import('./mail/smtp.js');
-  return { transport: smtpTransport({ url: config.smtpURL! }) };
+  const to = (url: string): Transport => smtpTransport({ url });
+  return { transport: config.smtpURLFile === undefined ? to(config.smtpURL!) : followedTransport(config.smtpURLFile, config.smtpURL!, to, log) };
 }
 
 /** A port that is free at this moment. */

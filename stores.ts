@@ -1,13 +1,39 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from './config.js';
-import type { EtcdOptions } from './storage/etcd/etcd.js';
+import { followFiles } from './followfiles.js';
+import type { Log } from './registry/observe.js';
+import type { EtcdOptions, EtcdStorage } from './storage/etcd/etcd.js';
+
+type Place = Extract<Config['store'], { type: 'etcd' }>;
+type Reached = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;
 
 /** Where the embedded store lies within the data folder. */
 export const embeddedFolder = (dataFolder: string): string => join(dataFolder, 'store');
 
 /** What etcd is reached with; reads its certificates. */
-export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Extract<Config['store'], { type: 'etcd' }>): Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'> {
+export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Place): Reached {
   const pem = (name: 'ca' | 'cert' | 'key', file: string | undefined) => file !== undefined && { [name]: readFileSync(file) };
   return { servers, prefix, ...pem('ca', caFile), ...pem('cert', certFile), ...pem('key', keyFile) };
+}
+
+/** Has a store connect anew whenever its certificates change (`operations.md` 5), and tells of it; while they are wrong, the former stay. Gives back how to stop. */
+export function followCertificates(place: Place, storage: EtcdStorage, renewed: (by: Reached) => void, log: Log): () => void {
+  let now = etcdOptions(place);
+  const files = [place.caFile, place.certFile, place.keyFile].filter((file) => file !== undefined);
+  return followFiles(files, () => {
+    try {
+      const next = etcdOptions(place);
+      if ((['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(now[one]))) return;
+      const [, own] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
+      if (own && next.key && !own.checkPrivateKey(createPrivateKey(next.key))) throw new Error('the key is not that of the certificate');
+      now = next;
+      storage.renew(next);
+      renewed(next);
+      log.info({ files }, 'the certificates for etcd have changed: connecting anew');
+    } catch (error) {
+      log.error({ err: error, files }, 'the certificates for etcd have changed and cannot be used; the former stay');
+    }
+  }, log);
 }

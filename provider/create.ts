@@ -13,14 +13,15 @@ import { endingPart } from './signout.js';
 import { spendTry } from './tries.js';
 import { queueLogouts, type Tell } from './workers.js';
 
-/** A Provider of the library, the scopes it was made of, its request handler, and how it tells Clients of a sign-out. */
-export interface Made { readonly scopes: readonly Scope[]; readonly provider: Provider; readonly callback: ReturnType<Provider['callback']>; readonly tell: Tell }
+/** A Provider of the library, the scopes and the version of the keys it was made of, its request handler, and how it tells Clients of a sign-out. */
+export interface Made { readonly scopes: readonly Scope[]; readonly keys: number; readonly provider: Provider; readonly callback: ReturnType<Provider['callback']>; readonly tell: Tell }
 
 const wrongSecrets: Limit = { name: 'client-secret', most: 20, seconds: 900 };
 
 /** Makes one Provider of what is configured now, the scopes as they stand; it keeps no state of its own, so two may run side by side. */
 export function createProvider(foundation: Foundation): Made {
   const scopes = foundation.scopes();
+  const keys = foundation.keys.version;
   const on: Foundation = { ...foundation, scopes: () => scopes };
   const provider = new Provider(on.settings.baseURL, configuration(on));
   provider.proxy = true;
@@ -30,7 +31,7 @@ export function createProvider(foundation: Foundation): Made {
   listen(on, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
   provider.use(settling(on, provider));
-  return { scopes, provider, callback: provider.callback(), tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
+  return { scopes, keys, provider, callback: provider.callback(), tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
 }
 
 /** Secrets are compared by their hashes; wrong ones count per Client and network. */

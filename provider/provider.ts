@@ -26,6 +26,7 @@ import { grantsWorker, logoutWorker } from './workers.js';
 export interface ProviderDeps {
   readonly store: Store;
   readonly storage: Storage;
+  /** Where others are taken over, a second Provider is built. */
   readonly keys: Keys;
   readonly settings: Settings;
   readonly authorize: Authorize;
@@ -65,7 +66,7 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   let made: Made = createProvider(on);
   deps.outbox.register(logoutWorker(on, (...notice) => made.tell(...notice)));
   deps.outbox.register(grantsWorker(on));
-  const current = (): Made => (made = made.scopes === on.scopes() ? made : createProvider(on));
+  const current = (): Made => (made = made.scopes === on.scopes() && made.keys === on.keys.version ? made : createProvider(on));
   return {
     handle: async (request, response, network, auditID) => {
       if (auditID) response.setHeader('Audit-ID', auditID);

@@ -36,35 +36,65 @@ export const newKeys = (): KeysFile => ({
   signing: [signingKey('ES256'), signingKey('RS256')],
 });
 
-/** Seals what is read again, MACs what is only compared, signs cookies: every use of the keys file but ID tokens (`security.md` 1.7). */
-export class Keys {
-  /** Private JWKs for ID tokens, the first of its algorithm signs. */
+/** A keys file in the form that it is used in. */
+interface Ready {
+  readonly text: string;
   readonly signing: readonly Record<string, unknown>[];
   readonly pairwise: Buffer;
   readonly dpopNonce: Buffer;
-  readonly #cookies: KeyObject[];
-  readonly #hmac: KeyObject[];
-  readonly #sealing: { id: number; key: KeyObject }[];
-  /** Cookies whose signature was found good, with the key it was made by. */
-  readonly #signed = new Map<string, number>();
+  readonly cookies: readonly KeyObject[];
+  readonly hmac: readonly KeyObject[];
+  readonly sealing: readonly { id: number; key: KeyObject }[];
+}
 
-  constructor(file: KeysFile) {
-    const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
-    this.signing = file.signing;
-    for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
-    this.pairwise = bytes(file.pairwise);
-    this.dpopNonce = bytes(file.dpopNonce).subarray(0, 32);
-    this.#cookies = file.cookies.map((text) => createSecretKey(bytes(text)));
-    this.#hmac = file.hmac.map((text) => createSecretKey(bytes(text)));
-    this.#sealing = file.sealing.map((text) => {
+const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
+
+function readyOf(file: KeysFile): Ready {
+  for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
+  for (const alg of ['ES256', 'RS256']) if (!file.signing.some((jwk) => jwk.alg === alg)) throw new Error(`the keys file has no signing key for ${alg}`);
+  return {
+    text: JSON.stringify(file), signing: file.signing, pairwise: bytes(file.pairwise), dpopNonce: bytes(file.dpopNonce).subarray(0, 32),
+    cookies: file.cookies.map((text) => createSecretKey(bytes(text))), hmac: file.hmac.map((text) => createSecretKey(bytes(text))),
+    sealing: file.sealing.map((text) => {
       const key = Buffer.from(hkdfSync('sha256', bytes(text), '', 'vestibule sealing', 32));
       return { id: createHash('sha256').update(key).digest().readUInt32BE(0), key: createSecretKey(key) };
-    });
+    }),
+  };
+}
+
+/** Seals what is read again, MACs what is only compared, signs cookies: every use of the keys file but ID tokens (`security.md` 1.7). */
+export class Keys {
+  /** What the keys file says now, ready for use. */
+  #now: Ready;
+  /** Cookies whose signature was found good, with the key it was made by. */
+  readonly #signed = new Map<string, number>();
+  #version = 0;
+
+  /** Throws where there is no signing key for ES256 or for RS256, or one is malformed. */
+  constructor(file: KeysFile) { this.#now = readyOf(file) }
+
+  /** Private JWKs for ID tokens, the first of its algorithm signs. */
+  get signing(): readonly Record<string, unknown>[] { return this.#now.signing }
+  get pairwise(): Buffer { return this.#now.pairwise }
+  get dpopNonce(): Buffer { return this.#now.dpopNonce }
+
+  /** How often other keys were taken over: whoever keeps something that was made of them looks at it. */
+  get version(): number { return this.#version }
+
+  /** Takes over another keys file at once; answers false where it says the same. Throws, and changes nothing, where it cannot be used: the pairwise key is never another, since every subject would be. */
+  take(file: KeysFile): boolean {
+    const next = readyOf(file);
+    if (!next.pairwise.equals(this.#now.pairwise)) throw new Error('the pairwise key is another: people would be strangers to every Client that knows them by it');
+    if (next.text === this.#now.text) return false;
+    this.#now = next;
+    this.#signed.clear();
+    this.#version += 1;
+    return true;
   }
 
   /** AES-256-GCM under the newest sealing key, bound to `context` (the storage key): opened elsewhere it fails. */
   seal(context: string, plain: Buffer | string): Buffer {
-    const { id, key } = this.#sealing[0]!;
+    const { id, key } = this.#now.sealing[0]!;
     const iv = nonce();
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
     const body = Buffer.concat([cipher.update(plain as never), cipher.final()]);
@@ -74,28 +104,28 @@ export class Keys {
   }
 
   /** Whether the key that sealed it is still in the keys file. */
-  opens(sealed: Buffer): boolean { return this.#sealing.some(({ id }) => id === sealed.readUInt32BE(0)) }
+  opens(sealed: Buffer): boolean { return this.#now.sealing.some(({ id }) => id === sealed.readUInt32BE(0)) }
 
   /** What was sealed for the same context, under any live key; throws when it was not. */
   open(context: string, sealed: Buffer): Buffer {
     const id = sealed.readUInt32BE(0);
-    const found = this.#sealing.find((candidate) => candidate.id === id);
+    const found = this.#now.sealing.find((candidate) => candidate.id === id);
     if (!found) throw new Error('sealed under a key that is no longer in the keys file');
     const decipher = createDecipheriv('aes-256-gcm', found.key, sealed.subarray(4, 16)).setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(16, 32));
     return Buffer.concat([decipher.update(sealed.subarray(32)), decipher.final()]);
   }
 
   /** HMAC-SHA-256 by purpose under the newest key. */
-  mac(purpose: string, data: string): Buffer { return keyed(this.#hmac[0]!, purpose, data) }
+  mac(purpose: string, data: string): Buffer { return keyed(this.#now.hmac[0]!, purpose, data) }
 
   /** Whether `mac` is the one of `data` under any live key, in constant time. */
   macMatches(purpose: string, data: string, mac: Buffer): boolean {
-    return this.#hmac.some((key) => same(keyed(key, purpose, data), mac));
+    return this.#now.hmac.some((key) => same(keyed(key, purpose, data), mac));
   }
 
   /** The signature of a cookie's `<name>=<value>`, base64url (`provider.md` 5). */
   signCookie(data: string): string {
-    const signature = createHmac('sha256', this.#cookies[0]!).update(data).digest('base64url');
+    const signature = createHmac('sha256', this.#now.cookies[0]!).update(data).digest('base64url');
     this.#remember(`${data}.${signature}`, 0);
     return signature;
   }
@@ -106,7 +136,7 @@ export class Keys {
     const known = this.#signed.get(pair);
     if (known !== undefined) return known;
     const given = Buffer.from(signature);
-    const index = this.#cookies.findIndex((key) => same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given));
+    const index = this.#now.cookies.findIndex((key) => same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given));
     if (index >= 0) this.#remember(pair, index);
     return index;
   }

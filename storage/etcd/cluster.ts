@@ -5,15 +5,14 @@ import { Unavailable, type Witness } from '../storage.js';
 import { failureOf, passes, unavailable, type Failure } from './failure.js';
 
 /** Where etcd is and how it is spoken to. */
-export interface ClusterOptions {
+export interface ClusterOptions extends Credentials {
   /** Addresses with scheme, `http://` or `https://`. */
   readonly servers: readonly string[];
-  /** PEM: what the servers' certificates are judged by, and this client's own. */
-  readonly ca?: Buffer;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
   readonly witness?: Witness;
 }
+
+/** PEM: what the servers' certificates are judged by, and this client's own. */
+export interface Credentials { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer }
 
 /** Options of every channel: bounded waiting, reconnection within a second, and pages far below the largest message. */
 export const channelOptions = {
@@ -39,13 +38,15 @@ export class Cluster {
   closed = false;
   /** Called when the horizon rises. */
   readonly onHorizon = new Set<() => void>();
-  readonly #members: readonly Etcd3[];
+  #members: readonly Etcd3[];
+  readonly #servers: readonly string[];
   readonly #witness: Witness | undefined;
   #current = 0;
 
   constructor(options: ClusterOptions) {
     this.#witness = options.witness;
-    this.#members = options.servers.map((server) => new etcd3.Etcd3(clientOptions(server, options)));
+    this.#servers = options.servers;
+    this.#members = membersOf(options.servers, options);
   }
 
   /** One attempt within `until` (milliseconds since the epoch); throws a Failure. */
@@ -96,6 +97,13 @@ export class Cluster {
     for (const listener of this.onHorizon) listener();
   }
 
+  /** Connects anew, with other credentials; what is under way ends by the former connections. */
+  renew(credentials: Credentials): void {
+    const former = this.#members;
+    this.#members = membersOf(this.#servers, credentials);
+    setTimeout(() => { for (const member of former) member.close(); }, 2 * callTime).unref();
+  }
+
   /** Ends every connection. */
   close(): void {
     this.closed = true;
@@ -103,7 +111,9 @@ export class Cluster {
   }
 }
 
-function clientOptions(server: string, { ca, cert, key }: ClusterOptions): IOptions {
+const membersOf = (servers: readonly string[], by: Credentials): Etcd3[] => servers.map((server) => new etcd3.Etcd3(clientOptions(server, by)));
+
+function clientOptions(server: string, { ca, cert, key }: Credentials): IOptions {
   const credentials = ca && { rootCertificate: ca, ...(key && { privateKey: key }), ...(cert && { certChain: cert }) };
   return { hosts: server, ...(credentials && { credentials }), grpcOptions: channelOptions, faultHandling: { global: noop, host: () => noop } };
 }

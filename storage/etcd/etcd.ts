@@ -1,7 +1,7 @@
 import { admitKey } from '../admission.js';
 import { baseKey, restoringKey } from '../snapshot/contents.js';
 import { Compacted, type Entry, type Revision, type Storage, type Witness } from '../storage.js';
-import { Cluster, patience, type ClusterOptions } from './cluster.js';
+import { Cluster, patience, type ClusterOptions, type Credentials } from './cluster.js';
 import { Committer } from './committer.js';
 import { Failure, passes, unavailable } from './failure.js';
 import { Keyspace } from './keyspace.js';
@@ -28,8 +28,14 @@ export interface EtcdOptions extends ClusterOptions {
   readonly witness?: Witness;
 }
 
+/** A store in etcd. */
+export interface EtcdStorage extends Storage {
+  /** Connects anew with other certificates; nothing that is under way is lost, and no watch. */
+  renew(credentials: Credentials): void;
+}
+
 /** Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an etcd before 3.4 and a store that was restored in part. */
-export async function openEtcd(options: EtcdOptions): Promise<Storage> {
+export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
   const cluster = new Cluster(options);
   try {
     const { version } = await cluster.insist('status', (member, call) => member.maintenance.status(call), passes);
@@ -60,8 +66,8 @@ async function readFirst(cluster: Cluster, prefix: string, key: string): Promise
   return kvs[0] && keyspace.entry(kvs[0]);
 }
 
-function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, ordered: boolean): Storage {
-  const streams = new Streams(options);
+function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, ordered: boolean): EtcdStorage {
+  const streams = new Streams(options.servers, options);
   const reads = new Reads(cluster, keyspace);
   const leases = new Leases(cluster, options.leaseGrace ?? 3_600_000, options.leaseWidth ?? 300_000);
   const committer = new Committer({ cluster, keyspace, reads, leases, witness: options.witness });
@@ -78,6 +84,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),
     compact: (revision) => compactTo(cluster, keyspace, revision),
+    renew(credentials) { cluster.renew(credentials); streams.renew(credentials); },
     async close() {
       ending.abort();
       await committer.settled();

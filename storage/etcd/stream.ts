@@ -2,7 +2,7 @@ import { credentials, loadPackageDefinition, Metadata, type ChannelCredentials, 
 import { loadSync } from '@grpc/proto-loader';
 import type { IKeyValue } from 'etcd3';
 import { createRequire } from 'node:module';
-import { channelOptions, type ClusterOptions } from './cluster.js';
+import { channelOptions, type Credentials } from './cluster.js';
 
 /** A change as etcd tells it. */
 export interface WatchEvent { readonly type: 'Put' | 'Delete'; readonly kv: IKeyValue; readonly prev_kv: IKeyValue | null }
@@ -32,12 +32,19 @@ type Service = new (address: string, credentials: ChannelCredentials, options: o
 
 /** Opens watch streams, on channels of their own; every member gets its turn. */
 export class Streams {
-  readonly #clients: readonly WatchClient[];
+  #clients: readonly WatchClient[];
+  readonly #servers: readonly string[];
   #turn = 0;
 
-  constructor(options: ClusterOptions) {
-    const service = watchService();
-    this.#clients = options.servers.map((server) => new service(server.replace(/^https?:\/\//, ''), credentialsOf(server, options), channelOptions));
+  constructor(servers: readonly string[], by: Credentials) {
+    this.#servers = servers;
+    this.#clients = clientsOf(servers, by);
+  }
+
+  /** The next streams are opened with other credentials; those that are open go on. */
+  renew(by: Credentials): void {
+    this.close();
+    this.#clients = clientsOf(this.#servers, by);
   }
 
   /** A stream that ends when its member loses the leader. */
@@ -58,12 +65,17 @@ export class Streams {
   }
 }
 
+function clientsOf(servers: readonly string[], by: Credentials): WatchClient[] {
+  const service = watchService();
+  return servers.map((server) => new service(server.replace(/^https?:\/\//, ''), credentialsOf(server, by), channelOptions));
+}
+
 function watchService(): Service {
   const path = createRequire(import.meta.url).resolve('etcd3/proto/rpc.proto');
   const definition = loadPackageDefinition(loadSync(path, { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true }));
   return (definition['etcdserverpb'] as unknown as { Watch: Service }).Watch;
 }
 
-function credentialsOf(server: string, { ca, cert, key }: ClusterOptions): ChannelCredentials {
+function credentialsOf(server: string, { ca, cert, key }: Credentials): ChannelCredentials {
   return server.startsWith('https:') ? credentials.createSsl(ca, key, cert) : credentials.createInsecure();
 }

@@ -85,3 +85,25 @@ test('new keys are two signing keys with the thumbprints of their public halves,
   const secrets = [...first.cookies, ...first.sealing, ...first.hmac, first.pairwise, first.dpopNonce, ...second.cookies, ...second.sealing];
   expect(new Set(secrets).size).toBe(secrets.length);
 });
+
+describe('another keys file', () => {
+  test('is taken over at once, and what was signed and sealed before counts on', () => {
+    const keys = new Keys(first);
+    const [sealed, signature, mac] = [keys.seal('key', 'inside'), keys.signCookie('a=b'), keys.mac('emailcode', 'data')];
+    expect(keys.cookieKeyIndex('a=b', signature)).toBe(0);
+    const rotated = { ...first, cookies: [...second.cookies, ...first.cookies], sealing: [...second.sealing, ...first.sealing], hmac: [...second.hmac, ...first.hmac], signing: [...second.signing, ...first.signing] };
+    expect([keys.take({ ...first }), keys.version, keys.take(rotated), keys.version, keys.take(rotated), keys.version]).toEqual([false, 0, true, 1, false, 1]);
+    expect([keys.open('key', sealed).toString(), keys.cookieKeyIndex('a=b', signature), keys.macMatches('emailcode', 'data', mac)]).toEqual(['inside', 1, true]);
+    expect([keys.signCookie('a=b'), keys.signing[0], keys.signing.length]).toEqual([new Keys(second).signCookie('a=b'), second.signing[0], 4]);
+  });
+
+  test.each([
+    ['whose pairwise key is another', { ...first, pairwise: second.pairwise }, /strangers/],
+    ['without a key for RS256', { ...first, signing: first.signing.slice(0, 1) }, /no signing key for RS256/],
+    ['with half a key', { ...first, signing: [...first.signing, { kty: 'EC', alg: 'ES256' }] }, /./],
+  ])('%s changes nothing', (_, file, message) => {
+    const keys = new Keys(first);
+    expect(() => keys.take(file)).toThrow(message);
+    expect([keys.version, keys.signing, keys.pairwise.equals(old.pairwise)]).toEqual([0, first.signing, true]);
+  });
+});

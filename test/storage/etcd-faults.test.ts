@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { openEtcd, type EtcdOptions } from '../../storage/etcd/etcd.js';
 import { Unavailable, Unknown, type Committed, type Lost, type Storage } from '../../storage/storage.js';
 import { makeCertificates } from './certificates.js';
@@ -20,6 +21,11 @@ async function open(options: Partial<EtcdOptions> & { servers: readonly string[]
   const storage = await openEtcd({ prefix: '/v/', ...options });
   opened.push(storage);
   return storage;
+}
+
+/** Does it until the store is reached. */
+async function insisted<T>(work: () => Promise<T>): Promise<T> {
+  for (let i = 0; ; i += 1) try { return await work(); } catch (error) { if (!(error instanceof Unavailable) || i === 10) throw error; }
 }
 
 const available = (program: string): boolean => spawnSync(program, ['version']).status === 0;
@@ -147,6 +153,27 @@ describe('etcd is spoken to', () => {
     expect(await text(storage, 'a')).toBe('2');
     await watched.stop();
     await expect(openEtcd({ servers: [endpoint], prefix: '/v/', ca: certificates.pem.ca })).rejects.toBeInstanceOf(Unavailable);
+  });
+
+  run('with other certificates from one moment to the next, and no watch has a gap', async () => {
+    const [before, after] = [makeCertificates(), makeCertificates()];
+    opened.push({ async close() { before.remove(); after.remove(); } });
+    const { ca, cert, key } = before.files;
+    const server = await start([`--trusted-ca-file=${ca}`, `--cert-file=${cert}`, `--key-file=${key}`, '--client-cert-auth'], 'https');
+    const storage = await openEtcd({ servers: [server.endpoint.replace('127.0.0.1', 'localhost')], prefix: '/v/', ...before.pem });
+    opened.push(storage);
+    const from = await put(storage, { a: '1' });
+    const watched = new Watched(storage, '', from);
+    await watched.reached(await put(storage, { a: '2' }));
+    for (const file of ['ca', 'cert', 'key'] as const) writeFileSync(before.files[file], after.pem[file]);
+    await server.restart();
+    await expect(storage.get('a')).rejects.toBeInstanceOf(Unavailable);
+    storage.renew(after.pem);
+    await watched.reached(await insisted(() => put(storage, { a: '3' })));
+    storage.renew(after.pem);
+    await watched.reached(await insisted(() => put(storage, { a: '4' })));
+    expect(watched.changes.map(({ entry }) => entry!.value.toString())).toEqual(['2', '3', '4']);
+    await watched.stop();
   });
 
   test('with a warning when it is not supported', async () => {
