@@ -20,12 +20,20 @@ export async function main(args: readonly string[]): Promise<void> {
   if (word === hidden || (word !== undefined && Object.hasOwn(words, word) && !words[word]!.local)) return (await import('./cli/command.js')).run(word, rest, process.env);
   if (word !== undefined && Object.hasOwn(words, word) && ['--help', '-h'].includes(rest[0]!)) return help(word);
   if (word === 'serve') return serve(rest);
-  if (word === 'keys' && rest[0] === 'new' && rest[1]) return (await import('./keysfile.js')).writeKeys(rest[1]);
+  if (word === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
   if (word === 'snapshot' || word === 'epoch') return (await import('./maintenance.js'))[word](rest, process.env);
   if (word === 'policy') return printPolicy();
   if (word === 'version') return void process.stdout.write(`${(await import('./release.js')).release}\n`);
   process.stderr.write(overview());
   process.exitCode = 2;
+}
+
+/** `vestibule keys new FILE`, or a step of a rotation. */
+async function keys(step: string, file: string): Promise<void> {
+  const { isStep, rotate, writeKeys } = await import('./keysfile.js');
+  if (step === 'new') return writeKeys(file);
+  if (!isStep(step)) throw new Failure(`usage: ${program} ${words['keys']!.usage}`, 2);
+  process.stdout.write(`${rotate(file, step)}\n`);
 }
 
 function help(word: string | undefined): void {

@@ -21,7 +21,7 @@ const output = (formats: string) => ['output', formats] as const;
 /** Every word, in the order in which help lists them. */
 export const words: Readonly<Record<string, Word>> = {
   serve: { usage: 'serve [settings]', about: 'runs the service; its settings are in docs/reference/configuration.md', local: true },
-  keys: { usage: 'keys new FILE', about: 'makes the keys that replicas share', local: true },
+  keys: { usage: 'keys new|add|use|drop|drop-sealing FILE', about: 'makes the keys that replicas share, or takes one step of changing them', examples: ['keys new keys.json', 'keys add keys.json'], local: true },
   snapshot: { usage: 'snapshot save|restore FILE [flags]', about: 'saves what a store holds, or makes a store of what was saved', flags: store, examples: ['snapshot save vestibule.snapshot --data-dir data', 'snapshot restore vestibule.snapshot --data-dir elsewhere', 'snapshot restore vestibule.snapshot --etcd-servers https://etcd.example.org:2379'], local: true },
   epoch: { usage: 'epoch raise [flags]', about: 'ends every session, code, link and token that a store knows, once it was restored by other means', flags: [...store, 'yes'], examples: ['epoch raise --etcd-servers https://etcd.example.org:2379'], local: true },
   policy: { usage: 'policy', about: 'prints the policy this release comes with', local: true },

@@ -1,0 +1,44 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { main } from '../../main.js';
+import { Keys, KeysFile } from '../../registry/keys.js';
+import { stopAll, temporary } from '../support/service.js';
+
+const file = join(temporary(), 'keys.json');
+const read = (): KeysFile => KeysFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+const step = (word: string): Promise<void> => main(['keys', word, file]);
+
+afterAll(stopAll);
+
+test('a rotation by the command, step by step: what was made before counts until its keys go, and the pairwise key stays', async () => {
+  await step('new');
+  const first = read();
+  const before = new Keys(first);
+  const [sealed, signature] = [before.seal('key', 'inside'), before.signCookie('a=b')];
+  for (const word of ['use', 'drop', 'drop-sealing', 'new']) await expect(step(word)).rejects.toThrow();
+  expect(read()).toEqual(first);
+  await step('add');
+  const added = read();
+  for (const sort of ['cookies', 'hmac', 'sealing', 'signing'] as const) { expect(added[sort].slice(0, first[sort].length)).toEqual(first[sort]); expect(added[sort]).toHaveLength(2 * first[sort].length) }
+  expect(added.signing.map(({ alg }) => alg)).toEqual(['ES256', 'RS256', 'ES256', 'RS256']);
+  await step('use');
+  const used = new Keys(read());
+  expect([used.cookieKeyIndex('a=b', signature), used.open('key', sealed).toString(), used.signing[0]]).toEqual([1, 'inside', added.signing[2]]);
+  await step('drop');
+  const dropped = new Keys(read());
+  expect([dropped.cookieKeyIndex('a=b', signature), dropped.open('key', sealed).toString(), dropped.signing.length]).toEqual([-1, 'inside', 2]);
+  await step('drop-sealing');
+  expect(() => new Keys(read()).open('key', sealed)).toThrow(/no longer in the keys file/);
+  await expect(step('drop')).rejects.toThrow(/none of them can go/);
+  expect([read().pairwise, read().dpopNonce, statSync(file).mode & 0o777, existsSync(`${file}.new`)]).toEqual([first.pairwise, first.dpopNonce, 0o600, false]);
+});
+
+test('what is no keys file is left alone', async () => {
+  const other = join(temporary(), 'other.json');
+  writeFileSync(other, '{}');
+  await expect(main(['keys', 'add', other])).rejects.toThrow(/is not a keys file/);
+  await expect(main(['keys', 'add', `${other}.missing`])).rejects.toThrow(/there is no file/);
+  await expect(main(['keys', 'turn', other])).rejects.toThrow(/usage: vestibule keys/);
+  expect(readFileSync(other, 'utf8')).toBe('{}');
+});
