@@ -3,6 +3,9 @@ import { memoSince } from './memo.js';
 import { percentile } from './statistics.js';
 import { stayAwake } from './wakefulness.js';
 
+/** So many times of a window are told one by one. */
+const few = 1000;
+
 /** The process that makes the load: prepares one, then runs it for as long as it is told. */
 let load: Load | undefined;
 
@@ -34,7 +37,7 @@ async function run(seconds: number, awake: boolean): Promise<Run> {
   const spare = idle() / 1000;
   const { user, system } = process.cpuUsage(cpu);
   const sorted = Float64Array.from(latencies).sort();
-  return { operations: sorted.length, seconds: elapsed / 1000, p50: percentile(sorted, 0.5) / 1000, p99: percentile(sorted, 0.99) / 1000, cpuMicros: user + system, rss: process.memoryUsage.rss(), idle: spare, ...memoSince(remembered, load!.memo?.()) };
+  return { operations: sorted.length, seconds: elapsed / 1000, p50: percentile(sorted, 0.5) / 1000, p99: percentile(sorted, 0.99) / 1000, ...(sorted.length <= few && { times: Array.from(sorted, (one) => one / 1000) }), cpuMicros: user + system, rss: process.memoryUsage.rss(), idle: spare, ...memoSince(remembered, load!.memo?.()) };
 }
 
 process.on('message', (question: Question) => {

@@ -13,5 +13,5 @@ export interface Load {
 /** What every file of loads/ exports as default: makes ready, which may already ask the server. */
 export type MakeLoad<A> = (args: A) => Promise<Load>;
 
-/** What a window came to, as the generator saw it; times in seconds. `idle`: without anything to do, where it was told to stay awake. */
-export interface Run { readonly operations: number; readonly seconds: number; readonly p50: number; readonly p99: number; readonly cpuMicros: number; readonly rss: number; readonly idle: number; readonly memo?: Memo }
+/** What a window came to, as the generator saw it; times in seconds, `times` of each where they were few. `idle`: without anything to do, where it was told to stay awake. */
+export interface Run { readonly operations: number; readonly seconds: number; readonly p50: number; readonly p99: number; readonly times?: readonly number[]; readonly cpuMicros: number; readonly rss: number; readonly idle: number; readonly memo?: Memo }

@@ -1,5 +1,5 @@
 import type { Row, Sample, Side } from './row.js';
-import { median } from './statistics.js';
+import { median, percentile } from './statistics.js';
 
 /** The samples of each side, one a round. */
 export type Rounds = ReadonlyMap<string, readonly Sample[]>;
@@ -41,14 +41,15 @@ export async function measure({ seconds = 3, slice }: Row, sides: readonly Side[
   return samples;
 }
 
-/** The slices of one window as one: what can be added is added, p50 is the middle one of them and p99 the largest, all else is the last one's. */
+/** The slices of one window as one: what can be added is added, p50 is the middle one of them, p99 that of all their times or else the largest, all else is the last one's. */
 function together(parts: readonly Sample[]): Sample {
   const [last, ...others] = [...parts].reverse() as [Sample, ...Sample[]];
   if (others.length === 0) return last;
   const sum = (of: (part: Sample) => number): number => parts.reduce((all, part) => all + of(part), 0);
   const memo = last.memo && { hits: sum((part) => part.memo!.hits), misses: sum((part) => part.memo!.misses) };
+  const times = parts.every((part) => part.times) ? parts.flatMap((part) => part.times!).sort((a, b) => a - b) : undefined;
   return {
-    ...last, operations: sum(({ operations }) => operations), seconds: sum(({ seconds }) => seconds), cpuMicros: sum(({ cpuMicros }) => cpuMicros),
-    p50: median(parts.map(({ p50 }) => p50)), p99: Math.max(...parts.map(({ p99 }) => p99)), ...(memo && { memo }),
+    ...last, ...(times && { times }), operations: sum(({ operations }) => operations), seconds: sum(({ seconds }) => seconds), cpuMicros: sum(({ cpuMicros }) => cpuMicros),
+    p50: median(parts.map(({ p50 }) => p50)), p99: times ? percentile(times, 0.99) : Math.max(...parts.map(({ p99 }) => p99)), ...(memo && { memo }),
   };
 }

@@ -10,6 +10,8 @@ export interface Sample {
   readonly cpuMicros: number;
   readonly p50: number;
   readonly p99: number;
+  /** How long each took, in order of size, where there were few. */
+  readonly times?: readonly number[];
   readonly rss: number;
   /** The share of its core that the load generator used. */
   readonly client?: number;
