@@ -53,6 +53,8 @@ async function serve(args: readonly string[]): Promise<void> {
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };
   if (config.auditLogPath !== undefined) process.on('SIGHUP', () => void reopen());
+  const tracer = process.env.OTEL_EXPORTER_OTLP_ENDPOINT || process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ? (await import('./tracing.js')).startTracing(process.env, log) : undefined;
+  (await import('./registry/trace.js')).traceBy(tracer);
   const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
   reopen = () => service.reopen();
@@ -60,7 +62,7 @@ async function serve(args: readonly string[]): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {
     if (stopping) process.exit(1);
     stopping = true;
-    service.stop().then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
+    service.stop().then(() => tracer?.stop().catch((error) => log.warn({ err: error }, 'the last traces were not sent'))).then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
   });
   channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
   process.stdout.write(`ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`);

@@ -5,6 +5,7 @@ import { cookieValues } from '../registry/cookies.js';
 import type { Caller } from '../registry/kind.js';
 import type { Tally } from '../registry/meter.js';
 import { forbidden, StatusError, unauthorized } from '../registry/status.js';
+import { traced } from '../registry/trace.js';
 import type { Req } from './classes.js';
 import type { FrontProxy } from './frontproxy/frontproxy.js';
 import { isBrowser } from './origin.js';
@@ -85,8 +86,8 @@ export class Authentication {
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
-    if (!this.#attempts || again) return this.#ask(new Shown(request, bound), 0, bearer);
-    return counted(this.#attempts, () => this.#ask(new Shown(request, bound), 0, bearer));
+    const found = (): Caller | Promise<Caller> => traced('authenticate', () => this.#ask(new Shown(request, bound), 0, bearer), ({ type }) => ({ 'vestibule.caller': type }));
+    return !this.#attempts || again ? found() : counted(this.#attempts, found);
   }
 
   #ask(presented: Presented, from: number, bearer: boolean): Caller | Promise<Caller> {

@@ -19,6 +19,10 @@ export function clientNetwork(request: IncomingMessage, trusted: AddressList | u
   return isIPv6(address) ? `${expand(address).slice(0, 4).join(':')}::/64` : address;
 }
 
+/** Whether whoever connected is one of the proxies that are trusted. */
+export const isFromProxy = (request: IncomingMessage, trusted: AddressList | undefined): boolean =>
+  trusted !== undefined && trusted.has(plain(request.socket.remoteAddress ?? ''));
+
 /** The eight groups of an IPv6 address. */
 function expand(address: string): string[] {
   const [head = '', tail] = address.split('%')[0]!.split('::') as [string, string | undefined];

@@ -10,6 +10,7 @@ import type { Log } from '../registry/observe.js';
 import { badRequest, internalError, StatusError, timeout, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
 import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
+import { traced, tracing } from '../registry/trace.js';
 import { Admission } from './admission.js';
 import { auditEvent, type AuditSink } from './audit.js';
 import { Authentication, impersonates } from './authenticate.js';
@@ -26,6 +27,7 @@ import type { TrustSource } from './frontproxy/trust.js';
 import { exemptFromOrigin, rawValues, refuseCrossSite } from './origin.js';
 import type { Pages } from './pages.js';
 import { parseRequest, type OtherAsk, type ResourceAsk } from './request.js';
+import { nameSpan, withinSpan } from './spans.js';
 import { Watcher } from './watch.js';
 
 /** What main.ts puts together. */
@@ -97,7 +99,7 @@ export class Server {
   /** Begins to listen on one more port, by TLS where there is an identity to prove; until `ready` everything but /livez is 503. */
   listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
     const listener = new Listener({
-      serve: (req, res) => void this.#serve(req, res),
+      serve: (req, res) => void withinSpan(req, this.#parts.trustedProxies, () => this.#serve(req, res)),
       refuse: (req, res) => { this.#frontProxy.receive(req); this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) },
     }, identity, this.#parts.proxyTrust);
     this.#listeners.push(listener);
@@ -204,7 +206,7 @@ export class Server {
       case 'health': return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1] ?? ''));
       case 'provider':
         if (req.headers['content-encoding'] !== undefined) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
-        return this.#parts.provider(req, res).then((name) => { req.clientName = name });
+        return traced('provider', () => this.#parts.provider(req, res)).then((name) => { req.clientName = name });
       case 'page': return this.#pages.page(req, res, ask.path);
       case 'asset': return this.#pages.asset(req, res, ask.path);
       case 'resource': return ask.name === undefined || ask.verb === 'watch' ? this.#route(req, res) : this.#api.object(req, res);
@@ -236,6 +238,7 @@ export class Server {
     meter?.record(req, res, milliseconds);
     const event = audit && auditEvent(req, res, at, at + milliseconds, this.#hidden);
     if (event) audit.write(event);
+    nameSpan(req, res);
     this.#log(req, res, milliseconds);
   }
 
@@ -246,7 +249,7 @@ export class Server {
     const { ask, caller } = req;
     const resource = ask?.type === 'resource' ? ask : undefined;
     this.#parts.log[level]({
-      auditID: req.auditID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
+      auditID: req.auditID, traceID: tracing()?.traceID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
       ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: ask?.type }),
       account: caller?.type === 'Account' ? caller.account : undefined, client: caller?.type === 'Client' ? caller.client : req.clientName,
       user: this.#userOf(req),

@@ -2,6 +2,7 @@ import type { Part } from '../registry/kind.js';
 import type { Log } from '../registry/observe.js';
 import type { Tally } from '../registry/meter.js';
 import type { Worker } from '../registry/outbox.js';
+import { traced } from '../registry/trace.js';
 import { Refused, type Mail, type Transport } from './message.js';
 import { write, type MailOrder } from './messages.js';
 
@@ -26,7 +27,7 @@ export function mailWorker(from: string, how: { transport: Transport } | { mailb
         return { done: true, part };
       }
       try {
-        await how.transport.send(mail, id);
+        await traced('mail', () => how.transport.send(mail, id));
       } catch (error) {
         const refused = error instanceof Refused && !error.permanent;
         const notBefore = Date.now() + waits[Math.min(attempt - 1, waits.length - 1)]!;

@@ -5,6 +5,7 @@ import type { Scope } from '../kinds/scopes.js';
 import type { ClaimsProviderObject } from '../kinds/suppliers.js';
 import { apiVersion, type ObjectOf } from '../registry/kind.js';
 import { toTimestamp } from '../registry/timestamp.js';
+import { traced } from '../registry/trace.js';
 import { randomName } from '../registry/transaction.js';
 import { Answers } from './answers.js';
 import { Breaker } from './breaker.js';
@@ -69,7 +70,7 @@ export class Reviews {
   }
 
   async #through(provider: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
-    const asked = await this.#call(provider, asking, end);
+    const asked = await traced('claims review', () => this.#call(provider, asking, end), ({ outcome }) => ({ 'vestibule.outcome': outcome }));
     this.#breaker.leave(provider.metadata.name, versionOf(provider), asked.outcome === 'Answered' || asked.isUp === true);
     return asked;
   }

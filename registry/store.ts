@@ -7,6 +7,7 @@ import type { Keys } from './keys.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
 import { copyOf, counts, objectKey, storedOf, type Stored } from './stored.js';
+import { traced } from './trace.js';
 import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
 
 /** What a Store stands on. */
@@ -180,7 +181,7 @@ export class Store {
   async commit(parts: readonly Part[]): Promise<Committed | Lost> {
     const checks = parts.flatMap((part) => part.checks);
     const writes = parts.flatMap((part) => part.writes);
-    const outcome = await guard(this.storage.commit(checks, writes));
+    const outcome = await traced('commit', () => guard(this.storage.commit(checks, writes)), (done) => ({ 'vestibule.writes': writes.length, 'vestibule.committed': done.committed, ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }) }));
     if (outcome.committed) this.hub.committed(writes.map((write) => ('put' in write ? write.put : write.delete)), outcome.revision);
     return outcome;
   }

@@ -24,8 +24,8 @@ export type Write =
   | { readonly put: string; readonly value: Buffer; readonly expires?: number }
   | { readonly delete: string };
 
-/** The commit was made and is durable. */
-export interface Committed { readonly committed: true; readonly revision: Revision }
+/** The commit was made and is durable; `batch` is how many were handed over together. */
+export interface Committed { readonly committed: true; readonly revision: Revision; readonly batch?: number }
 
 /** A check did not hold and nothing was written; `winners` has, for each key whose check failed, what stands there instead. */
 export interface Lost { readonly committed: false; readonly revision: Revision; readonly winners: ReadonlyMap<string, Entry | undefined> }

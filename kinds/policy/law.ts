@@ -1,6 +1,8 @@
 import type { Authorize } from '../../registry/decision.js';
+import type { Decision } from '../../registry/kind.js';
 import type { Log } from '../../registry/observe.js';
 import type { Store } from '../../registry/store.js';
+import { traced } from '../../registry/trace.js';
 import type { Law } from '../ports.js';
 import type { Engine } from './engine.js';
 import { Force } from './force.js';
@@ -38,7 +40,10 @@ export function openCourt(engine: Engine, store: Store, log: Log, changed: () =>
     await force.inForce(policy);
   };
   return {
-    authorize: (question) => recorder.note(question, engine.decide(question)),
+    authorize: (question) => {
+      const decide = (): Decision => recorder.note(question, engine.decide(question));
+      return question.record === 'never' ? decide() : traced('policy', decide, ({ allowed, reasons }) => ({ 'vestibule.action': question.action, 'vestibule.allowed': allowed, 'vestibule.rule': reasons[0]?.rule ?? '' }));
+    },
     check: (text) => engine.check(text),
     inForce: bring,
     counts: () => ({ ...engine.counts }),

@@ -69,7 +69,7 @@ export class Committer {
     this.#witness?.batch(members.length);
     try {
       if (this.#failed) throw new Unavailable('the store has stopped after a failed write', { cause: this.#failed });
-      const group = new Group(this.#ledger);
+      const group = new Group(this.#ledger, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
       await this.#store(group, members.reduce((sum, member) => sum + member.bytes, 0));
       members.forEach((member, i) => member.resolve(results[i]!));

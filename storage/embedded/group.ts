@@ -14,10 +14,12 @@ export class Group {
   readonly shadow = new Map<string, Entry | undefined>();
   readonly #ledger: Ledger;
   readonly #now = new Map<string, Entry | undefined>();
+  readonly #members: number;
   #revision: Revision;
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, members: number) {
     this.#ledger = ledger;
+    this.#members = members;
     this.#revision = ledger.revision;
   }
 
@@ -30,7 +32,7 @@ export class Group {
     }
     if (winners.size > 0) return { committed: false, revision: this.#revision, winners };
     this.#apply(writes);
-    return { committed: true, revision: this.#revision };
+    return { committed: true, revision: this.#revision, batch: this.#members };
   }
 
   /** Hands all writes to lmdb, inside its batch. */

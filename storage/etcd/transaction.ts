@@ -24,8 +24,9 @@ export function nest(keyspace: Keyspace, intents: readonly Intent[]): ITxnReques
 /** What each intent of a nested request came to. */
 export function unnest(keyspace: Keyspace, intents: readonly Intent[], answer: ITxnResponse): (Committed | Lost)[] {
   const revision = keyspace.outward(answer.header.revision);
-  if (intents.length === 1) return [resultOf(keyspace, intents[0]!, answer, revision)];
-  return intents.map((intent, i) => resultOf(keyspace, intent, answer.responses[i]!.response_txn, revision));
+  const batch = intents.length;
+  if (batch === 1) return [resultOf(keyspace, intents[0]!, answer, { revision, batch })];
+  return intents.map((intent, i) => resultOf(keyspace, intent, answer.responses[i]!.response_txn, { revision, batch }));
 }
 
 const puts = ({ writes }: Intent): boolean => writes.some((write) => 'put' in write);
@@ -56,8 +57,8 @@ function operationOf(keyspace: Keyspace, write: Write, nonce: Buffer, leases: In
   return { request_put: { key, value: encodeValue(write.value, write.expires, nonce), ...(lease !== undefined && { lease }) } };
 }
 
-function resultOf(keyspace: Keyspace, { checks }: Intent, answer: ITxnResponse, revision: Revision): Committed | Lost {
-  if (answer.succeeded) return { committed: true, revision };
+function resultOf(keyspace: Keyspace, { checks }: Intent, answer: ITxnResponse, { revision, batch }: { revision: Revision; batch: number }): Committed | Lost {
+  if (answer.succeeded) return { committed: true, revision, batch };
   const winners = new Map<string, Entry | undefined>();
   checks.forEach((check, i) => {
     const kv = answer.responses[i]!.response_range.kvs[0];
