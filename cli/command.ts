@@ -19,6 +19,7 @@ const runs: Readonly<Record<string, () => Promise<(asked: Asked) => Promise<void
   delete: async () => (await import('./delete.js')).remove,
   'api-resources': async () => (await import('./resources.js')).resources,
   explain: async () => (await import('./explain.js')).explain,
+  healthcheck: async () => (await import('./healthcheck.js')).healthcheck,
   completion: async () => (await import('./completion.js')).completion,
 };
 

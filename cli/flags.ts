@@ -32,6 +32,8 @@ export const flags = {
   'etcd-certfile': { type: 'string', value: 'FILE', about: 'client certificate for etcd' },
   'etcd-keyfile': { type: 'string', value: 'FILE', about: 'its private key' },
   yes: { type: 'boolean', about: 'does not ask' },
+  url: { type: 'string', value: 'URL', about: 'where the service is; http://127.0.0.1:8080 unless told' },
+  issuer: { type: 'string', value: 'URL', about: 'what it has to say that it is' },
   help: { type: 'boolean', short: 'h', about: 'says how the word is used' },
 } as const satisfies Record<string, Flag>;
 

@@ -3,10 +3,10 @@ import { request as https } from 'node:https';
 import { Failure } from './failure.js';
 
 /** An answer, whole; `body` is undefined where it is not JSON. */
-export interface Answer { readonly code: number; readonly ok: boolean; readonly body: any; readonly warnings: readonly string[] }
+export interface Answer { readonly code: number; readonly ok: boolean; readonly text: string; readonly body: any; readonly warnings: readonly string[] }
 
-/** What goes with a request: a body, and whose certificates are trusted for it in place of the machine's list. */
-interface Sent { readonly body?: string; readonly ca?: string }
+/** What goes with a request: a body, whose certificates are trusted for it in place of the machine's list, and how long the service may say nothing, in milliseconds. */
+interface Sent { readonly body?: string; readonly ca?: string; readonly patience?: number }
 
 /** A service that does not answer. */
 export class Unreachable extends Failure {}
@@ -14,13 +14,13 @@ export class Unreachable extends Failure {}
 /** Whom a context trusts. */
 export const trusted = ({ certificateAuthority: ca }: { readonly certificateAuthority?: string }): Sent => (ca === undefined ? {} : { ca });
 
-/** How long a service may say nothing, in milliseconds: a watch says something every 25 seconds. */
+/** How long that is unless told: a watch says something every 25 seconds. */
 const silence = 60_000;
 
 /** Sends one request; gives the answer once it has begun. Not by fetch, which says that it is a browser's: those may carry no token (`security.md` 1.1). */
-export function open(method: string, url: string, headers: Readonly<Record<string, string>>, { body, ca }: Sent = {}): Promise<IncomingMessage> {
+export function open(method: string, url: string, headers: Readonly<Record<string, string>>, { body, ca, patience = silence }: Sent = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const begun = (url.startsWith('https:') ? https : http)(url, { method, ...(ca !== undefined && { ca }), headers: { accept: 'application/json', ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }), ...headers }, timeout: silence }, resolve);
+    const begun = (url.startsWith('https:') ? https : http)(url, { method, ...(ca !== undefined && { ca }), headers: { accept: 'application/json', ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }), ...headers }, timeout: patience }, resolve);
     begun.on('error', (error) => reject(unreachable(url, error))).on('timeout', () => begun.destroy(new Error('no answer'))).end(body);
   });
 }
@@ -36,7 +36,8 @@ export async function whole(answer: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   const code = answer.statusCode!;
-  return { code, ok: code >= 200 && code < 300, body: parsed(Buffer.concat(chunks).toString()), warnings: warningsOf(answer.headers.warning) };
+  const text = Buffer.concat(chunks).toString();
+  return { code, ok: code >= 200 && code < 300, text, body: parsed(text), warnings: warningsOf(answer.headers.warning) };
 }
 
 /** What a stream says, line by line; ends where the stream does, however that was. */

@@ -41,6 +41,7 @@ export const words: Readonly<Record<string, Word>> = {
   delete: { usage: 'delete TYPE (NAME... | -l LABELS | --all) [flags]', about: 'deletes objects', takes: 'objects', flags: ['all', 'selector', 'field-selector', 'ignore-not-found', 'wait', 'dry-run', output('name'), ...place], examples: ['delete group staff --dry-run=server', 'delete groups -l team=blue'] },
   'api-resources': { usage: 'api-resources [flags]', about: 'prints what types there are', flags: [output('name or wide'), 'verbs', 'no-headers', ...place] },
   explain: { usage: 'explain TYPE[.FIELD...] [flags]', about: 'describes a type and its fields', takes: 'type', flags: ['recursive', ...place], examples: ['explain interaction.status'] },
+  healthcheck: { usage: 'healthcheck [flags]', about: 'asks a service whether it is ready and who it is', flags: ['url', 'issuer', 'certificate-authority'], examples: ['healthcheck --url https://id.example.com'] },
   completion: { usage: 'completion bash|zsh|fish', about: 'prints a script that completes words, types and names', takes: 'shell', examples: ['completion bash > ~/.local/share/bash-completion/completions/vestibule'] },
   help: { usage: 'help [WORD]', about: 'says how a word is used', takes: 'word', local: true },
 };

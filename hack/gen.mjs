@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
 import { openapi } from '../dist/apiserver/openapi.js';
 import { flags } from '../dist/cli/flags.js';
 import { words } from '../dist/cli/words.js';
@@ -8,12 +9,15 @@ import { definitions } from '../dist/metrics/definitions.js';
 import { Registry } from '../dist/registry/registry.js';
 import { release } from '../dist/release.js';
 import { settings } from '../dist/settings.js';
+import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
 import { commandReference, kindsReference, metricsReference, settingsReference } from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
 
 const root = join(import.meta.dirname, '..');
 const registry = new Registry(kinds, actions);
 const document = openapi(registry, release);
+const read = (file) => readFileSync(join(root, file), 'utf8');
+const values = valuesOf(read('deploy/chart/values.yaml'), parse);
 
 /** Every derived file and its text. */
 const files = {
@@ -22,6 +26,11 @@ const files = {
   'docs/reference/configuration.md': settingsReference(settings),
   'docs/reference/command.md': commandReference(words, flags),
   'docs/reference/metrics.md': metricsReference(definitions),
+  'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,
+  'deploy/chart/README.md': chartReadme(read('hack/generate/chart.md'), values, settings),
+  // a chart reads nothing beside itself
+  'deploy/chart/files/alerts.yaml': read('deploy/observability/alerts.yaml'),
+  'deploy/chart/files/dashboard.json': read('deploy/observability/dashboard.json'),
   'ui/api.gen.ts': pageTypes(document),
 };
 

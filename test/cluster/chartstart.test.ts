@@ -1,0 +1,99 @@
+import { afterAll, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { newKeys } from '../../registry/keys.js';
+import { makeCertificates } from '../storage/certificates.js';
+import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { program, vestibule } from '../support/command.js';
+import { signIn } from '../support/signin.js';
+import { exchange, Tab } from '../support/tab.js';
+import { chart, forget, helms, only, podOf, valuesFile, valuesIn, type Rendered } from './helm.js';
+import { LocalPod, type Held } from './pod.js';
+
+jest.setTimeout(180_000);
+
+const [helm] = helms;
+const certificates = makeCertificates();
+const pods: LocalPod[] = [];
+const servers: EtcdServer[] = [];
+afterAll(async () => { for (const one of pods) one.remove(); for (const one of servers) await one.stop(); certificates.remove(); forget() });
+
+const keys = JSON.stringify(newKeys());
+const mail = 'smtp://127.0.0.1:1';
+const { ca, cert, key } = certificates.pem;
+const held: Held = {
+  'vestibule-etcd': { 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key }, 'front-door-tls': { 'tls.crt': cert, 'tls.key': key },
+  'vestibule-keys': { 'keys.json': keys, 'all.json': keys }, 'vestibule-mail': { 'smtp-url': mail, url: mail }, 'front-proxies': { 'ca.crt': ca }, 'own-authority': { 'ca.crt': ca },
+};
+
+/** An etcd that asks for certificates. */
+async function etcd(): Promise<string> {
+  const { files } = certificates;
+  const server = await startEtcd([`--trusted-ca-file=${files.ca}`, `--cert-file=${files.cert}`, `--key-file=${files.key}`, '--client-cert-auth'], 'https');
+  servers.push(server);
+  return server.endpoint;
+}
+
+const rendered = (scenario: string, values: object = {}): Promise<Rendered[]> => helm!.render(['--values', join(chart, `ci/${scenario}-values.yaml`), '--values', valuesFile(values)]);
+
+/** Starts what is rendered, asks what its probes and its test ask, and stops it as a cluster does. */
+async function lives(objects: readonly Rendered[]): Promise<LocalPod> {
+  const pod = new LocalPod(objects, held);
+  pods.push(pod);
+  const [baseURL, url] = await pod.ready;
+  const [container] = podOf(objects).spec.containers;
+  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) expect([probe, (await exchange(url!, 'GET', container[probe].httpGet.path, {})).code]).toEqual([probe, 200]);
+  const args = only(objects, 'Pod').spec.containers[0].args.map((one: string) => one.replace(/^--url=.*/, `--url=${url}`));
+  expect(await vestibule(args, {})).toEqual({ code: 0, out: `${baseURL} is ready\n`, error: '' });
+  expect(await pod.stop()).toBe(0);
+  return pod;
+}
+
+test('what is rendered for an embedded store starts, is well and ends', async () => {
+  const pod = await lives(await rendered('embedded'));
+  expect(await pod.ready).toEqual(['http://localhost:8080', expect.any(String)]);
+});
+
+test('what is rendered for a front proxy believes its certificates, over TLS of its own', async () => {
+  const pod = await lives(await rendered('frontproxy'));
+  expect(await pod.ready).toEqual(['https://id.example.org', expect.any(String), expect.stringMatching(/^https:/)]);
+});
+
+test('the first operator is whom the values name, until the Group of the how-to lists somebody', async () => {
+  const page = 'docs/how-to/kubernetes.md';
+  const [trial, , { manifests }] = valuesIn(page);
+  manifests['my-app.yaml'].spec.redirectURIs = ['http://localhost:7777/callback'];
+  const pod = new LocalPod(await helm!.render(['--values', valuesFile({ ...trial, manifests })]), held);
+  pods.push(pod);
+  const [baseURL, url] = await pod.ready;
+  const service = { tab: () => new Tab(url!, baseURL!) };
+  const signedIn = async (address: string): Promise<Tab> => (await signIn(service, address, { client: 'my-app' })).tab;
+  const [you, colleague] = [await signedIn('you@example.org'), await signedIn('colleague@example.org')];
+  const text = /^ {4}apiVersion: .*\n {4}kind: Group\n(?: {4}.*\n)+/m.exec(readFileSync(join(chart, '../..', page), 'utf8'))![0].replaceAll(/^ {4}/gm, '');
+  await colleague.post('groups', parse(text)).is(403);
+  await you.post('groups', parse(text)).is(201);
+  await colleague.patch('groups/operators', { spec: { displayName: 'Those who run it' } }).is(200);
+  expect(await pod.stop()).toBe(0);
+});
+
+test('what the how-to runs in the container saves the store while it is served', async () => {
+  const pod = new LocalPod(await rendered('embedded'), held);
+  pods.push(pod);
+  await pod.ready;
+  const commands = [...readFileSync(join(chart, '../../docs/how-to/kubernetes.md'), 'utf8').matchAll(/kubectl exec .* vestibule-0 -- \/usr\/local\/bin\/node (.*)$/gm)].map(([, line]) => pod.here(line!.replace('/app/bin/vestibule', program)).replace(/ > .*/, ''));
+  const [saved, read, removed, ...others] = commands.map((line) => execFileSync('bash', ['--norc', '-ec', `"$NODE" ${line}`], { env: { PATH: process.env.PATH, NODE: process.execPath } }));
+  expect([saved!.toString(), read!.length > 1_000, removed!.length, others]).toEqual([expect.stringContaining('saved'), true, 0, []]);
+  expect(await pod.stop()).toBe(0);
+});
+
+test('what is rendered for etcd starts, is well and ends', async () => {
+  const pod = await lives(await rendered('etcd', { store: { etcd: { servers: [await etcd()] } } }));
+  expect(await pod.ready).toEqual(['https://id.example.org', expect.any(String)]);
+});
+
+test('what is rendered with everything starts, but for what a cluster alone can tell', async () => {
+  const pod = await lives(await rendered('everything', { store: { etcd: { servers: [await etcd()], caKey: 'ca.crt' } }, aggregation: { enabled: false } }));
+  expect(await pod.ready).toEqual(['https://id.example.org', expect.any(String), expect.stringMatching(/^https:/)]);
+});

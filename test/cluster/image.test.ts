@@ -1,0 +1,56 @@
+import { afterAll, expect, jest, test } from '@jest/globals';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, matchesGlob } from 'node:path';
+import { release } from '../../release.js';
+
+/** Everything is installed and built anew. */
+jest.setTimeout(900_000);
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'vestibule-image-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Instructions of the Dockerfile, by stage. */
+const stages = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8').replaceAll(/^#.*\n/gm, '').replaceAll(/\\\n\s*/g, '').split('\n').filter(Boolean).reduce<string[][]>((found, line) => {
+  if (line.startsWith('FROM ')) found.push([]);
+  found.at(-1)?.push(line);
+  return found;
+}, []);
+const last = (word: string): string => stages.at(-1)!.findLast((line) => line.startsWith(`${word} `))!.slice(word.length + 1);
+
+/** Whether .dockerignore leaves a file out: the last line that fits decides. */
+const ignored = (file: string): boolean => readFileSync(join(root, '.dockerignore'), 'utf8').split('\n').filter((line) => line && !line.startsWith('#')).reduce((out, line) => {
+  const pattern = line.replace(/^!/, '');
+  return [pattern, `${pattern}/**`].some((one) => matchesGlob(file, one)) ? !line.startsWith('!') : out;
+}, false);
+
+test('the last stage runs as nobody, on Node alone', () => {
+  expect([last('USER'), JSON.parse(last('CMD')), JSON.parse(last('ENTRYPOINT'))]).toEqual(['65532:65532', ['serve'], ['/usr/local/bin/node', '--disable-sigusr1', '/app/bin/vestibule']]);
+  expect(stages.at(-1)!.filter((line) => /^(RUN|HEALTHCHECK|VOLUME|ADD)/.test(line))).toEqual([]);
+  expect(stages.flat().join('\n')).toContain(`ARG VERSION=${release}`);
+});
+
+test('its steps, in an empty folder, make what starts and knows the release', async () => {
+  const [build, image] = [join(folder, 'build'), join(folder, 'image')];
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).split('\n').filter((file) => file && !ignored(file) && existsSync(join(root, file)));
+  for (const file of files) { mkdirSync(dirname(join(build, file)), { recursive: true }); cpSync(join(root, file), join(build, file)) }
+  for (const line of stages[0]!.filter((one) => one.startsWith('RUN '))) execFileSync('bash', ['--norc', '-ec', line.slice(4).replaceAll(/(^| )\/image/g, `$1${image}`)], { cwd: build, stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env.PATH, HOME: folder, SOURCE_DATE_EPOCH: '0' } });
+  expect(readdirSync(image).sort()).toEqual(['LICENSE', 'bin', 'dist', 'node_modules', 'package.json', 'sbom.cdx.json']);
+  for (const name of ['typescript', 'jest', 'vite', 'playwright-core']) expect([name, existsSync(join(image, 'node_modules', name))]).toEqual([name, false]);
+  const { components } = JSON.parse(readFileSync(join(image, 'sbom.cdx.json'), 'utf8')) as { components: { name: string }[] };
+  expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(['lmdb', 'oidc-provider']));
+  rmSync(build, { recursive: true });
+  const program = join(image, 'bin/vestibule');
+  expect(execFileSync(process.execPath, [program, 'version'], { encoding: 'utf8' })).toBe(`${release}\n`);
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--data-dir', join(folder, 'data'), '--mock-mail'], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH } });
+  try {
+    const said = await new Promise<string>((resolve, reject) => { child.stdout.once('data', (text: Buffer) => resolve(text.toString())); child.once('exit', (code) => reject(new Error(`it ended with ${code}`))) });
+    const [, , url] = said.trim().split(' ');
+    expect(execFileSync(process.execPath, [program, 'healthcheck', '--url', url!], { encoding: 'utf8' })).toMatch(/ is ready\n$/);
+    const ended = new Promise((resolve) => { child.once('exit', resolve) });
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  } finally { child.kill('SIGKILL') }
+});

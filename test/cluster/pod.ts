@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { program } from '../support/command.js';
+import { podOf, type Rendered } from './helm.js';
+
+/** What Secrets and ConfigMaps hold that are not the chart's own, by their names and keys. */
+export type Held = Readonly<Record<string, Readonly<Record<string, string | Buffer>>>>;
+
+/** A rendered pod as a process of this machine: with its command line, its environment, and files where its volumes would be mounted. */
+export class LocalPod {
+  /** The lines that say where it is. */
+  readonly ready: Promise<string[]>;
+  complaints = '';
+  said = '';
+  readonly #folder = mkdtempSync(join(tmpdir(), 'vestibule-pod-'));
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | string | null>;
+
+  constructor(objects: readonly Rendered[], held: Held) {
+    const { spec } = podOf(objects);
+    const [{ args, env = [], volumeMounts, ports }] = spec.containers;
+    for (const { name, mountPath } of volumeMounts) this.#mount(mountPath, spec.volumes?.find((one: { name: string }) => one.name === name), objects, held);
+    const taken = new Set(ports.map(({ containerPort }: { containerPort: number }) => String(containerPort)));
+    const here = (text: string): string => this.here(text.replaceAll('$$(', '$('));
+    const line = (args as string[]).map(here).map((arg) => arg.replace(/^(--(?:secure-|metrics-)?port)=(\d+)$/, (whole, flag: string, port: string) => (taken.has(port) ? `${flag}=0` : whole)).replace('--bind-address=0.0.0.0', '--bind-address=127.0.0.1'));
+    const environment = Object.fromEntries(env.map(({ name, value }: { name: string; value: string }) => [name, here(value)]));
+    this.#child = spawn(process.execPath, [program, ...line], { env: { PATH: process.env.PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#ended = new Promise((resolve) => { this.#child.once('close', (code, signal) => resolve(code ?? signal)) });
+    this.ready = new Promise((resolve, reject) => {
+      this.#child.stdout!.on('data', (text: Buffer) => {
+        this.said += text.toString();
+        const found = /^ready (.*)\n/m.exec(this.said);
+        if (found) resolve(found[1]!.split(' '));
+      });
+      this.#child.stderr!.on('data', (text: Buffer) => { this.complaints += text.toString() });
+      void this.#ended.then((code) => reject(new Error(`it ended with ${code}: ${this.complaints}`)));
+    });
+    this.ready.catch(() => {});
+  }
+
+  /** A text with paths of the container as they are on this machine. */
+  here(text: string): string { return text.replaceAll(/\/(etc|var\/lib)\/vestibule/g, (path) => join(this.#folder, path)) }
+
+  /** SIGTERM, as a cluster sends it; how it ended. */
+  async stop(): Promise<number | string | null> {
+    this.#child.kill('SIGTERM');
+    const code = await this.#ended;
+    this.remove();
+    return code;
+  }
+
+  /** Takes away what is left of it, whatever it does. */
+  remove(): void {
+    this.#child.kill('SIGKILL');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** As a kubelet lays a volume out: files in a folder of their own, and links that lead there, so that all of them change at once. */
+  #mount(path: string, volume: any, objects: readonly Rendered[], held: Held): void {
+    const at = join(this.#folder, path);
+    mkdirSync(at, { recursive: true });
+    const source = volume?.secret ?? volume?.configMap;
+    if (source === undefined) return;
+    const { secretName, name = secretName, items, defaultMode = 0o644 } = source as { secretName?: string; name?: string; defaultMode?: number; items?: readonly { key: string; path: string }[] };
+    const known = held[name!] ?? objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)?.data;
+    if (known === undefined) throw new Error(`the pod wants ${name}`);
+    mkdirSync(join(at, '..1'));
+    symlinkSync('..1', join(at, '..data'));
+    for (const { key, path: file } of items ?? Object.keys(known).map((one) => ({ key: one, path: one }))) {
+      if (known[key] === undefined) throw new Error(`the pod wants key ${key} of ${name}`);
+      writeFileSync(join(at, '..1', file), known[key]);
+      chmodSync(join(at, '..1', file), defaultMode);
+      symlinkSync(`..data/${file}`, join(at, file));
+    }
+  }
+}
