@@ -6,7 +6,7 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.ts$': ['<rootDir>/test/mutants/transform.mjs', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } }] },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/test/bench/'],
+  testPathIgnorePatterns: ['/node_modules/', '/test/bench/', '/test/cluster/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/ui/dist/'],
   testTimeout: 120_000,
 };
