@@ -142,7 +142,7 @@ export class Admission {
     const reading: Asking = { ...asking, ask: { type: 'resource', kind: ask.kind, verb: 'get', name: ask.name!, query: ask.query, view: ask.view } };
     const seen = target && this.#authorize(new ObjectQuestion(reading, target, ask.name!, 'never') as Question).allowed;
     const decision = record(seen ? target : undefined);
-    return seen ? refused(ask, caller, decision) : because(notFound(ask.kind, ask.name!), decision);
+    return seen || sweeps(asking) ? refused(ask, caller, decision) : because(notFound(ask.kind, ask.name!), decision);
   }
 }
 
@@ -158,6 +158,9 @@ async function answerOf(admit: () => Admitted | Promise<Admitted>): Promise<Answ
     throw error;
   }
 }
+
+/** Whether that is how a cluster's garbage collector looks an owner up: told that it is not there, it deletes what the owner has in the cluster. So it is 403, of what is there and of what is not (`operations.md` 8). */
+const sweeps = ({ ask, caller }: Asking): boolean => caller.type === 'Machine' && ask.verb === 'get' && ask.view.metadataOnly;
 
 function mine({ kind }: ResourceAsk, caller: Caller): string {
   const name = caller.type === 'Account' ? (kind.resource === 'sessions' ? caller.session : caller.account) : undefined;

@@ -54,6 +54,15 @@ describe.each(['embedded', 'etcd'] as const)('a user of a cluster, on %s', (stor
     expect(events).not.toContain('ada@');
   });
 
+  test('is told 403 of metadata that they may not read, whether the object is there or not: 404 would mean that an owner is gone', async () => {
+    const accept = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+    const ada = front.caller(front.proxy, saying('ada', 'system:authenticated'));
+    const messages = await Promise.all(['app', 'absent'].map(async (name) => (await ada.get(`clients/${name}`, { plain: true, headers: { accept } }).fails(403, 'Forbidden')).message!.replaceAll(name, 'NAME').replaceAll(/\bd-\w+/g, 'DECISION')));
+    expect(messages[0]).toBe(messages[1]);
+    for (const name of ['app', 'absent']) await ada.get(`clients/${name}`, plain).fails(404, 'NotFound');
+    await front.caller(front.proxy, master).get('clients/absent', { plain: true, headers: { accept } }).fails(404, 'NotFound');
+  });
+
   test('is told who that is, whole, and what may be done', async () => {
     const headers = { ...saying('Zoë', 'a, b', 'system:authenticated'), 'X-REMOTE-UID': 'u-1', 'X-Remote-Extra-Example.org%2fScopes': ['one', 'two'], 'x-remote-extra-acme%zz': '3' };
     const latin1 = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, name === 'X-Remote-User' ? Buffer.from(String(value)).toString('latin1') : value]));

@@ -61,14 +61,14 @@ export class Served {
     return served;
   }
 
-  /** Starts several at once on one etcd, as behind one address: with the same keys, base URL and manifests, `manifest` among them, each with flags of its own besides. */
-  static async replicas(count: number, directory: string, etcd: string, manifest: string, more: (replica: number) => readonly string[] = () => []): Promise<Served[]> {
+  /** Starts several at once on one etcd, as behind one address: with the same keys, base URL, environment and manifests, `manifest` among them, each with flags of its own besides. */
+  static async replicas(count: number, directory: string, etcd: string, manifest: string, more: (replica: number) => readonly string[] = () => [], environment: Readonly<Record<string, string>> = {}): Promise<Served[]> {
     const ports = await freePorts(count);
     Served.#declare(directory, manifest);
     writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
     const baseURL = `http://localhost:${ports[0]}`;
     const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
-    const all = ports.map((port, i) => new Served(directory, port, { baseURL, flags: [...flags, ...more(i)] }));
+    const all = ports.map((port, i) => new Served(directory, port, { baseURL, flags: [...flags, ...more(i)], environment }));
     const starts = await Promise.allSettled(all.map((one) => one.up()));
     const failed = starts.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
     if (failed) {
@@ -109,12 +109,17 @@ export class Served {
   again(): Promise<void> { return (this.#up = this.#launch()) }
 
   /** SIGKILL; its folder stays. */
-  async end(): Promise<void> {
+  async end(): Promise<void> { await this.#end('SIGKILL') }
+
+  /** SIGTERM, as whoever rolls replicas over sends it; the exit code. */
+  stop(): Promise<number | null> { return this.#end('SIGTERM') }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child!;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => { child.once('exit', resolve) });
-    child.kill('SIGKILL');
-    await gone;
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const gone = new Promise<number | null>((resolve) => { child.once('exit', resolve) });
+    child.kill(signal);
+    return gone;
   }
 
   #launch(): Promise<void> {
