@@ -1,4 +1,5 @@
-import { under, type Committed, type Entry, type Lost, type Revision, type Storage } from '../storage/storage.js';
+import { Unavailable, under, type Check, type Committed, type Entry, type Lost, type Revision, type Storage, type Write } from '../storage/storage.js';
+import { bareOf } from './bare.js';
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
@@ -146,7 +147,7 @@ export class Store {
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const record = new StoreTransaction(this.registry, { get: source.get }, call);
     await decision?.join?.(record);
-    const outcome = await this.commit([part, record.finish().part]);
+    const outcome = await this.commit([part], record.finish().part);
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of [...tx.effects, ...record.effects]) effect();
@@ -176,14 +177,28 @@ export class Store {
     return tx.finish().part;
   }
 
-  /** Commits Parts as they are and lets the cache wait for them to come back. */
-  async commit(parts: readonly Part[]): Promise<Committed | Lost> {
-    const checks = parts.flatMap((part) => part.checks);
-    const writes = parts.flatMap((part) => part.writes);
-    const outcome = await guard(this.storage.commit(checks, writes));
+  /** Commits Parts as they are, and the record of what allows them, and lets the cache wait for them to come back. Where the store has no room, what can go by deletes alone goes by them, and nothing records it (`operations.md` 1). */
+  async commit(parts: readonly Part[], record: Part = nothing): Promise<Committed | Lost> {
+    const all = [...parts, record];
+    const checks = all.flatMap((part) => part.checks);
+    try {
+      return await this.#write(checks, all.flatMap((part) => part.writes));
+    } catch (error) {
+      const bare = error instanceof Unavailable && error.full ? bareOf(parts) : undefined;
+      if (!bare) throw inStatus(error);
+      const outcome = await guard(this.#write(parts.flatMap((part) => part.checks), bare.writes));
+      if (outcome.committed) bare.made?.();
+      return outcome;
+    }
+  }
+
+  async #write(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
+    const outcome = await this.storage.commit(checks, writes);
     if (outcome.committed) this.hub.committed(writes.map((write) => ('put' in write ? write.put : write.delete)), outcome.revision);
     return outcome;
   }
 }
+
+const nothing: Part = { checks: [], writes: [] };
 
 const live = (stored: Stored | undefined): Stored | undefined => stored && counts(stored.entry, Date.now()) ? stored : undefined;
