@@ -132,8 +132,10 @@ export class Store {
   async #change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = [], decision?: Decision): Promise<Done<T>> {
     let outcome = await this.#attempt(call, work, read, decision);
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
-      if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
-      outcome = await this.#inTurn(outcome.lostAt, () => this.#attempt(call, work, [], decision));
+      outcome = await this.#inTurn(outcome.lostAt, async () => {
+        if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
+        return this.#attempt(call, work, [], decision);
+      });
     }
     return outcome;
   }
@@ -154,7 +156,7 @@ export class Store {
     return { result, committed: true };
   }
 
-  /** Those of this replica that lost at the same key go one after another, so that a crowd costs one commit each. */
+  /** Those of this replica that lost at the same key go one after another, so that a crowd costs one commit each; whoever's time is over when its turn comes leaves at once. */
   async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(key) ?? Promise.resolve();
     const mine = before.then(work);
