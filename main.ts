@@ -47,6 +47,7 @@ async function printPolicy(): Promise<void> {
 }
 
 async function serve(args: readonly string[]): Promise<void> {
+  process.on('SIGUSR1', () => { /* Node's own answer opens its inspector, to whoever is on this machine */ });
   const [{ readConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
   const config = readConfig(args, process.env);
   const log = createLog(config.logLevel, process.stderr, config.loggingFormat);

@@ -16,7 +16,7 @@ type Handler = (req: Req, res: Res) => void | Promise<void>;
 
 /** What answers behind steps 1 to 4. */
 export interface Api {
-  /** A verb or an action on one object, for which Express would have nothing left to find out. */
+  /** A list, or a verb or an action on one object, for which Express would have nothing left to find out. */
   object: Handler;
   /** Everything else. */
   route(req: Req, res: Res, next: (error?: unknown) => void): void;

@@ -32,7 +32,8 @@ export function refuseBodyType(request: IncomingMessage): void {
   refuseMediaType(request, json, absent);
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/** Whether a body belongs to the request, there or not yet. */
+export const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** So many bytes of a body that is not wanted are read and thrown away, to keep the connection. */
 const leftover = 64 << 10;

@@ -46,8 +46,8 @@ export class Encoder {
     if (length <= inOnePiece || req.method === 'HEAD') return this.send(req, res, 200, Buffer.concat(parts));
     writeHead(res, 200, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...plain, 'Content-Length', String(length)]);
     res.bytes += length;
-    for (const part of parts) res.write(part);
-    res.end();
+    for (const part of parts.slice(0, -1)) res.write(part);
+    res.end(parts.at(-1));
   }
 
   /** The headers of a stream, sent before its first event; node frames it in chunks or, for HTTP/1.0, by the connection's end. */

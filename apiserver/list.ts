@@ -71,7 +71,7 @@ export class Lister {
     const remaining = token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
     const next = found.more && found.last !== undefined ? this.#seal(admitted, { r: found.revision, k: found.last, q: fingerprint(ask.query), ...(remaining !== undefined && { n: remaining }) }) : undefined;
     const head = ask.view.opening(ask.kind, { resourceVersion: String(found.revision), ...(next && { continue: next }), ...(next && remaining && { remainingItemCount: remaining }) });
-    this.#encoder.sendParts(req, res, [Buffer.from(head), ...found.items, end]);
+    this.#encoder.sendParts(req, res, bodyOf(head, found.items));
   }
 
   /** A page of which nothing is left out. */
@@ -222,6 +222,19 @@ function itemsAlike(admitted: Admitted, entries: readonly Entry[], shown: readon
   const items = [Buffer.concat(itemsOf(shown.map((entry) => new Stored(kind, entry)), admitted))];
   if (isAlike) known.set(entries, { count: shown.length, items });
   return items;
+}
+
+/** What was last sent of a page, by its items: as long as nothing happens, the next is the very same. */
+const sent = new WeakMap<readonly Buffer[], { readonly head: string; readonly body: readonly Buffer[] }>();
+
+/** A list's body: in one piece where the same was sent before. */
+function bodyOf(head: string, items: readonly Buffer[]): readonly Buffer[] {
+  const before = sent.get(items);
+  const isSame = before?.head === head;
+  if (isSame && before.body.length === 1) return before.body;
+  const parts = [Buffer.from(head), ...items, end];
+  sent.set(items, { head, body: isSame ? [Buffer.concat(parts)] : parts });
+  return parts;
 }
 
 /** Writes some of a body that is sent as it is read; whether more may follow at once. */

@@ -7,7 +7,7 @@ import type { Caller, Ports } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Log } from '../registry/observe.js';
-import { badRequest, internalError, StatusError, timeout, tooManyRequests, unauthorized, unavailable } from '../registry/status.js';
+import { badRequest, internalError, StatusError, timeout, unauthorized, unavailable } from '../registry/status.js';
 import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
 import { traced, tracing } from '../registry/trace.js';
@@ -19,6 +19,7 @@ import { refuseBody } from './body.js';
 import { Req, Res, type Admitted } from './classes.js';
 import { Encoder } from './encode.js';
 import { Health, type Check } from './health.js';
+import { InFlight, type Bounds } from './inflight.js';
 import { Listener, type Identity } from './listener.js';
 import type { ServerMeter } from './meter.js';
 import { clientNetwork } from './network.js';
@@ -51,7 +52,7 @@ interface ServerParts {
   readonly errorPage: (status: number, auditID: string) => string;
   /** Networks whose `X-Forwarded-For` counts. */
   readonly trustedProxies?: AddressList;
-  readonly inflight?: { reads: number; changes: number };
+  readonly inflight?: Bounds;
   /** Counts requests, where somebody wants to know. */
   readonly meter?: ServerMeter;
   readonly audit?: AuditSink;
@@ -69,12 +70,13 @@ export class Server {
   readonly #watcher: Watcher;
   readonly #api: Api;
   readonly #listeners: Listener[] = [];
-  readonly #inflight = { reads: 0, changes: 0 };
+  readonly #inflight: InFlight;
   #ready = false;
   #stopping = false;
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
+    this.#inflight = new InFlight(parts.inflight);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
     this.#authentication = new Authentication(parts.authenticators, this.#frontProxy, parts.meter?.authentications);
@@ -86,7 +88,7 @@ export class Server {
   }
 
   /** Requests being answered now, watches and health apart. */
-  get inflight(): { readonly reads: number; readonly changes: number } { return this.#inflight }
+  get inflight(): Bounds { return this.#inflight }
 
   /** What each check says now, by the path that asks it. */
   checks(): ReturnType<Health['outcomes']> { return this.#health.outcomes() }
@@ -194,11 +196,7 @@ export class Server {
   /** Requests in flight are bounded, the provider's and pages' included, watches and health apart (`operations.md` 2). */
   #bound(req: Req, res: Res, ask: ResourceAsk | OtherAsk): void {
     if (ask.type === 'health' || (ask.type === 'resource' && ask.verb === 'watch')) return;
-    const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
-    const most = (this.#parts.inflight ?? { reads: 400, changes: 200 })[which];
-    if (this.#inflight[which] >= most) throw tooManyRequests(1, 'too many requests are in flight');
-    this.#inflight[which] += 1;
-    res.once('close', () => { this.#inflight[which] -= 1 });
+    this.#inflight.enter(req, res);
   }
 
   #answer(req: Req, res: Res, { ask }: Admitted): void | Promise<void> {
@@ -209,7 +207,7 @@ export class Server {
         return traced('provider', () => this.#parts.provider(req, res)).then((name) => { req.clientName = name });
       case 'page': return this.#pages.page(req, res, ask.path);
       case 'asset': return this.#pages.asset(req, res, ask.path);
-      case 'resource': return ask.name === undefined || ask.verb === 'watch' ? this.#route(req, res) : this.#api.object(req, res);
+      case 'resource': return ask.verb === 'watch' || (ask.name === undefined && ask.verb !== 'list') ? this.#route(req, res) : this.#api.object(req, res);
       default: return this.#route(req, res);
     }
   }

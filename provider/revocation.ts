@@ -44,16 +44,19 @@ export async function deleteMembers(on: Foundation, prefix: string): Promise<voi
 export async function revokeGrants(on: Foundation, grants: readonly string[]): Promise<Part> {
   const writes: Write[] = [];
   const hashes: string[] = [];
+  let whole = true;
   for (const grant of grants) {
     const prefix = copiesPrefix(grant);
-    const { entries } = await reach(on.storage.list(under(prefix), { limit: pageSize }));
+    const { entries, more } = await reach(on.storage.list(under(prefix), { limit: pageSize }));
+    whole &&= more === 0 && writes.length + 2 * entries.length <= 2 * pageSize;
     if (writes.length + 2 * entries.length > 2 * pageSize) continue;
     const here = entries.map(({ key }) => key.slice(prefix.length));
     hashes.push(...here);
     writes.push(...here.flatMap((hashed) => [{ delete: recordKeyOf('Grant', hashed) }, { delete: prefix + hashed }]));
   }
+  const bare = { writes: [...writes] };
   if (grants.length > 0) writes.push(cleanupRow(on, { grants: hashes, copies: grants }));
-  return { checks: [], writes };
+  return { checks: [], writes, ...(whole && { bare }) };
 }
 
 /** Ends the library copies of a remembered Grant that were made from an older decision than it holds, or all where it is gone: none of those can be made any more. */

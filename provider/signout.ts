@@ -2,6 +2,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../kinds/grant.js';
 import type { Ending } from '../kinds/ports.js';
 import { Session, type SignOut } from '../kinds/session.js';
+import type { Bare } from '../registry/bare.js';
 import type { KindObject, Part } from '../registry/kind.js';
 import { digest } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
@@ -13,6 +14,8 @@ import { reach } from './reach.js';
 import { copiesPrefix, recordKeyOf, uidKey } from './records.js';
 
 const mostWrites = 80;
+/** A commit takes no more. */
+const mostBare = 100;
 
 /** Marks a Session as ending; it goes at once where nobody is left to be told. */
 export async function endingPart(on: Foundation, name: string, states: SignOut['clients']): Promise<Part> {
@@ -34,11 +37,13 @@ export async function endingPart(on: Foundation, name: string, states: SignOut['
 export async function endSessions(on: Foundation, sessions: readonly KindObject[]): Promise<Ending> {
   const checks: Check[] = [];
   const writes: Write[] = [];
+  const bare: Write[] = [];
   const left: { grants: string[]; notices: Notice[] } = { grants: [], notices: [] };
   const signOut = new Map<string, SignOut>();
   const ending = (sessions as readonly SessionObject[]).filter((session) => !session.metadata.deletionTimestamp);
   for (const [i, session] of ending.entries()) {
     const { must, may, states } = await endOne(on, session);
+    bare.push(...must.bare.writes, ...may.writes.filter((write) => 'delete' in write));
     signOut.set(session.metadata.name, { clients: states });
     checks.push(...must.checks);
     writes.push(...must.writes);
@@ -47,21 +52,27 @@ export async function endSessions(on: Foundation, sessions: readonly KindObject[
     else left.notices.push(...may.notices);
   }
   if (left.grants.length > 0 || left.notices.length > 0) writes.push(cleanupRow(on, left));
-  return { checks, writes, signOut };
+  return { checks, writes, signOut, ...(bare.length <= mostBare && { bare: { writes: bare, made: () => untold(signOut) } }) };
+}
+
+/** Without room for notices nobody is told of these ends, now or later. */
+function untold(signOut: ReadonlyMap<string, SignOut>): void {
+  for (const { clients } of signOut.values()) for (const client of clients) if (client.state === 'Retrying') client.state = 'GaveUp';
 }
 
 /** What ends one session for certain, and what may as well follow from the outbox at once. */
-async function endOne(on: Foundation, session: SessionObject): Promise<{ must: Part; may: { writes: Write[]; grants: string[]; notices: Notice[] }; states: SignOut['clients'] }> {
+async function endOne(on: Foundation, session: SessionObject): Promise<{ must: Part & { readonly bare: Bare }; may: { writes: Write[]; grants: string[]; notices: Notice[] }; states: SignOut['clients'] }> {
   const key = session.internal.recordKey;
   const { entry } = await reach(on.storage.get(key));
   const payload = entry && on.records.open(key, 'Session', entry.value);
   const { notices, states } = await noticesOf(on, session.metadata.name, payload ?? {});
   const mark = await endingPart(on, session.metadata.name, states);
   const grants = endingGrants(payload ?? {});
+  const records = payload ? [{ delete: key }, { delete: uidKey(payload.uid!) }] : [];
   return {
     must: {
-      checks: [{ key, is: entry ? entry.revision : 'absent' }, ...mark.checks],
-      writes: [...payload ? [{ delete: key }, { delete: uidKey(payload.uid!) }] : [], ...mark.writes],
+      checks: [{ key, is: entry ? entry.revision : 'absent' }, ...mark.checks], writes: [...records, ...mark.writes],
+      bare: { writes: [...records, { delete: objectKey(Session, session.metadata.name) }] },
     },
     may: {
       writes: [...notices.map((notice) => noticeRow(on, notice)), ...grants.flatMap(({ hashed, copy }) => [{ delete: recordKeyOf('Grant', hashed) }, { delete: copy }])],

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Check, Write } from '../storage/storage.js';
+import type { Bare } from './bare.js';
 import type { Keys } from './keys.js';
 import type { Limit } from './limits.js';
 import type { Cause } from './status.js';
@@ -86,7 +87,12 @@ export interface Decision {
 }
 
 /** Pieces of a transaction that somebody else wrote: the library's records, a projection, a decision. */
-export interface Part { readonly checks: readonly Check[]; readonly writes: readonly Write[] }
+export interface Part {
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
+  /** In place of the writes where the store has no room. */
+  readonly bare?: Bare;
+}
 
 /** What kinds need and others implement; declared in kinds/ports.ts by declaration merging, passed in by main.ts. */
 export interface Ports {}

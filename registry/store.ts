@@ -1,4 +1,5 @@
-import { under, type Committed, type Entry, type Lost, type Revision, type Storage } from '../storage/storage.js';
+import { Unavailable, under, type Check, type Committed, type Entry, type Lost, type Revision, type Storage, type Write } from '../storage/storage.js';
+import { bareOf } from './bare.js';
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
@@ -132,8 +133,10 @@ export class Store {
   async #change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = [], decision?: Decision): Promise<Done<T>> {
     let outcome = await this.#attempt(call, work, read, decision);
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
-      if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
-      outcome = await this.#inTurn(outcome.lostAt, () => this.#attempt(call, work, [], decision));
+      outcome = await this.#inTurn(outcome.lostAt, async () => {
+        if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
+        return this.#attempt(call, work, [], decision);
+      });
     }
     return outcome;
   }
@@ -147,14 +150,14 @@ export class Store {
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const record = new StoreTransaction(this.registry, { get: source.get }, call);
     await decision?.join?.(record);
-    const outcome = await this.commit([part, record.finish().part]);
+    const outcome = await this.commit([part], record.finish().part);
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of [...tx.effects, ...record.effects]) effect();
     return { result, committed: true };
   }
 
-  /** Those of this replica that lost at the same key go one after another, so that a crowd costs one commit each. */
+  /** Those of this replica that lost at the same key go one after another, so that a crowd costs one commit each; whoever's time is over when its turn comes leaves at once. */
   async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(key) ?? Promise.resolve();
     const mine = before.then(work);
@@ -177,14 +180,28 @@ export class Store {
     return tx.finish().part;
   }
 
-  /** Commits Parts as they are and lets the cache wait for them to come back. */
-  async commit(parts: readonly Part[]): Promise<Committed | Lost> {
-    const checks = parts.flatMap((part) => part.checks);
-    const writes = parts.flatMap((part) => part.writes);
-    const outcome = await traced('commit', () => guard(this.storage.commit(checks, writes)), (done) => ({ 'vestibule.writes': writes.length, 'vestibule.committed': done.committed, ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }) }));
+  /** Commits Parts as they are, and the record of what allows them, and lets the cache wait for them to come back. Where the store has no room, what can go by deletes alone goes by them, and nothing records it (`operations.md` 1). */
+  async commit(parts: readonly Part[], record: Part = nothing): Promise<Committed | Lost> {
+    const all = [...parts, record];
+    const checks = all.flatMap((part) => part.checks);
+    try {
+      return await this.#write(checks, all.flatMap((part) => part.writes));
+    } catch (error) {
+      const bare = error instanceof Unavailable && error.full ? bareOf(parts) : undefined;
+      if (!bare) throw inStatus(error);
+      const outcome = await guard(this.#write(parts.flatMap((part) => part.checks), bare.writes));
+      if (outcome.committed) bare.made?.();
+      return outcome;
+    }
+  }
+
+  async #write(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
+    const outcome = await traced('commit', () => this.storage.commit(checks, writes), (done) => ({ 'vestibule.writes': writes.length, 'vestibule.committed': done.committed, ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }) }));
     if (outcome.committed) this.hub.committed(writes.map((write) => ('put' in write ? write.put : write.delete)), outcome.revision);
     return outcome;
   }
 }
+
+const nothing: Part = { checks: [], writes: [] };
 
 const live = (stored: Stored | undefined): Stored | undefined => stored && counts(stored.entry, Date.now()) ? stored : undefined;

@@ -1,6 +1,7 @@
 import { randomUUID, webcrypto } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
+import { bareOf } from './bare.js';
 import { apiVersion, type AnyKind, type Call, type Draft, type KindObject, type ObjectOf, type OwnerReference, type Part, type Transaction } from './kind.js';
 import { digest } from './keys.js';
 import { limitKey, raised, spendFrom, type Limit } from './limits.js';
@@ -170,8 +171,9 @@ export class StoreTransaction implements Transaction {
       writes.push({ put: key, value: framed, ...(expires !== undefined && { expires }) });
       written.push(object);
     }
+    const bare = bareOf([{ checks, writes: [...writes] }, ...this.#parts]);
     for (const part of this.#parts) { checks.push(...part.checks.filter((check) => !this.#read.has(check.key))); writes.push(...part.writes) }
-    return { part: { checks, writes }, written };
+    return { part: { checks, writes, ...(bare && { bare }) }, written };
   }
 
   async #entry(key: string): Promise<Entry | undefined> {

@@ -27,7 +27,7 @@ const callTime = 1500;
 const pauseTime = 50;
 
 /** What a call asks of etcd, as it is counted. */
-export type Operation = 'txn' | 'range' | 'put' | 'compact' | 'leaseGrant' | 'status';
+export type Operation = 'txn' | 'range' | 'compact' | 'leaseGrant' | 'status';
 
 type Send<T> = (member: Etcd3, options: { deadline: number }) => Promise<T>;
 
@@ -80,9 +80,9 @@ export class Cluster {
   }
 
   /** A read, tried until it is answered or patience ends; throws Unavailable, or a Failure that is an answer. */
-  async read<T extends { header: { revision: string } }>(operation: Operation, send: Send<T>): Promise<T> {
+  async read<T extends { header: { revision: string } }>(operation: Operation, send: Send<T>, until = Date.now() + patience): Promise<T> {
     try {
-      const answer = await this.insist(operation, send, passes);
+      const answer = await this.insist(operation, send, passes, until);
       this.saw(Number(answer.header.revision));
       return answer;
     } catch (error) {

@@ -73,12 +73,21 @@ export class Committer {
 
   #fly(): void {
     while (this.#queue.length > 0 && this.#flying.size < batchesInFlight) {
-      const flight = this.#send(takeBatch(this.#queue)).finally(() => {
+      const members = takeBatch(this.#queue).filter((member) => this.#inTime(member));
+      if (members.length === 0) continue;
+      const flight = this.#send(members).finally(() => {
         this.#flying.delete(flight);
         this.#fly();
       });
       this.#flying.add(flight);
     }
+  }
+
+  /** What has waited for all of its time is refused, and certainly not written: what is sent without time left is. */
+  #inTime({ until, reject }: Member): boolean {
+    if (Date.now() < until) return true;
+    reject(new Unavailable('etcd did not take it in time'));
+    return false;
   }
 
   async #send(members: readonly Member[]): Promise<void> {
@@ -135,7 +144,7 @@ export class Committer {
     const keys = member.writes.flatMap((write) => ('put' in write ? [write.put] : []));
     if (member.writes.length === 0) return member.reject(new Unavailable('etcd did not answer', { cause: failure }));
     try {
-      const { kvs } = keys.length > 0 ? await this.#parts.reads.stored(keys) : { kvs: [] };
+      const { kvs } = keys.length > 0 ? await this.#parts.reads.stored(keys, Math.max(member.until, Date.now() + settleTime)) : { kvs: [] };
       const found = kvs.find((kv) => kv && carries(kv.value, member.nonce));
       if (found) member.resolve({ committed: true, revision: this.#parts.keyspace.outward(found.mod_revision) });
       else member.reject(unknown(failure));

@@ -266,11 +266,26 @@ describe('the start (M6)', () => {
     expect(run('nonsense').status).toBe(2);
   });
 
+  test.each([
+    ['mock mail with etcd', ['--etcd-servers', 'http://127.0.0.1:2379', '--mock-mail', '--keys-file', 'k'], /--mock-mail/],
+    ['mock mail at a public address', ['--data-dir', 'x', '--mock-mail', '--base-url', 'https://id.example.test'], /--mock-mail/],
+    ['no keys', ['--etcd-servers', 'http://127.0.0.1:2379', '--mock-mail', '--allow-mock-mail'], /--keys-file/],
+    ['keys that are not there', ['--etcd-servers', 'http://127.0.0.1:2379', '--mock-mail', '--allow-mock-mail', '--keys-file', '/nowhere/keys'], /nowhere/],
+    ['a certificate that cannot be read', ['--data-dir', 'x', '--mock-mail', '--port', '0', '--secure-port', '0', '--tls-cert-file', '/nowhere/tls.crt', '--tls-private-key-file', '/nowhere/tls.key'], /nowhere/],
+  ] as [string, string[], RegExp][])('%s stops it with one line', (_, flags, says) => {
+    const folder = temporary();
+    const run = spawnSync(process.execPath, [join(import.meta.dirname, '../../bin/vestibule'), 'serve', '--log-level', 'warn', ...flags], { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH! }, timeout: 20_000 });
+    const lines = run.stderr.split('\n').filter((one) => one !== '' && !one.startsWith('oidc-provider WARNING'));
+    expect([lines.length, run.stdout, run.status === 1 || run.status === 2]).toEqual([1, '', true]);
+    expect(lines[0]).toMatch(/^vestibule: /);
+    expect(lines[0]).toMatch(says);
+  });
+
   test('with real mail the mock mailbox does not exist, in no document', async () => {
     const service = await startTest({ mail: 'smtp://127.0.0.1:1' });
     const tab = service.tab();
     await tab.get('mockmessages').fails(404, 'NotFound');
-    for (const path of ['/api/v1alpha1', '/api/openapi/v3']) expect((await tab.get(path).is(200)).bytes.toString().toLowerCase()).not.toContain('mockmessage');
+    for (const path of ['/api/v1alpha1', '/apis/id.vestibule.org/v1alpha1', '/api/openapi/v3', '/openapi/v2', '/openapi/v3', '/openapi/v3/apis/id.vestibule.org/v1alpha1']) expect((await tab.get(path).is(200)).bytes.toString().toLowerCase()).not.toContain('mockmessage');
     expect((await tab.navigate('/mailbox')).code).toBe(404);
   });
 });

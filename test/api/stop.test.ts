@@ -43,6 +43,20 @@ test('SIGTERM ends the command with 0', async () => {
   expect(await new Promise((resolve) => { child.once('exit', resolve) })).toBe(0);
 });
 
+test('SIGUSR1 opens no inspector (M8)', async () => {
+  const child = spawn(process.execPath, ['bin/vestibule', 'serve', '--data-dir', join(temporary(), 'd'), '--mock-mail', '--port', '0', '--log-level', 'warn'], { cwd: join(import.meta.dirname, '../..'), env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let complaints = '';
+  child.stderr.on('data', (text: Buffer) => { complaints += text.toString() });
+  const line = await new Promise<string>((resolve) => { createInterface({ input: child.stdout }).once('line', resolve) });
+  for (let i = 0; i < 5; i += 1) {
+    child.kill('SIGUSR1');
+    expect((await fetch(`${line.split(' ').at(-1)!}/livez`)).status).toBe(200);
+  }
+  child.kill('SIGTERM');
+  expect(await new Promise((resolve) => { child.once('close', resolve) })).toBe(0);
+  expect(complaints).not.toMatch(/debugger|inspector/i);
+});
+
 describe('a start that fails', () => {
   /** Starts a process that tries each of some settings and prints what came of it; it must come to its end by itself. */
   function tried(settings: readonly (readonly string[])[]): { out: string[]; ended: boolean } {

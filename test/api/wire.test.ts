@@ -45,16 +45,33 @@ describe('methods of everything else (G3)', () => {
 describe('requests in flight', () => {
   test('the provider’s and pages are counted with the others, health is not', async () => {
     const small = await startTest({ flags: ['--limit-factor', '1000', '--max-requests-inflight', '1', '--max-mutating-requests-inflight', '1'] });
-    const held = new RawSocket(small.url).send(['POST /oauth2/token HTTP/1.1', 'Host: x', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 10'], 'a');
+    const send = () => small.tab().send('POST', '/oauth2/par', { plain: true, body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
     for (;;) {
-      const { code, headers, body } = await small.tab().send('POST', '/oauth2/par', { plain: true, body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-      if (code !== 429) continue;
-      expect([headers['retry-after'], body.reason]).toEqual(['1', 'TooManyRequests']);
+      const refused = (await Promise.all(Array.from({ length: 20 }, send))).find(({ code }) => code === 429);
+      if (!refused) continue;
+      expect([refused.headers['retry-after'], refused.body.reason]).toEqual(['1', 'TooManyRequests']);
       break;
     }
     expect((await small.tab().navigate('/oauth2/auth?client_id=nobody')).code).toBe(400);
     expect((await small.tab().get('/livez')).code).toBe(200);
-    held.close();
+  });
+
+  test('whose body is on its way take nobody’s place; of too many the oldest is cut, the newest is answered (G8)', async () => {
+    const small = await startTest({ flags: ['--limit-factor', '1000', '--max-mutating-requests-inflight', '1'] });
+    const slow: RawSocket[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      slow.push(new RawSocket(small.url).send(['POST /oauth2/token HTTP/1.1', 'Host: x', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 13'], 'a'));
+      for (let answers = 0; answers < 3;) {
+        const { code } = await small.tab().send('POST', '/oauth2/par', { plain: true, body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+        expect([400, 401, 429]).toContain(code);
+        answers = code === 429 ? 0 : answers + 1;
+      }
+    }
+    await slow[0]!.until(({ closed }) => closed);
+    slow[2]!.socket.write('=b&client_id');
+    expect((await slow[2]!.until(({ text }) => text.includes('\r\n\r\n'))).text).toMatch(/^HTTP\/1\.1 40[01] /);
+    expect([slow[0]!.text, slow[1]!.closed]).toEqual(['', false]);
+    for (const one of slow) one.close();
   });
 });
 

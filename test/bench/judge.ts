@@ -24,12 +24,16 @@ export const busy = 0.9;
 export function judge(bounds: Bounds, rounds: readonly number[], clients: readonly number[], quick = false): Judgement {
   const ratio = median(rounds);
   const spread = bounds.budget ? 1 + (Math.max(...rounds) - Math.min(...rounds)) / bounds.gate : spreadOf(rounds);
-  return { ratio, spread, verdict: quick ? 'quick' : verdictOf(bounds, ratio, spread, clients) };
+  return { ratio, spread, verdict: quick ? 'quick' : verdictOf(bounds, ratio, isSteady(bounds, rounds, spread), clients) };
 }
 
-function verdictOf({ is, gate, stretch }: Bounds, ratio: number, spread: number, clients: readonly number[]): Verdict {
+/** Whether rounds agree well enough; those of a budget do, too, where each of them keeps it. */
+const isSteady = ({ budget, is, gate }: Bounds, rounds: readonly number[], spread: number): boolean =>
+  spread <= steady || (budget === true && rounds.every((one) => (is === '≤' ? one <= gate : one >= gate)));
+
+function verdictOf({ is, gate, stretch }: Bounds, ratio: number, agreed: boolean, clients: readonly number[]): Verdict {
   if (clients.some((share) => share >= busy)) return 'client-bound';
-  if (!(spread <= steady)) return 'unsteady';
+  if (!agreed) return 'unsteady';
   const within = (bound: number): boolean => (is === '≤' ? ratio <= bound : ratio >= bound);
   if (!within(gate)) return 'fail';
   return within(stretch) ? 'pass, stretch' : 'pass';

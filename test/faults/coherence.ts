@@ -7,12 +7,11 @@ import { digest, Keys } from '../../registry/keys.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { Stored } from '../../registry/stored.js';
 import { uniqueKey } from '../../registry/transaction.js';
-import { openEmbedded } from '../../storage/embedded/embedded.js';
-import type { Entry } from '../../storage/storage.js';
+import type { Entry, Storage } from '../../storage/storage.js';
 
 /** Everything a stopped service left behind, by key. */
-export async function everythingIn(directory: string): Promise<ReadonlyMap<string, Entry>> {
-  const storage = await openEmbedded({ directory: join(directory, 'store') });
+export async function everythingIn(open: () => Promise<Storage>): Promise<ReadonlyMap<string, Entry>> {
+  const storage = await open();
   const { entries } = await storage.list({ start: '!', end: '~' });
   await storage.close();
   return new Map(entries.map((entry) => [entry.key, entry]));

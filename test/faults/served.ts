@@ -61,14 +61,14 @@ export class Served {
     return served;
   }
 
-  /** Starts several at once on one etcd, as behind one address: with the same keys, base URL, environment and manifests, `manifest` among them, each with flags of its own besides. */
-  static async replicas(count: number, directory: string, etcd: string, manifest: string, more: (replica: number) => readonly string[] = () => [], environment: Readonly<Record<string, string>> = {}): Promise<Served[]> {
+  /** Starts several at once on one etcd, as behind one address, each perhaps by a way of its own: with the same keys, base URL and manifests, `manifest` among them, each with flags and variables of its own besides. */
+  static async replicas(count: number, directory: string, etcd: string | ((replica: number) => string), manifest: string, more: (replica: number) => readonly string[] = () => [], environment: (replica: number) => Readonly<Record<string, string>> = () => ({})): Promise<Served[]> {
     const ports = await freePorts(count);
     Served.#declare(directory, manifest);
     writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
     const baseURL = `http://localhost:${ports[0]}`;
-    const flags = ['--etcd-servers', etcd, '--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
-    const all = ports.map((port, i) => new Served(directory, port, { baseURL, flags: [...flags, ...more(i)], environment }));
+    const flags = ['--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
+    const all = ports.map((port, i) => new Served(directory, port, { baseURL, flags: ['--etcd-servers', typeof etcd === 'string' ? etcd : etcd(i), ...flags, ...more(i)], environment: environment(i) }));
     const starts = await Promise.allSettled(all.map((one) => one.up()));
     const failed = starts.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
     if (failed) {

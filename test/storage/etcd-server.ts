@@ -9,6 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** A real etcd on a free loopback port, with its data in a temporary folder. */
 export interface EtcdServer {
   readonly endpoint: string;
+  /** Where it listens for its peers. */
+  readonly peerUrl: string;
   /** Where its own metrics are. */
   readonly metricsUrl: string;
   readonly version: string;
@@ -28,31 +30,33 @@ export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 
   return server!;
 }
 
-/** Starts a cluster of three. */
-export const startEtcdCluster = (flags: readonly string[] = []): Promise<EtcdServer[]> => startMembers(3, flags, 'http');
+/** Starts a cluster of three; `reachedAt` says by which port the others reach one that listens for its peers on a port, where that is another. */
+export const startEtcdCluster = (flags: readonly string[] = [], reachedAt?: (port: number) => Promise<number>): Promise<EtcdServer[]> => startMembers(3, flags, 'http', reachedAt);
 
-async function startMembers(count: number, flags: readonly string[], scheme: string): Promise<EtcdServer[]> {
+async function startMembers(count: number, flags: readonly string[], scheme: string, reachedAt = (port: number) => Promise.resolve(port)): Promise<EtcdServer[]> {
   const ports = await freePorts(3 * count);
-  const peers = ports.slice(0, count).map((port) => `http://127.0.0.1:${port}`);
-  const cluster = peers.map((url, i) => `m${i}=${url}`).join();
-  return Promise.all(peers.map((peerUrl, i) => startMember({
-    name: `m${i}`, cluster, peerUrl, endpoint: `${scheme}://127.0.0.1:${ports[count + i]}`, metricsUrl: `http://127.0.0.1:${ports[2 * count + i]}`,
+  const local = (port: number): string => `http://127.0.0.1:${port}`;
+  const advertised = await Promise.all(ports.slice(0, count).map(async (port) => local(await reachedAt(port))));
+  const cluster = advertised.map((url, i) => `m${i}=${url}`).join();
+  return Promise.all(advertised.map((advertisedUrl, i) => startMember({
+    name: `m${i}`, cluster, peerUrl: local(ports[i]!), advertisedUrl, endpoint: `${scheme}://127.0.0.1:${ports[count + i]}`, metricsUrl: local(ports[2 * count + i]!),
   }, flags)));
 }
 
-interface Place { readonly name: string; readonly cluster: string; readonly peerUrl: string; readonly endpoint: string; readonly metricsUrl: string }
+interface Place { readonly name: string; readonly cluster: string; readonly peerUrl: string; readonly advertisedUrl: string; readonly endpoint: string; readonly metricsUrl: string }
 
-async function startMember({ name, cluster, peerUrl, endpoint, metricsUrl }: Place, flags: readonly string[]): Promise<EtcdServer> {
+async function startMember({ name, cluster, peerUrl, advertisedUrl, endpoint, metricsUrl }: Place, flags: readonly string[]): Promise<EtcdServer> {
   const directory = await mkdtemp(join(await roomy('/dev/shm') ? '/dev/shm' : tmpdir(), 'vestibule-etcd-'));
   const all = [
     `--name=${name}`, `--data-dir=${directory}`, `--listen-client-urls=${endpoint}`, `--advertise-client-urls=${endpoint}`,
-    `--listen-peer-urls=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`, `--initial-cluster=${cluster}`,
+    `--listen-peer-urls=${peerUrl}`, `--initial-advertise-peer-urls=${advertisedUrl}`, `--initial-cluster=${cluster}`,
     `--listen-metrics-urls=${metricsUrl}`, '--log-level=error', '--logger=zap', ...flags,
   ];
   let child = await launch(all, metricsUrl);
   const kill = (): Promise<void> => end(child, 'SIGKILL');
   return {
     endpoint,
+    peerUrl,
     metricsUrl,
     version: await versionOf(),
     get pid() { return child.pid!; },

@@ -57,7 +57,7 @@ export async function aggregate(cluster: KubeAPIServer, { store = 'embedded', co
     await etcd?.stop();
   };
   try {
-    replicas = etcd ? await Served.replicas(count, directory, etcd.endpoint, '', own, environment) : [await Served.start(directory, environment, { flags: own(0) })];
+    replicas = etcd ? await Served.replicas(count, directory, etcd.endpoint, '', own, () => environment) : [await Served.start(directory, environment, { flags: own(0) })];
     balancer = await Balancer.before(...replicas.map(({ url }, i) => ({ url, port: ports[i]! })));
     await declareAPI(cluster, balancer.port, signer.cert);
   } catch (error) {

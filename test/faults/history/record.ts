@@ -25,12 +25,14 @@ export interface Plan {
   readonly seconds: number;
   readonly places: readonly Served[];
   readonly harms: readonly Harm[];
+  /** How many watch besides those that watch a key or a label; none where it is not said. */
+  readonly crowd?: number;
   /** What the store itself has to tell of everything after `from`, up to `to`. */
   log(from: number, to: number): Promise<Change[]>;
 }
 
 /** A run, with what else is to be known of it. */
-export interface Recorded { readonly history: History; readonly surprises: readonly string[]; readonly rounds: number; readonly opened: number }
+export interface Recorded { readonly history: History; readonly surprises: readonly string[]; readonly rounds: number; readonly opened: number; /** How often each code was answered to whoever writes and reads. */ readonly codes: ReadonlyMap<number, number> }
 
 /** Lets clients loose on a system while something is done to it every five seconds or so, and reads the log when all is quiet again. */
 export async function record(plan: Plan): Promise<Recorded> {
@@ -41,7 +43,8 @@ export async function record(plan: Plan): Promise<Recorded> {
   const from = (await writer.list())!;
   const writers = Array.from({ length: 6 }, (_, i) => new Writer(to, `w${i}`));
   const racers = Array.from({ length: 2 }, (_, i) => new Racer(to, i));
-  const watchers = [{}, {}, { label: 'a' }, { label: 'b' }, { key: keys[0]! }, { key: keys[1]! }].map((filter, i) => new Watcher(to, `watcher ${i} of ${JSON.stringify(filter)}`, filter, i));
+  const crowd = Array.from({ length: plan.crowd ?? 0 }, () => ({}));
+  const watchers = [{}, {}, { label: 'a' }, { label: 'b' }, { key: keys[0]! }, { key: keys[1]! }, ...crowd].map((filter, i) => new Watcher(to, `watcher ${i} of ${JSON.stringify(filter)}`, filter, i));
   const watching = watchers.map((one) => one.run());
   const working = [...writers, ...racers].map((one) => one.run());
   await harm(plan, to);
@@ -53,7 +56,7 @@ export async function record(plan: Plan): Promise<Recorded> {
   await writer.list();
   const log = await plan.log(from, last.get('')!);
   const { seed, about } = plan;
-  return { history: { seed, about, calls: to.calls, faults: to.faults, log, tracks: watchers.map(({ track }) => track) }, surprises: to.surprises, rounds: racers.reduce((sum, { done }) => sum + done, 0), opened: watchers.reduce((sum, { opened }) => sum + opened, 0) };
+  return { history: { seed, about, calls: to.calls, faults: to.faults, log, tracks: watchers.map(({ track }) => track) }, surprises: to.surprises, codes: to.codes, rounds: racers.reduce((sum, { done }) => sum + done, 0), opened: watchers.reduce((sum, { opened }) => sum + opened, 0) };
 }
 
 /** Each harm in turn, in an order that chance makes anew for every round of them. */

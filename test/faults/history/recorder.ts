@@ -8,6 +8,8 @@ export class Recorder {
   readonly faults: Fault[] = [];
   /** Answers that nobody should be given, whatever is killed; each a sentence. */
   readonly surprises: string[] = [];
+  /** How often each code was answered to whoever writes and reads. */
+  readonly codes = new Map<number, number>();
   readonly places: readonly Served[];
   readonly chance: Chance;
   /** The cookies of an operator. */

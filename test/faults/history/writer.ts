@@ -97,6 +97,7 @@ export class Writer {
   async #ask(place: Served, method: string, path: string, body?: unknown, type?: string): Promise<Reply> {
     const reply = await ask(place.url, method, path, { cookie: this.#to.cookie, body, ...(type && { type }) });
     if (reply === 'unsent') await pause(50);
+    if (typeof reply !== 'string') this.#to.codes.set(reply.code, (this.#to.codes.get(reply.code) ?? 0) + 1);
     return reply;
   }
 

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { authorizationPath, begin, mailTo, proceed, signIn } from '../../support/signin.js';
+import { settles } from '../../support/patience.js';
+import { temporary } from '../../support/service.js';
+import type { Answer, Tab } from '../../support/tab.js';
+import { pause, Quorum, tell, whole } from './quorum.js';
+
+jest.setTimeout(600_000);
+
+/** The replica whose clock jumps, among three: of two nobody could tell which. */
+const jumping = 2;
+const hour = 3_600_000;
+const jumps = whole ? [hour, -hour, 24 * hour, -24 * hour] : [hour];
+
+let quorum: Quorum;
+let file: string;
+beforeAll(async () => {
+  file = join(temporary(), 'clock');
+  const preload = join(import.meta.dirname, 'clockjump.mjs');
+  quorum = await Quorum.start({ replicas: 3, environment: (replica): Record<string, string> => (replica === jumping ? { NODE_OPTIONS: `--import ${preload}`, TEST_CLOCK_FILE: file } : {}) });
+});
+afterAll(async () => { await quorum?.end() });
+
+const at = (replica: number, { cookies }: Tab): Tab => Object.assign(quorum.replicas[replica]!.tab(), { cookies: [...cookies] });
+const readiness = (): Promise<number[]> => Promise.all(quorum.replicas.map((one) => Promise.resolve(one.tab().get('/readyz', { plain: true })).then(({ code }) => code)));
+const redeemed = (replica: number, code: string, verifier: string): PromiseLike<Answer> => quorum.replicas[replica]!.tab().send('POST', '/oauth2/token', { plain: true, body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: 'http://localhost:7777/callback', client_id: 'app', code_verifier: verifier }).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+
+test.each(jumps)('the clock of one of three replicas jumps by %i ms: it alone is unready; what it made outlives its time at no other', async (by) => {
+  await settles(readiness, (codes) => codes.every((code) => code === 200));
+  const before = await signIn(quorum.replicas[0]!, `before${by}@example.test`);
+  const started = performance.now();
+  writeFileSync(file, String(by));
+  await settles(readiness, (codes) => codes[jumping] !== 200);
+  const unready = performance.now() - started;
+  await pause(6_000);
+  expect(await readiness()).toEqual([200, 200, 500]);
+  await at(0, before.tab).get('accounts/~').is(200);
+
+  const there = quorum.replicas[jumping]!;
+  const { tab, I } = await begin(there);
+  await tab.post(`${I}/emailchallenge`, { spec: { email: `during${by}@example.test` } });
+  const until = Date.parse((await at(jumping, tab).get(I).is(200)).body.status.emailChallenge.expirationTimestamp);
+  expect(Math.abs(until - (Date.now() + by + 600_000))).toBeLessThan(60_000);
+  const { code } = await mailTo(quorum.replicas[0]!, `during${by}@example.test`);
+  const answer = await at(0, tab).post(`${I}/login`, { spec: { method: 'EmailCode', code } });
+  if (by < 0) expect([404, 410]).toContain(answer.code);
+
+  writeFileSync(file, '0');
+  await settles(readiness, (codes) => codes.every((one) => one === 200));
+  const verifier = 'v'.repeat(43);
+  const callback = await proceed(before.tab, authorizationPath('app', 'openid email', verifier));
+  expect((await redeemed(jumping, callback.searchParams.get('code')!, verifier)).code).toBe(200);
+  tell(`a clock ${by / hour} h off: unready after ${unready.toFixed(0)} ms, back after it was right again; what it made was answered ${answer.code} elsewhere`);
+});
