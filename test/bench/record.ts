@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.js';
 import { fileSystemOf, pinningOf, processor } from './layout.js';
 import type { Result } from './result.js';
+import { etcdBinary } from './sides/etcd.js';
 
 /** One run as it is kept. */
 export interface Recording {
@@ -52,7 +53,7 @@ function versionsOf({ root, modules }: Bench): Record<string, string> {
     const from = name === 'better-auth' ? modules : root;
     try { versions[name] = (JSON.parse(readFileSync(packageFile(from, name), 'utf8')) as { version: string }).version } catch { versions[name] = 'missing' }
   }
-  try { versions.etcd = /etcd Version: (\S+)/.exec(execFileSync('etcd', ['--version'], { encoding: 'utf8' }))?.[1] ?? 'unknown' } catch { versions.etcd = 'missing' }
+  try { versions.etcd = /etcd Version: (\S+)/.exec(execFileSync(etcdBinary, ['--version'], { encoding: 'utf8' }))?.[1] ?? 'unknown' } catch { versions.etcd = 'missing' }
   return versions;
 }
 
