@@ -48,8 +48,8 @@ async function printPolicy(): Promise<void> {
 
 async function serve(args: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => { /* Node's own answer opens its inspector, to whoever is on this machine */ });
-  const [{ readConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
-  const config = readConfig(args, process.env);
+  const [{ loadConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
+  const config = await loadConfig(args, process.env);
   const log = createLog(config.logLevel, process.stderr, config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };
