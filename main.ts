@@ -22,6 +22,7 @@ export async function main(args: readonly string[]): Promise<void> {
   if (word === 'serve') return serve(rest);
   if (word === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
   if (word === 'snapshot' || word === 'epoch') return (await import('./maintenance.js'))[word](rest, process.env);
+  if (word === 'config') return (await import('./configcheck.js')).config(rest, process.env);
   if (word === 'policy') return printPolicy();
   if (word === 'version') return void process.stdout.write(`${(await import('./release.js')).release}\n`);
   process.stderr.write(overview());
