@@ -112,7 +112,7 @@ function parse({ flag, value, oneOf, wholeTo, positive }: Setting, given: Given[
     return String(given);
   }
   const number = typeof given === 'number' ? given : numberOf(String(given), value === 'seconds');
-  if (!Number.isFinite(number) || number < 0) { wrong(value === 'seconds' ? 'a duration such as 30s or 5m' : 'a number, 0 or more'); return 0 }
+  if (!Number.isFinite(number) || number < 0) { wrong(value === 'seconds' ? 'a duration such as 30s or 5m' : number < 0 ? '0 or more' : 'a number'); return 0 }
   if (wholeTo !== undefined && (!Number.isInteger(number) || number > wholeTo)) wrong(`a whole number from 0 to ${wholeTo}; got ${number}`);
   if (positive && number === 0) wrong('more than 0');
   return number;

@@ -58,10 +58,10 @@ describe('a file of settings', () => {
       'line 4, column 1: loglevle: is not a setting; did you mean logLevel?', 'line 5, column 1: nonsense: is not a setting', 'line 6, column 1: config: is not a setting']],
     ['wrong types', 'port: "80"\nallowMockMail: yes\nbindAddress: 127\noperators: [1]\nshutdownDelayDuration: [1]\nmanifests: { a: b }\nauditLogPath:\nlimitFactor: .inf\n', [
       'line 1, column 7: port: must be a number', 'line 2, column 16: allowMockMail: must be true or false', 'line 3, column 14: bindAddress: must be text, in quotes', 'line 4, column 12: operators: must be a list of texts, or one text with commas between',
-      'line 5, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m', 'line 6, column 12: manifests: must be text', 'line 7, column 14: auditLogPath: has no value: give one, or take the key away', 'line 8, column 14: limitFactor: must be a number, 0 or more']],
+      'line 5, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m', 'line 6, column 12: manifests: must be text', 'line 7, column 14: auditLogPath: has no value: give one, or take the key away', 'line 8, column 14: limitFactor: must be a number']],
     ['values out of bounds', 'port: 70000\nlogLevel: loud\nlimitFactor: 0\netcdCompactionInterval: 0s\noperators:\n  - a@example.org\n  - junk\nshutdownDelayDuration: soon\nmetricsPort: -1\n', [
       'line 1, column 7: port: must be a whole number from 0 to 65535; got 70000', 'line 4, column 25: etcdCompactionInterval: must be more than 0', 'line 8, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m',
-      'line 3, column 14: limitFactor: must be more than 0', 'line 9, column 14: metricsPort: must be a number, 0 or more', 'line 2, column 11: logLevel: must be debug, info, warn, error or silent', 'line 6, column 3: operators: junk is not an email address']],
+      'line 3, column 14: limitFactor: must be more than 0', 'line 9, column 14: metricsPort: must be 0 or more', 'line 2, column 11: logLevel: must be debug, info, warn, error or silent', 'line 6, column 3: operators: junk is not an email address']],
     ['a key given twice', 'port: 1\nlogLevel: info\nport: 2\n', ['line 3, column 1: port: is given twice']],
     ['several documents', 'port: 1\n---\nport: 2\n', ['line 2, column 1: another document begins: all settings stand in one']],
     ['what is no mapping', '- port\n', ['line 1, column 1: is not a mapping: settings are written as key: value, a line each']],
@@ -78,7 +78,7 @@ describe('a file of settings', () => {
     const lines = await problems('dataDir: 5\nmockMail: yes\nportt: 1\nlogLevel: loud\n', { flags: ['--bogus', 'y', '--port', 'many', 'more', '-v'], environment: { VESTIBULE_NOTHING: '1' } });
     expect(lines).toEqual([
       '--config FILE: line 1, column 10: dataDir: must be text, in quotes', '--config FILE: line 2, column 11: mockMail: must be true or false', '--config FILE: line 3, column 1: portt: is not a setting; did you mean port?',
-      'VESTIBULE_NOTHING is not a setting', '--bogus is not a setting', '"more" is not a setting', '-v is not a setting', '--port must be a number, 0 or more', '--config FILE: line 4, column 11: logLevel: must be debug, info, warn, error or silent',
+      'VESTIBULE_NOTHING is not a setting', '--bogus is not a setting', '"more" is not a setting', '-v is not a setting', '--port must be a number', '--config FILE: line 4, column 11: logLevel: must be debug, info, warn, error or silent',
     ]);
     expect(await problems('port: 1\nmockMail: true\nsmtpUrl: smtp://mail.example.org\nemailFrom: a@example.org\n', { flags: ['--data-dir', 'x'] })).toEqual(['--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both given: mail is either kept or sent']);
     expect(await problems('port: 1\n', { flags: [] })).toEqual([expect.stringMatching(/^--data-dir is missing/), expect.stringMatching(/^--smtp-url is missing/)]);
