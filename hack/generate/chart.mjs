@@ -1,3 +1,5 @@
+import { keyOf } from '../../dist/settings.js';
+
 /** What a value may be, by the word that "@is" names it by. */
 const shapes = {
   strings: { type: 'array', items: { type: 'string' } },
@@ -21,14 +23,13 @@ export const spokenFor = [
   'manifests', 'smtp-url', 'mock-mail', 'allow-mock-mail', 'email-from', 'keys-file', 'metrics-port',
 ];
 
-const camel = (flag) => flag.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 const settingShapes = {
   text: { type: 'string' }, number: { type: 'number' }, boolean: { type: 'boolean' }, list: shapes.strings,
   seconds: { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h)?$' },
 };
 
-/** Settings that can be given under `config`, by their names there. */
-const given = (settings) => settings.filter(({ flag }) => !spokenFor.includes(flag)).map((setting) => ({ ...setting, name: camel(setting.flag) }));
+/** Settings that can be given under `config`, by the keys they have in a file of settings. */
+const given = (settings) => settings.filter(({ flag }) => !spokenFor.includes(flag)).map((setting) => ({ ...setting, name: keyOf(setting.flag) }));
 
 /**
  * The values of a chart with their comments, in the order of the file: path, comment, what "@is" says, default.
