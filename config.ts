@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
-import { parseArgs } from 'node:util';
 import { wrongHeader, type ProxySettings } from './apiserver/frontproxy/trust.js';
+import { readSources, type Found, type Given } from './configsources.js';
 import { isLoopback } from './registry/loopback.js';
-import { settings, type Flag, type Setting } from './settings.js';
+import { duration, settings, type Flag, type Setting } from './settings.js';
 
 /** The settings of one process, checked. */
 export interface Config {
@@ -35,6 +35,8 @@ export interface Config {
   logLevel: string;
   /** Every setting as given or by default, secrets and addresses of people as `***`. */
   shown: Readonly<Record<string, unknown>>;
+  /** Where each of them comes from, by flag: `flag`, the name of a variable, `file` or `default`. */
+  sources: Readonly<Record<string, string>>;
 }
 
 /** The secure port: TLS with the certificate of these files, else with one made in the data folder. */
@@ -54,74 +56,77 @@ export class ConfigError extends Error {
 }
 
 type Values = Partial<Record<Flag, string | number | boolean | string[]>>;
-const variable = (flag: string): string => `VESTIBULE_${flag.toUpperCase().replaceAll('-', '_')}`;
 
-/** Reads flags, then environment, then defaults; every problem at once. */
+/** Reads flags, then environment, then the file of settings where one is named, then defaults; every problem at once. */
+export async function loadConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Config> {
+  const { file, ...found } = readSources(args, environment);
+  if (file === undefined) return configOf(found, environment);
+  const read = (await import('./configfile.js')).readConfigFile(file);
+  return configOf({ given: { ...read.given, ...found.given }, problems: [...read.problems, ...found.problems], spoiled: new Set([...read.spoiled, ...found.spoiled]) }, environment);
+}
+
+/** The same where no file of settings is named, at once. */
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
+  const { file, ...found } = readSources(args, environment);
+  if (file !== undefined) throw new Error('a file of settings is read by loadConfig');
+  return configOf(found, environment);
+}
+
+function configOf(found: Found, environment: NodeJS.ProcessEnv): Config {
+  const { given, problems: before, spoiled } = found;
   const problems: string[] = [];
-  const [surroundings, flags] = [fromEnvironment(environment, problems), fromFlags(args, problems)];
-  const given = { ...surroundings.found, ...flags };
   const values: Values = {};
   for (const setting of settings as readonly Setting[]) {
-    const text = given[setting.flag] ?? setting.default;
-    if (text !== undefined) values[setting.flag as Flag] = parse(setting, text, problems);
+    const value = given[setting.flag]?.value ?? setting.default;
+    if (value !== undefined) values[setting.flag as Flag] = parse(setting, value, problems);
   }
-  const config = { ...assemble(values, problems), smtpURLFile: 'smtp-url' in flags ? undefined : surroundings.files['smtp-url'], frontProxy: frontProxyOf(values, Object.keys(given), environment, problems) };
-  if (problems.length > 0) throw new ConfigError(problems);
+  const sources = Object.fromEntries(Object.keys(values).map((flag) => [flag, given[flag]?.source ?? 'default']));
+  const config = { ...assemble(values, problems), smtpURLFile: given['smtp-url']?.file, frontProxy: frontProxyOf(values, Object.keys(given), environment, problems), sources };
+  const mentions = (problem: string): boolean => [...spoiled].some((flag) => given[flag] === undefined && new RegExp(`--${flag}(?![a-z-])`).test(problem));
+  const all = [...before, ...problems.filter((one) => !(one.includes(' is missing: ') && mentions(one))).map((one) => placed(one, given))];
+  if (all.length > 0) throw new ConfigError(all);
   return config;
 }
 
-function fromFlags(args: readonly string[], problems: string[]): Record<string, string | boolean> {
-  const options = Object.fromEntries((settings as readonly Setting[]).map(({ flag, value }) => [flag, { type: value === 'boolean' ? 'boolean' as const : 'string' as const }]));
-  const said: Record<string, string> = {};   // as kube-apiserver takes them: --flag=false
-  const others = args.filter((one) => { const [, flag, value] = /^--([^=]+)=(.*)$/.exec(one) ?? []; return options[flag!]?.type !== 'boolean' || (said[flag!] = value!, false) });
-  try {
-    const { values, positionals } = parseArgs({ args: others, options, allowPositionals: true });
-    for (const one of positionals) problems.push(`"${one}" is not a setting`);
-    return { ...(values as Record<string, string | boolean>), ...said };
-  } catch (error) {
-    problems.push((error as Error).message.split('. ')[0]!);
-    return {};
-  }
-}
-
-/** What variables say, and the files of those that name one. */
-function fromEnvironment(environment: NodeJS.ProcessEnv, problems: string[]): { found: Record<string, string>; files: Record<string, string> } {
-  const found: Record<string, string> = {};
-  const files: Record<string, string> = {};
-  const known = new Map((settings as readonly Setting[]).map((setting) => [variable(setting.flag), setting]));
-  for (const [name, value] of Object.entries(environment)) {
-    if (!name.startsWith('VESTIBULE_') || value === undefined) continue;
-    const setting = known.get(name) ?? known.get(name.replace(/_FILE$/, ''));
-    if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) { if (known.has(name)) problems.push(`${name}=${value} is Kubernetes' own variable for a Service called vestibule: set enableServiceLinks: false`); continue }
-    if (!setting) { problems.push(`${name} is not a setting`); continue }
-    if (known.has(name)) { found[setting.flag] = value; continue }
-    if (!setting.secret) problems.push(`${name}: only secrets have a _FILE form`);
-    else if (environment[variable(setting.flag)] !== undefined) problems.push(`${variable(setting.flag)} and ${name} are both set: give one`);
-    else if (!existsSync(value)) problems.push(`${name}: there is no file ${value}`);
-    else { found[setting.flag] = readFileSync(value, 'utf8').trim(); files[setting.flag] = value }
-  }
-  return { found, files };
+/** Names a setting that stands in the file by its place there, where a problem names its flag. */
+function placed(problem: string, given: Readonly<Record<string, Given>>): string {
+  const [, flag = '', rest = ''] = /^--([a-z-]+)(.*)$/s.exec(problem) ?? [];
+  const at = given[flag]?.at;
+  if (at === undefined) return problem;
+  return `${at}: ${/^(: | must )/.test(rest) ? rest.replace(/^:? /, '') : problem}`;
 }
 
 const units: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+const either = (all: readonly string[]): string => `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
 
-function parse({ flag, value }: Setting, text: string | number | boolean, problems: string[]): string | number | boolean | string[] {
+/** A value of the type that the setting has, and within its bounds. */
+function parse({ flag, value, oneOf, wholeTo, positive }: Setting, given: Given['value'], problems: string[]): string | number | boolean | string[] {
+  const wrong = (what: string): void => { problems.push(`--${flag} must be ${what}`) };
   if (value === 'boolean') {
-    if (typeof text !== 'boolean' && !['true', 'false'].includes(String(text))) problems.push(`--${flag} must be true or false`);
-    return text === true || text === 'true';
+    if (!['true', 'false'].includes(String(given))) wrong('true or false');
+    return String(given) === 'true';
   }
-  if (value === 'list') return String(text).split(',').map((one) => one.trim()).filter(Boolean);
-  if (value === 'text') return String(text);
-  const match = value === 'seconds' ? /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(text)) : /^(\d+(?:\.\d+)?)$/.exec(String(text));
-  if (!match) { problems.push(`--${flag} must be ${value === 'seconds' ? 'a duration such as 30s or 5m' : 'a number'}`); return 0 }
-  return Number(match[1]) * (units[match[2] ?? 's'] ?? 1);
+  if (value === 'list') return typeof given === 'object' ? given : String(given).split(',').map((one) => one.trim()).filter(Boolean);
+  if (value === 'text') {
+    if (oneOf && !oneOf.includes(String(given))) wrong(either(oneOf));
+    return String(given);
+  }
+  const number = typeof given === 'number' ? given : numberOf(String(given), value === 'seconds');
+  if (!Number.isFinite(number) || number < 0) { wrong(value === 'seconds' ? 'a duration such as 30s or 5m' : number < 0 ? '0 or more' : 'a number'); return 0 }
+  if (wholeTo !== undefined && (!Number.isInteger(number) || number > wholeTo)) wrong(`a whole number from 0 to ${wholeTo}; got ${number}`);
+  if (positive && number === 0) wrong('more than 0');
+  return number;
+}
+
+function numberOf(text: string, isDuration: boolean): number {
+  const [, digits, unit] = duration.exec(text) ?? [];
+  return digits === undefined || (unit !== undefined && !isDuration) ? NaN : Number(digits) * units[unit ?? 's']!;
 }
 
 /** Whether the host of an address is this machine. */
 const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
 
-function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy' | 'smtpURLFile'> {
+function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy' | 'smtpURLFile' | 'sources'> {
   const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
   const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
   const baseURL = checkBaseURL(text('base-url'), problems);
@@ -153,21 +158,19 @@ const shownOf = (values: Values): Record<string, unknown> =>
 const address = /^[^\s@<>,"]{1,64}@[A-Za-z0-9.-]{1,255}$/;
 const isNetwork = (text: string): boolean => { const [ip = '', bits] = text.split('/'); const most = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!; return most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most)) };
 
-/** What a value may be, beyond its type. */
+const isFolder = (path: string): boolean => { try { return statSync(path).isDirectory() } catch { return false } };
+
+/** What a value may be, beyond what its setting says. */
 function checkValues(values: Values, problems: string[]): void {
   const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
-  for (const flag of ['port', 'secure-port', 'metrics-port'] as const) { const port = values[flag] as number | undefined; if (port !== undefined && (!Number.isInteger(port) || port > 65_535)) problems.push(`--${flag} must be a whole number from 0 to 65535; got ${port}`) }
   const metrics = values['metrics-port'];
   if (metrics !== undefined && metrics !== 0) for (const flag of ['port', 'secure-port'] as const) if (values[flag] === metrics) problems.push(`--metrics-port and --${flag} are the same: give two`);
-  if (!['json', 'text'].includes(String(values['logging-format']))) problems.push('--logging-format must be json or text');
   const audit = values['audit-log-path'];
   if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(String(audit))))) problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
-  if (!['debug', 'info', 'warn', 'error', 'silent'].includes(String(values['log-level']))) problems.push('--log-level must be debug, info, warn, error or silent');
   for (const flag of ['trusted-proxies', 'allow-private-network'] as const) for (const one of list(flag)) if (!isNetwork(one)) problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
   for (const one of list('operators')) if (!address.test(one)) problems.push(`--operators: ${one} is not an email address`);
   if (values['email-from'] !== undefined && !address.test(String(values['email-from']))) problems.push('--email-from must be an email address');
-  for (const flag of ['max-requests-inflight', 'max-mutating-requests-inflight', 'etcd-compaction-interval', 'limit-factor'] as const) if (!((values[flag] as number) > 0)) problems.push(`--${flag} must be more than 0`);
-  if (values.manifests !== undefined && !existsSync(String(values.manifests))) problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
+  if (values.manifests !== undefined && !isFolder(String(values.manifests))) problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
 }
 
 function checkBaseURL(text: string | undefined, problems: string[]): string | undefined {
@@ -200,7 +203,6 @@ function checkTLS(values: Values, etcd: boolean, problems: string[]): void {
   if (files.length > 0 && values['secure-port'] === undefined) problems.push(`--${files[0]} is given without --secure-port: nothing would use it`);
   if (values['secure-port'] !== undefined && files.length === 0 && etcd) problems.push('--tls-cert-file is missing: with --etcd-servers there is no data folder to keep a certificate of our own in, and every replica needs one of the same authority');
   if (values['secure-port'] !== undefined && values['secure-port'] !== 0 && values['secure-port'] === values.port) problems.push('--secure-port and --port are the same: give two');
-  if (!(String(values['tls-min-version']) in versions)) problems.push(`--tls-min-version must be ${Object.keys(versions).join(' or ')}`);
 }
 
 /** Settings that would go unused, or say what the cluster says too, are refused: whom to believe is nothing to guess. */

@@ -35,16 +35,20 @@ const steps = {
   add(file: KeysFile): string {
     const fresh = newKeys();
     for (const sort of Object.keys(sorts) as Sort[]) file[sort].push(...(fresh[sort] as never[]));
+    file.unused = true;
     return 'added new keys, which nothing is signed or sealed by yet; when every replica has had them for ten minutes: keys use';
   },
-  /** The last keys come first. */
+  /** The last keys come first, once. */
   use(file: KeysFile): string {
+    if (file.unused === false) return 'the newest keys are in use already: nothing was changed';
     refuseSingle(file, Object.keys(sorts) as Sort[], 'there are no others to use: first add some, with "keys add"');
     for (const [sort, count] of Object.entries(sorts) as [Sort, number][]) file[sort].unshift(...(file[sort].splice(-count) as never[]));
+    file.unused = false;
     return 'the newest keys sign and seal from now on; in 90 days: keys drop';
   },
   /** The last keys go, but for those that seal: what lives longest was sealed by them. */
   drop(file: KeysFile): string {
+    refuseUnused(file);
     const going = (['cookies', 'hmac', 'signing'] as const).filter((sort) => file[sort].length > sorts[sort]);
     if (going.length === 0) throw new Error('there is one key of each sort: none of them can go');
     for (const sort of going) file[sort].splice(-sorts[sort]);
@@ -52,6 +56,7 @@ const steps = {
   },
   /** The last sealing key goes. */
   'drop-sealing'(file: KeysFile): string {
+    refuseUnused(file);
     refuseSingle(file, ['sealing'], 'there is one sealing key: it cannot go');
     file.sealing.pop();
     return 'the oldest sealing key is gone: what it sealed does not open any more';
@@ -62,13 +67,20 @@ function refuseSingle(file: KeysFile, wanted: readonly Sort[], why: string): voi
   if (wanted.some((sort) => file[sort].length <= sorts[sort])) throw new Error(why);
 }
 
+/** The last keys are the oldest only once the newest have come first. */
+function refuseUnused(file: KeysFile): void {
+  if (file.unused) throw new Error('the last keys are the newest, which are not in use yet: first "keys use"');
+}
+
 /** Whether a word is a step of a rotation. */
 export const isStep = (word: string | undefined): word is keyof typeof steps => word !== undefined && Object.hasOwn(steps, word);
 
 /** Takes one step of a rotation: the file is replaced whole. Answers what was done, and what is next. */
 export function rotate(file: string, step: keyof typeof steps): string {
   const keys = read(file);
+  const before = textOf(keys);
   const told = steps[step](keys);
+  if (textOf(keys) === before) return told;
   const next = `${file}.new`;
   try {
     writeFileSync(next, textOf(keys), { mode: 0o600, flag: 'wx' });

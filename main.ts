@@ -22,6 +22,7 @@ export async function main(args: readonly string[]): Promise<void> {
   if (word === 'serve') return serve(rest);
   if (word === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
   if (word === 'snapshot' || word === 'epoch') return (await import('./maintenance.js'))[word](rest, process.env);
+  if (word === 'config') return (await import('./configcheck.js')).config(rest, process.env);
   if (word === 'policy') return printPolicy();
   if (word === 'version') return void process.stdout.write(`${(await import('./release.js')).release}\n`);
   process.stderr.write(overview());
@@ -48,8 +49,8 @@ async function printPolicy(): Promise<void> {
 
 async function serve(args: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => { /* Node's own answer opens its inspector, to whoever is on this machine */ });
-  const [{ readConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
-  const config = readConfig(args, process.env);
+  const [{ loadConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
+  const config = await loadConfig(args, process.env);
   const log = createLog(config.logLevel, process.stderr, config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };

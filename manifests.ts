@@ -10,7 +10,8 @@ import { Policy } from './kinds/policy/policy.js';
 import { Refused, type Court } from './kinds/policy/law.js';
 import type { AnyKind, Call, KindObject } from './registry/kind.js';
 import { apiVersion } from './registry/kind.js';
-import { StatusError } from './registry/status.js';
+import { Registry } from './registry/registry.js';
+import { invalid, StatusError } from './registry/status.js';
 import type { Store } from './registry/store.js';
 
 const applied = 'id.vestibule.org/last-applied';
@@ -20,20 +21,39 @@ interface Manifest { kind: AnyKind; file: string; metadata: { name: string; labe
 
 /** Applies a folder of YAML files like `kubectl apply`: created, patched when the file changed, left alone otherwise. One sentence for whatever is wrong. */
 export async function applyManifests(folder: string, store: Store, court: Pick<Court, 'load'>): Promise<void> {
-  const manifests = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name)).sort().flatMap((name) => readManifests(join(folder, name)));
-  const policies = manifests.filter(({ kind }) => kind === Policy);
-  if (policies.length > 1) throw new Error(`--manifests: ${policies[1]!.file}: only one Policy can be loaded`);
-  for (const manifest of manifests) {
+  for (const manifest of readFolder(folder)) {
     try { await (manifest.kind === Policy ? court.load(policySpec(manifest)) : apply(manifest, store)) } catch (error) {
       throw error instanceof StatusError || error instanceof Refused ? new Error(`--manifests: ${manifest.file}: ${error.message}`) : error;
     }
   }
 }
 
+/** What of a folder a first start would refuse, as far as no store is needed: its YAML, and what each object says by the schema of its kind. Whether a Policy's text can be in force is not among it. */
+export function problemsIn(folder: string): string[] {
+  const schemas = new Registry(loadable, []);
+  let manifests: Manifest[];
+  try { manifests = readFolder(folder) } catch (error) { return [(error as Error).message] }
+  return manifests.flatMap((manifest) => {
+    const { kind, file, metadata, spec } = manifest;
+    try {
+      if (kind === Policy) policySpec(manifest);
+      const causes = kind === Policy ? [] : schemas.schemas(kind).spec.check(structuredClone(spec), 'spec');
+      return causes.length === 0 ? [] : [`--manifests: ${file}: ${invalid(kind, metadata.name, causes).message}`];
+    } catch (error) { return [`--manifests: ${file}: ${(error as Error).message}`] }
+  });
+}
+
+function readFolder(folder: string): Manifest[] {
+  const manifests = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name)).sort().flatMap((name) => readManifests(join(folder, name)));
+  const policies = manifests.filter(({ kind }) => kind === Policy);
+  if (policies.length > 1) throw new Error(`--manifests: ${policies[1]!.file}: only one Policy can be loaded`);
+  return manifests;
+}
+
 function readManifests(file: string): Manifest[] {
   const documents = parseAllDocuments(readFileSync(file, 'utf8'), { schema: 'core', uniqueKeys: true });
   return [...documents].flatMap((document) => {
-    if (document.errors.length > 0) throw new Error(`--manifests: ${file}: ${document.errors[0]!.message}`);
+    if (document.errors.length > 0) throw new Error(`--manifests: ${file}: ${document.errors[0]!.message.split('\n')[0]!.replace(/:$/, '')}`);   // without the lines it is about
     const value = document.toJS({ maxAliasCount: 0 }) as { apiVersion?: string; kind?: string; metadata?: Manifest['metadata']; spec?: Record<string, unknown> } | null;
     if (value === null) return [];
     const kind = loadable.find((one) => one.kind === value.kind);

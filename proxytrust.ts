@@ -18,21 +18,36 @@ export function followTrust(config: FrontProxyConfig, log: Log, folder?: string)
   return config.from === 'cluster' ? new ClusterTrust(new Pod(config.server, folder), log) : new FileTrust(config.caFile, config.headers, log);
 }
 
+/** Puts to the proof what is believed of front proxies, as far as nobody has to be asked. */
+export function checkTrust(config: FrontProxyConfig): void {
+  if (config.from === 'cluster') void new Pod(config.server);   // which looks for what a pod is given
+  else readTrust(config.caFile, config.headers);
+}
+
+type Headers = Omit<ProxySettings, 'authorities'>;
+
+function readTrust(file: string, headers: Headers): ProxyTrust {
+  const problem = (what: string): ConfigError => new ConfigError([`--requestheader-client-ca-file: ${file} ${what}`]);
+  let authorities: string;
+  try { authorities = readFileSync(file, 'utf8') } catch (error) { throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`) }
+  try { return trustOf({ ...headers, authorities }) } catch (error) { throw problem(`is of no use: ${(error as Error).message}`) }
+}
+
 /** Front proxies by the settings; their authorities are read again as the file changes. */
 class FileTrust implements FollowedTrust {
   readonly begun = Promise.resolve();
   readonly stop: () => void;
   readonly #file: string;
-  readonly #headers: Omit<ProxySettings, 'authorities'>;
+  readonly #headers: Headers;
   readonly #log: Log;
   readonly #changed: (() => void)[] = [];
   #current: ProxyTrust;
 
-  constructor(file: string, headers: Omit<ProxySettings, 'authorities'>, log: Log) {
+  constructor(file: string, headers: Headers, log: Log) {
     this.#file = file;
     this.#headers = headers;
     this.#log = log;
-    this.#current = this.#read();
+    this.#current = readTrust(this.#file, this.#headers);
     this.stop = followFiles([file], () => this.#look(), log);
   }
 
@@ -40,17 +55,10 @@ class FileTrust implements FollowedTrust {
 
   onChange(changed: () => void): void { this.#changed.push(changed) }
 
-  #read(): ProxyTrust {
-    const problem = (what: string): ConfigError => new ConfigError([`--requestheader-client-ca-file: ${this.#file} ${what}`]);
-    let authorities: string;
-    try { authorities = readFileSync(this.#file, 'utf8') } catch (error) { throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`) }
-    try { return trustOf({ ...this.#headers, authorities }) } catch (error) { throw problem(`is of no use: ${(error as Error).message}`) }
-  }
-
   /** While the file is wrong, the former stays. */
   #look(): void {
     try {
-      const next = this.#read();
+      const next = readTrust(this.#file, this.#headers);
       if (next.authorities === this.#current.authorities) return;
       this.#current = next;
       for (const changed of this.#changed) changed();

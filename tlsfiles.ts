@@ -1,9 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Identity } from './apiserver/listener.js';
 import { makeCertificate, type Pair } from './certificate.js';
+import { putFile } from './cli/files.js';
 import { ConfigError, type SecureConfig } from './config.js';
 import { followFiles } from './followfiles.js';
 import type { Log } from './registry/observe.js';
@@ -19,12 +20,17 @@ export function tlsFiles({ certFile, keyFile }: SecureConfig, directory: string,
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
   if (isGood(files, names)) return files;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { cert, key } = makeCertificate(names, Date.now());
-  write(files.keyFile, key, 0o600);
-  write(files.certFile, cert, 0o644);
+  putFile(files.keyFile, key);
+  putFile(files.certFile, cert, 0o644);
   log.info({ file: files.certFile, names }, 'made a certificate for the secure port; whoever connects has to be given it');
   return files;
+}
+
+/** Puts the files to the proof that a start would use; nothing is made. */
+export function checkTLSFiles({ certFile, keyFile }: SecureConfig, directory: string): void {
+  if (certFile !== undefined && keyFile !== undefined) read({ certFile, keyFile });
+  else isGood({ certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') }, []);
 }
 
 /** The names a certificate of our own has: this machine's, that of the base URL, and of the address listened on. */
@@ -40,12 +46,6 @@ function isGood(files: Files, names: readonly string[]): boolean {
   const certificate = new X509Certificate(read(files).cert);
   if (certificate.issuer !== 'CN=vestibule') throw new ConfigError([`--tls-cert-file is missing: ${files.certFile} is not a certificate that this service made; give it by --tls-cert-file and --tls-private-key-file, or take it away`]);
   return Date.parse(certificate.validTo) - Date.now() > spare && names.every((one) => (isIP(one) ? certificate.checkIP(one) : certificate.checkHost(one)) !== undefined);
-}
-
-/** Puts a file in place whole: whoever reads it meanwhile reads the former. */
-function write(file: string, text: string, mode: number): void {
-  writeFileSync(`${file}.new`, text, { mode });
-  renameSync(`${file}.new`, file);
 }
 
 /** Reads both and puts them to the proof; throws a ConfigError that says what is wrong with them. */

@@ -33,7 +33,7 @@ async function candidates(args: readonly string[], environment: NodeJS.ProcessEn
   if (long !== undefined) return { words: valueOf(equals!, environment).words.map((one) => `${long}${one}`) };
   if (current.startsWith('-')) return { words: flagsOf(word).map((flag) => `--${flag}\t${flags[flag].about}`) };
   if (word.takes === 'word') return { words: positionals.length === 0 ? Object.keys(words) : [] };
-  if (word.takes === 'shell') return { words: positionals.length === 0 ? ['bash', 'zsh', 'fish'] : [] };
+  if (typeof word.takes === 'object') return { words: positionals.length === 0 ? word.takes : [] };
   if (word.takes === undefined) return { words: [] };
   const service = serviceOf({ flags: given, environment }, false);
   return { words: await objectsOf(service, word, positionals, current) };
@@ -59,7 +59,7 @@ function valueOf(flag: string, environment: NodeJS.ProcessEnv): Found {
   if (flag === 'dry-run') return { words: ['none', 'server'] };
   if (flag === 'type') return { words: ['merge'] };
   if (flag === 'context') return { words: Object.keys(readContexts(contextsFile(environment)).contexts) };
-  return { words: [], directive: ['filename', 'patch-file', 'certificate-authority'].includes(flag) ? files : nothing };
+  return { words: [], directive: ['filename', 'patch-file', 'certificate-authority', 'config'].includes(flag) ? files : nothing };
 }
 
 /** Types of objects, and names of those of a type. */

@@ -45,6 +45,7 @@ complete -c vestibule -f -a '(__vestibule_complete)'
 complete -c vestibule -s f -l filename -rF
 complete -c vestibule -l patch-file -rF
 complete -c vestibule -l certificate-authority -rF
+complete -c vestibule -l config -rF
 `,
 };
 

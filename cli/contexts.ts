@@ -35,7 +35,13 @@ export function readContexts(file: string): Contexts {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
     throw new Failure(`${file} cannot be read: ${(error as Error).message}`);
   }
-  try { return JSON.parse(text) as Contexts } catch { throw new Failure(`${file} is not what this command wrote; sign in again after removing it`) }
+  const held = parsed(text);
+  if (typeof held?.contexts !== 'object' || held.contexts === null) throw new Failure(`${file} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another`);
+  return held;
+}
+
+function parsed(text: string): Contexts | undefined {
+  try { return JSON.parse(text) as Contexts } catch { return undefined }
 }
 
 /** The context of that name, else of VESTIBULE_CONTEXT, else the one in use. */

@@ -1,4 +1,5 @@
 import { Failure, Told } from './failure.js';
+import { nearest } from './nearest.js';
 import type { Service } from './service.js';
 
 /** A type of object, as the service tells of it. */
@@ -41,14 +42,6 @@ export const typeName = ({ kind, group }: Pick<Resource, 'kind' | 'group'>): str
 export const pathOf = ({ group, version, plural }: Resource, name?: string): string => `/apis/${group}/${version}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 
 function hint(resources: readonly Resource[], word: string): string {
-  const [nearest] = resources.flatMap(({ plural, singular }) => [plural, singular]).map((name) => ({ name, steps: distance(name, word) })).sort((a, b) => a.steps - b.steps);
-  return nearest && nearest.steps <= Math.max(1, Math.floor(word.length / 3)) ? `\nDid you mean "${nearest.name}"?` : '';
-}
-
-/** Letters to put in, take out or change to make one of the other (Levenshtein). */
-export function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...one].entries())
-    row = row.reduce<number[]>((next, above, at) => [...next, at === 0 ? i + 1 : Math.min(above + 1, next[at - 1]! + 1, row[at - 1]! + (letter === other[at - 1] ? 0 : 1))], []);
-  return row[other.length]!;
+  const meant = nearest(word, resources.flatMap(({ plural, singular }) => [plural, singular]));
+  return meant === undefined ? '' : `\nDid you mean "${meant}"?`;
 }

@@ -6,7 +6,7 @@ export interface Word {
   readonly about: string;
   readonly flags?: readonly (FlagName | readonly [name: FlagName, about: string])[];
   /** What the arguments are, for completion. */
-  readonly takes?: 'objects' | 'type' | 'word' | 'shell';
+  readonly takes?: 'objects' | 'type' | 'word' | readonly string[];
   readonly examples?: readonly string[];
   /** Answered without a service. */
   readonly local?: true;
@@ -20,10 +20,11 @@ const output = (formats: string) => ['output', formats] as const;
 
 /** Every word, in the order in which help lists them. */
 export const words: Readonly<Record<string, Word>> = {
-  serve: { usage: 'serve [settings]', about: 'runs the service; its settings are in docs/reference/configuration.md', local: true },
-  keys: { usage: 'keys new|add|use|drop|drop-sealing FILE', about: 'makes the keys that replicas share, or takes one step of changing them', examples: ['keys new keys.json', 'keys add keys.json'], local: true },
-  snapshot: { usage: 'snapshot save|restore FILE [flags]', about: 'saves what a store holds, or makes a store of what was saved', flags: store, examples: ['snapshot save vestibule.snapshot --data-dir data', 'snapshot restore vestibule.snapshot --data-dir elsewhere', 'snapshot restore vestibule.snapshot --etcd-servers https://etcd.example.org:2379'], local: true },
-  epoch: { usage: 'epoch raise [flags]', about: 'ends every session, code, link and token that a store knows, once it was restored by other means', flags: [...store, 'yes'], examples: ['epoch raise --etcd-servers https://etcd.example.org:2379'], local: true },
+  serve: { usage: 'serve [settings]', about: 'runs the service; its settings are in docs/reference/configuration.md', flags: ['config'], examples: ['serve --config vestibule.yaml'], local: true },
+  config: { usage: 'config check|schema [settings]', about: 'reads settings as serve does and prints each with its source, or prints the JSON Schema of a file of them', takes: ['check', 'schema'], flags: ['config', output('yaml or json')], examples: ['config check --config vestibule.yaml', 'config schema > vestibule.schema.json'], local: true },
+  keys: { usage: 'keys new|add|use|drop|drop-sealing FILE', about: 'makes the keys that replicas share, or takes one step of changing them', takes: ['new', 'add', 'use', 'drop', 'drop-sealing'], examples: ['keys new keys.json', 'keys add keys.json'], local: true },
+  snapshot: { usage: 'snapshot save|restore FILE [flags]', about: 'saves what a store holds, or makes a store of what was saved', takes: ['save', 'restore'], flags: store, examples: ['snapshot save vestibule.snapshot --data-dir data', 'snapshot restore vestibule.snapshot --data-dir elsewhere', 'snapshot restore vestibule.snapshot --etcd-servers https://etcd.example.org:2379'], local: true },
+  epoch: { usage: 'epoch raise [flags]', about: 'ends every session, code, link and token that a store knows, once it was restored by other means', takes: ['raise'], flags: [...store, 'yes'], examples: ['epoch raise --etcd-servers https://etcd.example.org:2379'], local: true },
   policy: { usage: 'policy', about: 'prints the policy this release comes with', local: true },
   version: { usage: 'version', about: 'prints the release', local: true },
   login: { usage: 'login URL [flags]', about: 'signs in by a code that is confirmed in a browser', flags: [['context', 'what to call this sign-in; the host unless told'], 'certificate-authority'], examples: ['login https://id.example.com'] },
@@ -42,7 +43,7 @@ export const words: Readonly<Record<string, Word>> = {
   'api-resources': { usage: 'api-resources [flags]', about: 'prints what types there are', flags: [output('name or wide'), 'verbs', 'no-headers', ...place] },
   explain: { usage: 'explain TYPE[.FIELD...] [flags]', about: 'describes a type and its fields', takes: 'type', flags: ['recursive', ...place], examples: ['explain interaction.status'] },
   healthcheck: { usage: 'healthcheck [flags]', about: 'asks a service whether it is ready and who it is', flags: ['url', 'issuer', 'certificate-authority'], examples: ['healthcheck --url https://id.example.com'] },
-  completion: { usage: 'completion bash|zsh|fish', about: 'prints a script that completes words, types and names', takes: 'shell', examples: ['completion bash > ~/.local/share/bash-completion/completions/vestibule'] },
+  completion: { usage: 'completion bash|zsh|fish', about: 'prints a script that completes words, types and names', takes: ['bash', 'zsh', 'fish'], examples: ['completion bash > ~/.local/share/bash-completion/completions/vestibule'] },
   help: { usage: 'help [WORD]', about: 'says how a word is used', takes: 'word', local: true },
 };
 

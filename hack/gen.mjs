@@ -8,7 +8,7 @@ import { actions, kinds } from '../dist/kinds/index.js';
 import { definitions } from '../dist/metrics/definitions.js';
 import { Registry } from '../dist/registry/registry.js';
 import { release } from '../dist/release.js';
-import { settings } from '../dist/settings.js';
+import { fileSetting, keyOf, settings, variableOf } from '../dist/settings.js';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
 import { commandReference, kindsReference, metricsReference, settingsReference } from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
@@ -23,7 +23,7 @@ const values = valuesOf(read('deploy/chart/values.yaml'), parse);
 const files = {
   'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/kinds.md': kindsReference(document, registry),
-  'docs/reference/configuration.md': settingsReference(settings),
+  'docs/reference/configuration.md': settingsReference(settings, fileSetting, keyOf, variableOf),
   'docs/reference/command.md': commandReference(words, flags),
   'docs/reference/metrics.md': metricsReference(definitions),
   'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,

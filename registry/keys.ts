@@ -11,6 +11,7 @@ export const KeysFile = z.object({
   pairwise: secret,
   dpopNonce: secret,
   signing: z.array(z.record(z.string(), z.unknown())).min(2),
+  unused: z.boolean().optional().describe('Whether the last of each sort were added and are still to come first; files of before do not say.'),
 });
 export type KeysFile = z.infer<typeof KeysFile>;
 

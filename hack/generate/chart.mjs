@@ -1,3 +1,5 @@
+import { keyOf } from '../../dist/settings.js';
+
 /** What a value may be, by the word that "@is" names it by. */
 const shapes = {
   strings: { type: 'array', items: { type: 'string' } },
@@ -21,14 +23,13 @@ export const spokenFor = [
   'manifests', 'smtp-url', 'mock-mail', 'allow-mock-mail', 'email-from', 'keys-file', 'metrics-port',
 ];
 
-const camel = (flag) => flag.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 const settingShapes = {
   text: { type: 'string' }, number: { type: 'number' }, boolean: { type: 'boolean' }, list: shapes.strings,
   seconds: { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h)?$' },
 };
 
-/** Settings that can be given under `config`, by their names there. */
-const given = (settings) => settings.filter(({ flag }) => !spokenFor.includes(flag)).map((setting) => ({ ...setting, name: camel(setting.flag) }));
+/** Settings that can be given under `config`, by the keys they have in a file of settings. */
+const given = (settings) => settings.filter(({ flag }) => !spokenFor.includes(flag)).map((setting) => ({ ...setting, name: keyOf(setting.flag) }));
 
 /**
  * The values of a chart with their comments, in the order of the file: path, comment, what "@is" says, default.
@@ -79,7 +80,7 @@ export function valuesSchema(values, settings) {
     const parent = path.slice(0, -1).reduce((schema, name) => schema.properties[name], root);
     const own = isTree ? { type: 'object', additionalProperties: false, properties: {} } : { ...shape, ...(fallback !== null && { default: fallback }) };
     const schema = own.$ref ? { description: said, allOf: [{ $ref: own.$ref }], default: own.default } : { description: said, ...own };
-    if (isSettings) for (const { name, value, describe } of given(settings)) schema.properties[name] = { description: describe, ...settingShapes[value] };
+    if (isSettings) for (const { name, value, oneOf, describe } of given(settings)) schema.properties[name] = { description: describe, ...settingShapes[value], ...(oneOf && { enum: ['', ...oneOf] }) };
     if (path[0] === 'config' && path.length === 2) {
       if (!given(settings).some(({ name }) => name === path[1])) throw new Error(`values.yaml: config.${path[1]} is no setting`);
       Object.assign(parent.properties[path[1]], { description: said, default: fallback });
@@ -95,7 +96,7 @@ const shown = (value) => (value === undefined || value === null || value === '' 
 /** The README of a chart: what `about` says, then every value. */
 export function chartReadme(about, values, settings) {
   const own = values.filter(({ isTree }) => !isTree).map(({ path, said, fallback, shape }) => [path.join('.'), typeOf(shape), fallback, said]);
-  const rest = given(settings).filter(({ name }) => !values.some(({ path }) => path.join('.') === `config.${name}`)).map(({ name, value, default: fallback, describe }) => [`config.${name}`, value === 'list' ? 'array' : value === 'seconds' || value === 'text' ? 'string' : value, fallback, describe]);
+  const rest = given(settings).filter(({ name }) => !values.some(({ path }) => path.join('.') === `config.${name}`)).map(({ name, value, oneOf, default: fallback, describe }) => [`config.${name}`, oneOf ? oneOf.join(', ') : value === 'list' ? 'array' : value === 'seconds' || value === 'text' ? 'string' : value, fallback, describe]);
   const at = own.findLastIndex(([path]) => path.startsWith('config.')) + 1;
   const rows = [...own.slice(0, at), ...rest, ...own.slice(at)].map(([path, type, fallback, said]) => `| \`${path}\` | ${type} | ${shown(fallback)} | ${cell(said)} |`);
   return `<!-- Written by hack/gen of values.yaml and hack/generate/chart.md. Do not edit. -->\n${about.trim()}\n\n## Values\n\n| Value | Type | Default | What |\n|---|---|---|---|\n${rows.join('\n')}\n`;

@@ -30,13 +30,15 @@ function typeName(schema) {
   return Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'one of several');
 }
 
-/** Every setting with its flag, variable and default. */
-export function settingsReference(settings) {
-  const rows = settings.map(({ flag, value, default: fallback, secret, describe }) => {
-    const variable = `VESTIBULE_${flag.toUpperCase().replaceAll('-', '_')}`;
-    return `| \`--${flag}\` | \`${variable}\`${secret ? ` or \`${variable}_FILE\`` : ''} | ${value} | ${fallback === undefined ? '' : `\`${fallback}\``} | ${cell(describe)} |`;
+/** Every setting with its flag, variable, key and default; first where their file is named. */
+export function settingsReference(settings, file, keyOf, variableOf) {
+  const rows = [file, ...settings].map((setting) => {
+    const { flag, value, default: fallback, secret, describe } = setting;
+    const [variable, key] = [variableOf(flag), keyOf(flag)];
+    const keys = setting === file ? '' : `\`${key}\`${secret ? ` or \`${key}File\`` : ''}`;
+    return `| \`--${flag}\` | \`${variable}\`${secret ? ` or \`${variable}_FILE\`` : ''} | ${keys} | ${value} | ${fallback === undefined ? '' : `\`${fallback}\``} | ${cell(describe)} |`;
   });
-  return `<!-- Written by hack/gen. Do not edit. -->\n# Configuration\n\nSettings of \`vestibule serve\`: a flag wins over an environment variable, that over the default. A wrong or missing one stops the start with a line that names it.\n\n| Flag | Variable | Value | Default | What |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `<!-- Written by hack/gen. Do not edit. -->\n# Configuration\n\nSettings of \`vestibule serve\`: a flag wins over an environment variable, that over the file of settings that \`--config\` names, that over the default. A wrong or missing one stops the start with a line that names it. How they are given, checked and kept: [configuration](../how-to/configuration.md).\n\n| Flag | Variable | Key in the file | Value | Default | What |\n|---|---|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 /** Every word of the command with its flags, and how it ends. */
@@ -48,7 +50,7 @@ export function commandReference(words, flags) {
     ...(taken.length > 0 ? ['| Flag | What |', '|---|---|', ...taken.map((one) => (typeof one === 'string' ? [one, flags[one].about] : one)).map(([name, said]) => `| ${written(name)} | ${cell(said)} |`), ''] : []),
   ].join('\n'));
   const codes = [['0', 'Done. `--ignore-not-found` makes an absent object no failure; an empty list is none either.'], ['1', 'Refused by the service, failed, or the service cannot be reached. Where several objects were asked for, what could be done was done.'], ['2', 'Wrong usage, or a wrong setting of `serve`.'], ['130', 'Interrupted, which is how `watch` ends.']];
-  return `<!-- Written by hack/gen. Do not edit. -->\n# The command\n\nData goes to standard output, all else to standard error. What a service refuses is said as kubectl says it: \`Error from server (NotFound): groups.id.vestibule.org "staff" not found\`. \`--help\` after a word, or \`vestibule help WORD\`, says how it is used. As a plugin of kubectl (\`kubectl vestibule …\`) it is the same command.\n\nTypes of objects are what the service says it holds: by plural, singular, kind or short name, with or without group (\`groups\`, \`group\`, \`Group\`, \`groups.id.vestibule.org\`), several with commas; \`api-resources\` lists them.\n\n| Exit code | When |\n|---|---|\n${codes.map(([code, when]) => `| ${code} | ${when} |`).join('\n')}\n\n| Variable | What |\n|---|---|\n| \`VESTIBULE_CONTEXT\` | The sign-in to use, where \`--context\` names none. |\n| \`VESTIBULE_CONFIG\` | The file of sign-ins, in place of \`~/.config/vestibule/config\`. Only its owner may read it. |\n\n${parts.join('\n')}`;
+  return `<!-- Written by hack/gen. Do not edit. -->\n# The command\n\nData goes to standard output, all else to standard error. What a service refuses is said as kubectl says it: \`Error from server (NotFound): groups.id.vestibule.org "staff" not found\`. \`--help\` after a word, or \`vestibule help WORD\`, says how it is used. As a plugin of kubectl (\`kubectl vestibule …\`) it is the same command.\n\nTypes of objects are what the service says it holds: by plural, singular, kind or short name, with or without group (\`groups\`, \`group\`, \`Group\`, \`groups.id.vestibule.org\`), several with commas; \`api-resources\` lists them.\n\n| Exit code | When |\n|---|---|\n${codes.map(([code, when]) => `| ${code} | ${when} |`).join('\n')}\n\n| Variable | What |\n|---|---|\n| \`VESTIBULE_CONTEXT\` | The sign-in to use, where \`--context\` names none. |\n| \`VESTIBULE_CONFIG\` | The file of sign-ins, in place of \`~/.config/vestibule/config\`. Only its owner may read it. For \`serve\` and \`config\`, the file of settings instead. |\n\n${parts.join('\n')}`;
 }
 
 /** Every metric with its type and labels. */

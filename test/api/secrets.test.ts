@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { readConfig } from '../../config.js';
+import { loadConfig } from '../../config.js';
 import { newKeys } from '../../registry/keys.js';
 import { createLog } from '../../registry/observe.js';
 import { startService, type Service } from '../../service.js';
@@ -21,7 +21,7 @@ afterAll(async () => { for (const close of closing.reverse()) await close() });
 async function start(flags: readonly string[], environment: Record<string, string> = {}): Promise<{ service: Service; reached: { tab(): Tab }; logs: string[] }> {
   const logs: string[] = [];
   const sink = new Writable({ write(chunk, _encoding, done) { logs.push(String(chunk)); done() } });
-  const service = await startService(readConfig(['--port', '0', '--data-dir', temporary(), ...flags], environment), createLog('debug', sink), root);
+  const service = await startService(await loadConfig(['--port', '0', '--data-dir', temporary(), ...flags], environment), createLog('debug', sink), root);
   closing.push(() => service.stop());
   await createClient(service as TestService, 'app');
   return { service, logs, reached: { tab: () => new Tab(service.url, service.baseURL) } };
@@ -40,6 +40,13 @@ class Secrets {
     symlinkSync(version, join(this.#folder, '..next'));
     renameSync(join(this.#folder, '..next'), join(this.#folder, '..data'));
   }
+}
+
+/** A file of settings that names the file of the mail server. */
+function settingsWith(held: string): string {
+  const file = join(temporary(), 'vestibule.yaml');
+  writeFileSync(file, `smtpUrlFile: ${held}\n`);
+  return file;
 }
 
 describe('the keys file is followed', () => {
@@ -86,14 +93,18 @@ describe('the keys file is followed', () => {
   });
 });
 
-test('the file of the mail server is followed: mail goes to the new one, what is under way ends by the former, and its password is never told', async () => {
+test.each([
+  ['VESTIBULE_SMTP_URL_FILE names', (held: string) => [[], { VESTIBULE_SMTP_URL_FILE: held }]],
+  ['smtpUrlFile names in a file of settings', (held: string) => [['--config', settingsWith(held)], {}]],
+] as [string, (held: string) => [string[], Record<string, string>]][])('the file of the mail server that %s is followed: mail goes to the new one, what is under way ends by the former, and its password is never told', async (_, given) => {
   let release = (): void => {};
   const held = new Promise<void>((resolve) => { release = resolve });
   const [former, next] = [new Inbox({}, () => held), new Inbox()];
   closing.push(() => former.close(), () => next.close());
   const [one, other] = [await former.listen(), await next.listen()];
   const secrets = new Secrets({ smtp: `${one}\n` });
-  const { reached, logs } = await start(['--email-from', 'sign-in@vestibule.test'], { VESTIBULE_SMTP_URL_FILE: secrets.file('smtp') });
+  const [flags, environment] = given(secrets.file('smtp'));
+  const { reached, logs } = await start(['--email-from', 'sign-in@vestibule.test', ...flags], environment);
   const ask = async (email: string): Promise<void> => { const { tab, I } = await begin(reached); await tab.post(`${I}/emailchallenge`, { spec: { email } }).is(200) };
   await ask('ada@example.test');
   await settles(async () => former.attempts, (attempts) => attempts === 1);

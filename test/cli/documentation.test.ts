@@ -14,9 +14,9 @@ let service: TestService;
 let environment: NodeJS.ProcessEnv;
 const text = readFileSync(join(import.meta.dirname, '../../docs/how-to/command.md'), 'utf8');
 
-/** What the page and the help of each word show, but for signing in, what `create` is tested with elsewhere, stores (`snapshot.test.ts`) and keys (`keys.test.ts`). */
+/** What the page and the help of each word show, but for signing in, what `create` is tested with elsewhere, settings (`config.test.ts`), stores (`snapshot.test.ts`) and keys (`keys.test.ts`). */
 const shown = [...new Set([...[...text.matchAll(/^ {4}(vestibule .*)$/gm)].map(([, command]) => command!), ...Object.values(words).flatMap(({ examples = [] }) => examples.map((one) => `vestibule ${one}`))])]
-  .filter((command) => !/^vestibule (login|create|snapshot|epoch|keys)/.test(command));
+  .filter((command) => !/^vestibule (login|create|serve|config|snapshot|epoch|keys)/.test(command));
 
 beforeAll(async () => {
   service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rotate } from '../../keysfile.js';
 import { main } from '../../main.js';
 import { Keys, KeysFile } from '../../registry/keys.js';
 import { stopAll, temporary } from '../support/service.js';
@@ -22,6 +23,8 @@ test('a rotation by the command, step by step: what was made before counts until
   const added = read();
   for (const sort of ['cookies', 'hmac', 'sealing', 'signing'] as const) { expect(added[sort].slice(0, first[sort].length)).toEqual(first[sort]); expect(added[sort]).toHaveLength(2 * first[sort].length) }
   expect(added.signing.map(({ alg }) => alg)).toEqual(['ES256', 'RS256', 'ES256', 'RS256']);
+  for (const word of ['drop', 'drop-sealing']) await expect(step(word)).rejects.toThrow(/the newest, which are not in use yet/);
+  expect(read()).toEqual(added);
   await step('use');
   const used = new Keys(read());
   expect([used.cookieKeyIndex('a=b', signature), used.open('key', sealed).toString(), used.signing[0]]).toEqual([1, 'inside', added.signing[2]]);
@@ -32,6 +35,29 @@ test('a rotation by the command, step by step: what was made before counts until
   expect(() => new Keys(read()).open('key', sealed)).toThrow(/no longer in the keys file/);
   await expect(step('drop')).rejects.toThrow(/none of them can go/);
   expect([read().pairwise, read().dpopNonce, statSync(file).mode & 0o777, existsSync(`${file}.new`)]).toEqual([first.pairwise, first.dpopNonce, 0o600, false]);
+});
+
+test('using the newest keys twice is using them once', async () => {
+  const twice = join(temporary(), 'keys.json');
+  const held = (): KeysFile => KeysFile.parse(JSON.parse(readFileSync(twice, 'utf8')));
+  for (const word of ['new', 'add', 'use']) await main(['keys', word, twice]);
+  const used = held();
+  expect(rotate(twice, 'use')).toBe('the newest keys are in use already: nothing was changed');
+  expect(held()).toEqual(used);
+  await main(['keys', 'add', twice]);
+  const added = held();
+  await main(['keys', 'use', twice]);
+  expect([held().cookies[0], held().sealing[0], held().hmac[0], held().signing[0]]).toEqual([added.cookies[2], added.sealing[2], added.hmac[2], added.signing[4]]);
+});
+
+test('a file of before, which does not say whether its last keys are in use, is taken at the word of whoever asks', async () => {
+  const old = join(temporary(), 'keys.json');
+  for (const word of ['new', 'add']) await main(['keys', word, old]);
+  const { unused, ...before } = KeysFile.parse(JSON.parse(readFileSync(old, 'utf8')));
+  expect(unused).toBe(true);
+  writeFileSync(old, JSON.stringify(before));
+  await main(['keys', 'use', old]);
+  expect(KeysFile.parse(JSON.parse(readFileSync(old, 'utf8'))).cookies).toEqual([...before.cookies].reverse());
 });
 
 test('what is no keys file is left alone', async () => {

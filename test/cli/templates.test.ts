@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { distance } from '../../cli/discovery.js';
+import { distance } from '../../cli/nearest.js';
 import { asJSON, asYAML } from '../../cli/format.js';
 import { fill } from '../../cli/jsonpath.js';
 import { plain } from '../../cli/plain.js';

@@ -3,6 +3,7 @@ import type { Account, NewAddress } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { call, type Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
+import { sure } from '../base/clock.js';
 import { Field } from '../base/field.js';
 import { clockTime, inTime, Latin, say, tell } from '../base/message.js';
 import { Moment } from '../base/moment.js';
@@ -84,7 +85,7 @@ function CodeForm({ act, challenge: { spec: { email }, status }, sent, use, othe
       <Fault failure={error ? undefined : act.failure} />
       <Button look="main" submit busy={act.busy} progress="address.checking">{say('address.use')}</Button>
       <div class="ways">
-        <Button off={left > 0} press={anew}>{say('address.again')}{left > 0 && <span class="until"> {inTime(left)}</span>}</Button>
+        <Button off={left > 0} press={anew}>{say('address.again')}{left > 0 && <span class="until"> {inTime(sure(left))}</span>}</Button>
         <Button press={other}>{say('address.other')}</Button>
       </div>
     </form>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EmailChallenge } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { Button } from '../base/button.js';
-import { now } from '../base/clock.js';
+import { now, sure } from '../base/clock.js';
 import { inTime, say, tell } from '../base/message.js';
 import { useRemaining } from '../base/remaining.js';
 import type { Flow } from './flow.js';
@@ -32,7 +32,7 @@ export function Resend({ flow, challenge, wanted }: { flow: Flow; challenge: Ema
     <div class="resend">
       <Button id="resend" off={left > 0} describedBy={left ? 'resend-wait' : undefined} busy={flow.busy === 'emailchallenge'} progress="email.sending"
         press={() => void flow.act('emailchallenge', { spec: { email } })}>{say('code.resend')}</Button>
-      {left > 0 && <span class="hint" id="resend-wait">{tell('code.resend.wait', { when: inTime(left) })}</span>}
+      {left > 0 && <span class="hint" id="resend-wait">{tell('code.resend.wait', { when: inTime(sure(left)) })}</span>}
     </div>
   );
 }

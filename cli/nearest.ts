@@ -1,0 +1,13 @@
+/** The name that somebody meant who wrote `word`, where one is so near that it may be. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  const [best] = names.map((name) => ({ name, steps: distance(name, word) })).sort((a, b) => a.steps - b.steps);
+  return best && best.steps <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
+}
+
+/** Letters to put in, take out or change to make one of the other (Levenshtein). */
+export function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...one].entries())
+    row = row.reduce<number[]>((next, above, at) => [...next, at === 0 ? i + 1 : Math.min(above + 1, next[at - 1]! + 1, row[at - 1]! + (letter === other[at - 1] ? 0 : 1))], []);
+  return row[other.length]!;
+}

@@ -1,0 +1,87 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { Failure } from './cli/failure.js';
+import { helpOn } from './cli/help.js';
+import { program } from './cli/program.js';
+import { escaped } from './cli/plain.js';
+import { words } from './cli/words.js';
+import { ConfigError, loadConfig, type Config } from './config.js';
+import { configSchema } from './configschema.js';
+import { keyOf } from './settings.js';
+
+/** `vestibule config check|schema` (`operations.md` 2): what a start would say of its settings, without one. */
+export async function config(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  const [step, ...rest] = args;
+  const { output, others } = outputOf(rest);
+  if (others.some((one) => one === '--help' || one === '-h')) return void process.stdout.write(helpOn(words['config']!));
+  if (step === 'schema' && rest.length === 0) return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
+  if (step !== 'check') throw new Failure(`usage: ${program} ${words['config']!.usage}`, 2);
+  if (output !== 'yaml' && output !== 'json') throw new Failure('-o takes yaml or json', 2);
+  const found = await loadConfig(others, environment);
+  const problems = await problemsOf(found);
+  if (problems.length > 0) throw new ConfigError(problems);
+  process.stdout.write(output === 'json' ? `${escaped(JSON.stringify({ settings: treeOf(found) }, null, 2))}\n` : treeOf(found).map(({ name, value, source }) => `${name}: ${written(value)} # ${source}\n`).join(''));
+}
+
+/** The format that is asked for, and the arguments that are settings. */
+function outputOf(args: readonly string[]): { output: string; others: string[] } {
+  const others: string[] = [];
+  let output = 'yaml';
+  for (let at = 0; at < args.length; at += 1) {
+    const one = args[at]!;
+    const [, inline] = /^(?:-o=?|--output=)(.+)$/.exec(one) ?? [];
+    if (inline !== undefined) output = inline;
+    else if (one === '-o' || one === '--output') output = args[at += 1] ?? '';
+    else others.push(one);
+  }
+  return { output, others };
+}
+
+/** Every setting that has a value, by its key in a file of settings, with where the value comes from. */
+const treeOf = ({ shown, sources }: Config): { name: string; value: unknown; source: string }[] =>
+  Object.entries(shown).map(([flag, value]) => ({ name: keyOf(flag), value, source: sources[flag]! }));
+
+/** A value as it stands in a file of settings, in a line. */
+const written = (value: unknown): string =>
+  escaped(typeof value === 'object' ? `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]` : typeof value === 'string' && /[\n\r]/.test(value) ? JSON.stringify(value) : stringify(value, { lineWidth: 0 }).trimEnd());
+
+/** What of the files that settings name would stop a start, as far as neither store nor network is asked. */
+async function problemsOf(found: Config): Promise<string[]> {
+  const problems: string[] = [];
+  const attempt = async (check: () => Promise<unknown> | unknown): Promise<void> => {
+    try { await check() } catch (error) { problems.push(...(error instanceof ConfigError ? error.problems : [(error as Error).message])) }
+  };
+  const { store, secure, frontProxy, manifests } = found;
+  const directory = store.type === 'embedded' ? store.directory : '';
+  if (directory !== '' && existsSync(directory) && !statSync(directory).isDirectory()) problems.push(`--data-dir: ${directory} is not a folder`);
+  await attempt(() => checkKeys(found, directory));
+  if (secure) await attempt(async () => (await import('./tlsfiles.js')).checkTLSFiles(secure, directory));
+  if (frontProxy) await attempt(async () => (await import('./proxytrust.js')).checkTrust(frontProxy));
+  if (store.type === 'etcd') await attempt(() => checkCertificates(store));
+  if (manifests !== undefined) await attempt(async () => problems.push(...(await import('./manifests.js')).problemsIn(manifests)));
+  return problems;
+}
+
+/** Those of an embedded store are made at its first start. */
+async function checkKeys({ keysFile }: Config, directory: string): Promise<void> {
+  const file = keysFile ?? join(directory, 'keys.json');
+  if (keysFile !== undefined || existsSync(file)) (await import('./keysfile.js')).readKeys(file);
+}
+
+/** The certificates that etcd is reached with. */
+function checkCertificates({ caFile, certFile, keyFile }: Extract<Config['store'], { type: 'etcd' }>): void {
+  const problems: string[] = [];
+  const part = <T>(flag: string, file: string | undefined, parse: (pem: Buffer) => T, kind: string): T | undefined => {
+    if (file === undefined) return undefined;
+    let pem: Buffer;
+    try { pem = readFileSync(file) } catch (error) { problems.push(`--${flag}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`); return undefined }
+    try { return parse(pem) } catch { problems.push(`--${flag}: ${file} is not ${kind} in PEM`); return undefined }
+  };
+  part('etcd-cafile', caFile, (pem) => new X509Certificate(pem), 'a certificate');
+  const own = part('etcd-certfile', certFile, (pem) => new X509Certificate(pem), 'a certificate');
+  const key = part('etcd-keyfile', keyFile, (pem) => createPrivateKey(pem), 'a private key');
+  if (own && key && !own.checkPrivateKey(key)) problems.push(`--etcd-keyfile: ${keyFile} is not the key of the certificate in ${certFile}`);
+  if (problems.length > 0) throw new ConfigError(problems);
+}

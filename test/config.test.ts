@@ -1,0 +1,178 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { loadConfig, type Config, type ConfigError } from '../config.js';
+import { configSchema } from '../configschema.js';
+import { keyOf, settings, variableOf, type Setting } from '../settings.js';
+import { stopAll, temporary } from './support/service.js';
+
+afterAll(stopAll);
+
+const all: readonly Setting[] = settings;
+const started = ['--data-dir', 'x', '--mock-mail'];
+
+/** A file of settings that its owner alone may read. */
+function file(text: string | Record<string, unknown>, mode = 0o600): string {
+  const path = join(temporary(), 'vestibule.yaml');
+  writeFileSync(path, typeof text === 'string' ? text : stringify(text));
+  chmodSync(path, mode);
+  return path;
+}
+
+const load = (text: string | Record<string, unknown>, flags: readonly string[] = started, environment: Record<string, string> = {}): Promise<Config> => loadConfig(['--config', file(text), ...flags], environment);
+
+/** What is wrong, with FILE for the file of settings. */
+async function problems(text: string | Record<string, unknown>, { flags = started, environment = {}, mode }: { flags?: readonly string[]; environment?: Record<string, string>; mode?: number } = {}): Promise<string[]> {
+  const path = file(text, mode);
+  try { await loadConfig(['--config', path, ...flags], environment); return [] } catch (error) { return (error as ConfigError).problems.map((one) => one.replaceAll(path, 'FILE')) }
+}
+
+describe('a file of settings', () => {
+  test('is read as flags are, each type as YAML writes it', async () => {
+    const read = await load('baseUrl: https://id.example.org\nport: 0\nallowMockMail: true\ntrustedProxies: [10.0.0.0/8, "::1"]\noperators: a@example.org, B@example.org\nshutdownDelayDuration: 1500ms\netcdCompactionInterval: 90\nlimitFactor: 2.5\nloggingFormat: text\n');
+    expect(read).toMatchObject({ baseURL: 'https://id.example.org', port: 0, trustedProxies: ['10.0.0.0/8', '::1'], operators: ['a@example.org', 'b@example.org'], shutdownDelay: 1.5, compactionSeconds: 90, limitFactor: 2.5, loggingFormat: 'text' });
+    expect((await load('requestheaderAllowedNames: ["Proxy, Inc."]\nrequestheaderClientCaFile: ca.crt\nsecurePort: 0\n')).frontProxy).toMatchObject({ caFile: 'ca.crt', headers: { allowedNames: ['Proxy, Inc.'] } });
+  });
+
+  test('gives way to variables, and those to flags; each value says where it comes from', async () => {
+    const { port, logLevel, limitFactor, sources, shown } = await load('port: 1\nlogLevel: warn\nlimitFactor: 3\noperators: [a@example.org]\n', [...started, '--port', '3'], { VESTIBULE_PORT: '2', VESTIBULE_LOG_LEVEL: 'error' });
+    expect({ port, logLevel, limitFactor }).toEqual({ port: 3, logLevel: 'error', limitFactor: 3 });
+    expect(sources).toMatchObject({ port: 'flag', 'log-level': 'VESTIBULE_LOG_LEVEL', 'limit-factor': 'file', 'bind-address': 'default', 'mock-mail': 'flag' });
+    expect(Object.keys(sources)).toEqual(Object.keys(shown));
+    expect(shown).toMatchObject({ operators: '***', port: 3 });
+  });
+
+  test('is named by a flag before VESTIBULE_CONFIG', async () => {
+    const [one, other] = [file('port: 1\n'), file('port: 2\n')];
+    expect((await loadConfig(started, { VESTIBULE_CONFIG: one })).port).toBe(1);
+    expect((await loadConfig(['--config', other, ...started], { VESTIBULE_CONFIG: one })).port).toBe(2);
+  });
+
+  test.each(['', '# nothing yet\n', '---\n'])('may say nothing: %j', async (text) => { expect((await load(text)).port).toBe(8080) });
+
+  test.each([
+    ['unknown keys, with what was meant', 'baseURL: http://localhost\ntrusted-proxies: []\nVESTIBULE_PORT: 1\nloglevle: info\nnonsense: 1\nconfig: other.yaml\n', [
+      'line 1, column 1: baseURL: is not a setting; did you mean baseUrl?', 'line 2, column 1: trusted-proxies: is not a setting; did you mean trustedProxies?', 'line 3, column 1: VESTIBULE_PORT: is not a setting; did you mean port?',
+      'line 4, column 1: loglevle: is not a setting; did you mean logLevel?', 'line 5, column 1: nonsense: is not a setting', 'line 6, column 1: config: is not a setting']],
+    ['wrong types', 'port: "80"\nallowMockMail: yes\nbindAddress: 127\noperators: [1]\nshutdownDelayDuration: [1]\nmanifests: { a: b }\nauditLogPath:\nlimitFactor: .inf\n', [
+      'line 1, column 7: port: must be a number', 'line 2, column 16: allowMockMail: must be true or false', 'line 3, column 14: bindAddress: must be text, in quotes', 'line 4, column 12: operators: must be a list of texts, or one text with commas between',
+      'line 5, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m', 'line 6, column 12: manifests: must be text', 'line 7, column 14: auditLogPath: has no value: give one, or take the key away', 'line 8, column 14: limitFactor: must be a number']],
+    ['values out of bounds', 'port: 70000\nlogLevel: loud\nlimitFactor: 0\netcdCompactionInterval: 0s\noperators:\n  - a@example.org\n  - junk\nshutdownDelayDuration: soon\nmetricsPort: -1\n', [
+      'line 1, column 7: port: must be a whole number from 0 to 65535; got 70000', 'line 4, column 25: etcdCompactionInterval: must be more than 0', 'line 8, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m',
+      'line 3, column 14: limitFactor: must be more than 0', 'line 9, column 14: metricsPort: must be 0 or more', 'line 2, column 11: logLevel: must be debug, info, warn, error or silent', 'line 6, column 3: operators: junk is not an email address']],
+    ['a key given twice', 'port: 1\nlogLevel: info\nport: 2\n', ['line 3, column 1: port: is given twice']],
+    ['several documents', 'port: 1\n---\nport: 2\n', ['line 2, column 1: another document begins: all settings stand in one']],
+    ['what is no mapping', '- port\n', ['line 1, column 1: is not a mapping: settings are written as key: value, a line each']],
+    ['an alias', 'bindAddress: &a "::1"\nemailFrom: *a\n', ['line 2, column 12: emailFrom: is an alias: write the value itself']],
+    ['a key that is no text', '1: a\n', ['line 1, column 1: a key is not text']],
+    ['a tag of no meaning', 'bindAddress: !secret a\n', ['line 1, column 14: is not YAML: tag resolve failed']],
+    ['what is no YAML', 'port: 1\n\tlogLevel: info\n', ['line 2, column 1: is not YAML: tab as indent']],
+    ['the file of sign-ins', '{"current":"a","contexts":{"a":{"server":"https://id.example.org","refreshToken":"hush"}}}', ['line 1, column 1: is the file that sign-ins of this command are kept in, which VESTIBULE_CONFIG names for its other words: name a file of settings by --config']],
+  ] as [string, string, string[]][])('tells of %s by line and column', async (_, text, lines) => {
+    expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));
+  });
+
+  test('every problem is told at once, with those of flags and environment; what was given wrongly is not missing as well', async () => {
+    const lines = await problems('dataDir: 5\nmockMail: yes\nportt: 1\nlogLevel: loud\n', { flags: ['--bogus', 'y', '--port', 'many', 'more', '-v'], environment: { VESTIBULE_NOTHING: '1' } });
+    expect(lines).toEqual([
+      '--config FILE: line 1, column 10: dataDir: must be text, in quotes', '--config FILE: line 2, column 11: mockMail: must be true or false', '--config FILE: line 3, column 1: portt: is not a setting; did you mean port?',
+      'VESTIBULE_NOTHING is not a setting', '--bogus is not a setting', '"more" is not a setting', '-v is not a setting', '--port must be a number', '--config FILE: line 4, column 11: logLevel: must be debug, info, warn, error or silent',
+    ]);
+    expect(await problems('port: 1\nmockMail: true\nsmtpUrl: smtp://mail.example.org\nemailFrom: a@example.org\n', { flags: ['--data-dir', 'x'] })).toEqual(['--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both given: mail is either kept or sent']);
+    expect(await problems('port: 1\n', { flags: [] })).toEqual([expect.stringMatching(/^--data-dir is missing/), expect.stringMatching(/^--smtp-url is missing/)]);
+  });
+
+  test('is told of where it cannot be read', async () => {
+    const folder = temporary();
+    for (const [path, code] of [[join(folder, 'none.yaml'), 'ENOENT'], [folder, 'EISDIR']]) await expect(loadConfig(['--config', path!], {})).rejects.toMatchObject({ problems: [`--config ${path}: cannot be read (${code})`] });
+  });
+
+  test('a flag without a value is told of, and takes no other flag for one', async () => {
+    await expect(loadConfig(['--data-dir', '--mock-mail'], {})).rejects.toMatchObject({ problems: ['--data-dir has no value: one that begins with a dash is written --data-dir=-…'] });
+    await expect(loadConfig(['--data-dir', 'x', '--mock-mail', '--port', '-('], {})).rejects.toMatchObject({ problems: ['--port has no value: one that begins with a dash is written --port=-…'] });
+    expect((await loadConfig(['--data-dir=-x', '--mock-mail=true', '--audit-log-path=-'], {})).store).toEqual({ type: 'embedded', directory: '-x' });
+    expect((await loadConfig(['--data-dir', 'x', '--mock-mail', '--audit-log-path', '-'], {})).auditLogPath).toBe('-');
+  });
+});
+
+describe('a secret', () => {
+  const flags = ['--data-dir', 'x', '--email-from', 'a@example.org'];
+  const hush = 'smtps://me:hush@mail.example.org';
+
+  test('may stand in a file that not everybody may read', async () => {
+    const read = await load({ smtpUrl: hush }, flags);
+    expect([read.smtpURL, read.smtpURLFile, read.shown['smtp-url'], read.sources['smtp-url']]).toEqual([hush, undefined, '***', 'file']);
+    expect(await problems({ smtpUrl: hush }, { flags, mode: 0o644 })).toEqual(['--config FILE: line 1, column 1: smtpUrl: is a secret, and FILE can be read by anyone on this machine; take that away (chmod o= FILE), or give smtpUrlFile']);
+    expect(await problems({ smtpUrl: hush }, { flags, mode: 0o640 })).toEqual([]);
+  });
+
+  test('is read from the file that its key with File names, however open the settings are, and that file is followed unless another place wins', async () => {
+    const held = join(temporary(), 'smtp-url');
+    writeFileSync(held, `${hush}\n`);
+    const path = file({ smtpUrlFile: held }, 0o644);
+    const read = (more: string[] = [], environment = {}): Promise<Config> => loadConfig(['--config', path, ...flags, ...more], environment);
+    expect(await read()).toMatchObject({ smtpURL: hush, smtpURLFile: held, sources: { 'smtp-url': 'file' } });
+    expect(await read([], { VESTIBULE_SMTP_URL: 'smtp://other' })).toMatchObject({ smtpURL: 'smtp://other', smtpURLFile: undefined, sources: { 'smtp-url': 'VESTIBULE_SMTP_URL' } });
+    expect(await read([], { VESTIBULE_SMTP_URL_FILE: held })).toMatchObject({ smtpURL: hush, smtpURLFile: held, sources: { 'smtp-url': 'VESTIBULE_SMTP_URL_FILE' } });
+    expect(await read(['--smtp-url', 'smtp://flag'])).toMatchObject({ smtpURL: 'smtp://flag', smtpURLFile: undefined });
+    expect(await problems({ smtpUrl: hush, smtpUrlFile: held }, { flags })).toEqual(['--config FILE: line 2, column 1: smtpUrlFile: smtpUrl is given too: give one']);
+    expect(await problems({ smtpUrlFile: '/nowhere' }, { flags })).toEqual(['--config FILE: line 1, column 14: smtpUrlFile: there is no file /nowhere']);
+    expect(await problems('', { flags, environment: { VESTIBULE_SMTP_URL_FILE: temporary() } })).toEqual([expect.stringMatching(/^VESTIBULE_SMTP_URL_FILE: .* cannot be read \(EISDIR\)$/)]);
+  });
+
+  test('is never told, whatever is wrong', async () => {
+    for (const text of ['smtpUrl: hush\n', 'smtpUrl: [hush]\n', 'smtpUrl: "hush\n', 'smtpUrl: hush\nsmtpUrl: hush\n', 'smtpUrl: "\\qhush"\n', 'smtpUrl: hush "hush"\n', '- hush\n', 'hush\n', 'smtpUrl: !hush hush\n', 'smtpUrl: *hush\n', 'smtpUrl: hush: hush\n', '"hush" "hush"\n', '%hush\n---\nsmtpUrl: x\n']) {
+      const told = await problems(text, { flags });
+      expect([text, told.length > 0, told.join('\n').includes('hush')]).toEqual([text, true, false]);
+    }
+  });
+});
+
+describe('the schema of a file of settings', () => {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+  const schema = configSchema() as { properties: Record<string, any> };
+  const valid = ajv.compile(schema);
+  /** Whether the reader takes the type and bounds of a value: what settings mean together is none of a schema's. */
+  const reads = async (text: string, key: string): Promise<boolean> => !(await problems(text)).some((one) => new RegExp(`: ${key}: (must|has|is|.* is given too)`).test(one));
+
+  /** Values of each type that are good, and bad. */
+  const samples: Record<Setting['value'], { good: unknown[]; bad: unknown[] }> = {
+    text: { good: ['a'], bad: [1, true, null, ['a'], { a: 'b' }] },
+    number: { good: [1], bad: ['1', true, null, -1, [1]] },
+    boolean: { good: [true, false], bad: ['true', 'yes', 0, null] },
+    seconds: { good: ['30s', '1.5h', '200ms', '7', 7, 0.5], bad: ['soon', '1d', '-1s', -1, true, null, ['1s'], ''] },
+    list: { good: [['a', 'b'], [], 'a,b'], bad: [1, true, null, [1], [''], [['a']], { a: 'b' }] },
+  };
+  const goodFor = ({ value, oneOf, flag }: Setting): unknown[] => oneOf?.slice() ?? (flag === 'base-url' ? ['http://localhost'] : flag === 'email-from' ? ['a@example.org'] : flag === 'manifests' ? [temporary()] : flag === 'smtp-url' ? ['smtp://mail'] : samples[value].good);
+  const badFor = ({ value, oneOf, wholeTo, positive }: Setting): unknown[] => [...samples[value].bad, ...(oneOf ? ['other', ''] : []), ...(wholeTo ? [wholeTo + 1, 0.5] : []), ...(positive ? [0, ...(value === 'seconds' ? ['0s', '0.0', '00m'] : [])] : [])];
+
+  test('is one of 2020-12, knows every setting and nothing else', () => {
+    expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
+    expect(Object.keys(schema.properties).sort()).toEqual([...all.map(({ flag }) => keyOf(flag)), 'smtpUrlFile'].sort());
+    for (const setting of all) {
+      const { description, default: fallback, writeOnly } = schema.properties[keyOf(setting.flag)];
+      expect([setting.flag, description, fallback, writeOnly]).toEqual([setting.flag, setting.describe, setting.default, setting.secret]);
+      for (const one of setting.oneOf ?? []) expect([one, setting.describe.includes(one)]).toEqual([one, true]);
+    }
+    expect([valid({ prot: 1 }), valid([]), valid({})]).toEqual([false, false, true]);
+    expect([valid({ smtpUrl: 'smtp://a', smtpUrlFile: 'a' }), valid({ smtpUrlFile: 'a' })]).toEqual([false, true]);
+  });
+
+  test('takes every default', () => { expect([valid(Object.fromEntries(all.filter(({ default: fallback }) => fallback !== undefined).map(({ flag, default: fallback }) => [keyOf(flag), fallback]))), valid.errors]).toEqual([true, null]) });
+
+  test.each(all.map((setting) => [keyOf(setting.flag), setting] as const))('%s: agrees with the reader on good values and bad ones', async (key, setting) => {
+    for (const [values, taken] of [[goodFor(setting), true], [badFor(setting), false]] as const) for (const value of values) {
+      const text = stringify({ [key]: value });
+      expect(parse(text)).toEqual({ [key]: value });
+      expect([text, 'schema', valid({ [key]: value })]).toEqual([text, 'schema', taken]);
+      expect([text, 'reader', await reads(text, key)]).toEqual([text, 'reader', taken]);
+    }
+  });
+});
+
+test('a setting has one name in each place, and no two share one', () => {
+  expect([keyOf('base-url'), variableOf('base-url'), keyOf('tls-min-version')]).toEqual(['baseUrl', 'VESTIBULE_BASE_URL', 'tlsMinVersion']);
+  for (const nameOf of [keyOf, variableOf]) expect(new Set(all.map(({ flag }) => nameOf(flag))).size).toBe(all.length);
+});
