@@ -89,12 +89,13 @@ const causeMeanings = {
 /** What the provider's own endpoints answer in JSON or tell a Client by a redirect (RFC 6749, 8628, 9126, 9449; OpenID Connect Core). */
 const oauth = {
   access_denied: 'The person cancelled, or the policy refuses the sign-in.', authorization_pending: 'Device flow: nobody has confirmed yet.', consent_required: '`prompt=none`, and consent is needed.',
-  expired_token: 'Device flow: the code is over its ten minutes.', interaction_required: '`prompt=none`, and something must be shown.', invalid_client: 'The Client is not known, or did not prove itself.',
+  expired_token: 'Device flow: the code is over its ten minutes.', insufficient_scope: 'Userinfo: the access token was not issued for `openid`.', interaction_required: '`prompt=none`, and something must be shown.', invalid_client: 'The Client is not known, or did not prove itself.',
   invalid_dpop_proof: 'The DPoP proof is not good, or was used.', invalid_grant: 'Code, device code or refresh token is used, over, of another Client or verifier, or the policy refuses the renewal. A second use ends all of the grant.',
   invalid_redirect_uri: 'The redirect URI is not one of the Client’s. Told on a page, never by a redirect.', invalid_request: 'A parameter is missing, malformed or twice; most often `code_challenge`.', invalid_request_uri: 'The pushed request was used or is over.',
   invalid_scope: 'The Client asks for what it does not list, or what nobody supplies.', invalid_target: '`resource` names an audience that is not issued for.', invalid_token: 'Userinfo: the access token is not good, or not any more.',
-  login_required: '`prompt=none`, and nobody is signed in.', slow_down: 'Too many requests, or polled too fast: wait longer.', temporarily_unavailable: 'The store, or a supplier that must not be left out, cannot be reached.',
-  unauthorized_client: 'The Client may not use this grant.', unsupported_grant_type: 'There is no such grant here.', unsupported_response_type: 'Only `code` is served.', server_error: 'A fault of the service.',
+  login_required: '`prompt=none`, and nobody is signed in.', request_not_supported: 'There are no request objects here.', request_uri_not_supported: 'Only a pushed `request_uri` is served.', slow_down: 'Too many requests, or polled too fast: wait longer.', temporarily_unavailable: 'The store, or a supplier that must not be left out, cannot be reached.',
+  unauthorized_client: 'The Client may not use this grant.', unsupported_grant_type: 'There is no such grant here.', unsupported_response_mode: 'Only `query` and `form_post` are served.', unsupported_response_type: 'Only `code` is served.',
+  unsupported_token_type: 'A JWT cannot be introspected or revoked.', use_dpop_nonce: 'The DPoP proof needs the nonce that came along.', server_error: 'A fault of the service.',
 };
 
 /** Every reason, code and cause the API answers, and what the provider's endpoints do; `source` is the text of registry/status.ts. */
