@@ -7,10 +7,11 @@ import { words } from '../dist/cli/words.js';
 import { actions, kinds } from '../dist/kinds/index.js';
 import { definitions } from '../dist/metrics/definitions.js';
 import { Registry } from '../dist/registry/registry.js';
+import { codes } from '../dist/registry/status.js';
 import { release } from '../dist/release.js';
 import { fileSetting, keyOf, settings, variableOf } from '../dist/settings.js';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
-import { commandReference, kindsReference, metricsReference, settingsReference } from './generate/reference.mjs';
+import { alertsReference, commandReference, errorsReference, kindsReference, metricsReference, settingsReference } from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -26,6 +27,8 @@ const files = {
   'docs/reference/configuration.md': settingsReference(settings, fileSetting, keyOf, variableOf),
   'docs/reference/command.md': commandReference(words, flags),
   'docs/reference/metrics.md': metricsReference(definitions),
+  'docs/reference/errors.md': errorsReference(codes, read('registry/status.ts')),
+  'docs/reference/alerts.md': alertsReference(parse(read('deploy/observability/alerts.yaml'))),
   'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,
   'deploy/chart/README.md': chartReadme(read('hack/generate/chart.md'), values, settings),
   // a chart reads nothing beside itself
