@@ -66,7 +66,7 @@ async function resultOf(on: Foundation, provider: Provider, interaction: Interac
   return undefined;
 }
 
-/** Every decision makes a library Grant of its own; the session's former one is revoked. */
+/** Every decision makes a library Grant of its own; the session's former one is revoked, but for devices: each that is connected is a sign-in of its own, whichever browser it was confirmed in. */
 async function consentResult(on: Foundation, provider: Provider, interaction: InteractionObject, held: LibraryInteraction): Promise<InteractionResults> {
   const account = interaction.internal.account!;
   const client = interaction.spec.client;
@@ -74,7 +74,7 @@ async function consentResult(on: Foundation, provider: Provider, interaction: In
   if (!remembered) return { consent: {} };
   const { spec, internal } = remembered;
   const grant = await saveCopy(on, provider, { account, client, scopes: spec.scopes, rejected: internal.rejected, decision: internal.decision, signedIn: await signedInAs(on, interaction) });
-  if (held.grantId) retire(on, held.grantId, remembered.metadata.name);
+  if (held.grantId && held.deviceCode === undefined) retire(on, held.grantId, remembered.metadata.name);
   return { consent: { grantId: grant.jti } };
 }
 

@@ -97,6 +97,8 @@ declare module 'oidc-provider' {
     readonly iat?: number;
     readonly returnTo: string;
     readonly grantId?: string;
+    /** The id of the device code that it is about, where it is. */
+    readonly deviceCode?: string;
     readonly params: Record<string, unknown> & { client_id: string; scope?: string };
     readonly prompt: { name: 'login' | 'consent'; reasons: string[]; details: Record<string, unknown> };
     readonly session?: { accountId: string; uid: string };
