@@ -80,6 +80,8 @@ test('what is misspelt, wrong or unsafe would not have been', async () => {
   const { spec } = deployment;
   expect(await objects.tries({ ...deployment, spec: { ...spec, minReadySecond: 5 } })).toContain('unknown field "spec.minReadySecond"');
   expect(await objects.tries({ ...deployment, spec: { ...spec, strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } } })).toMatch(/^422 .*spec\.strategy\.rollingUpdate/);
+  const monitor = only(everything.find(([of]) => of === 'everything')![1], 'ServiceMonitor');
+  if (definitions.length > 0) expect(await objects.tries({ ...monitor, spec: { ...monitor.spec, endpoint: [] } })).toContain('unknown field "spec.endpoint"');
   const [container] = spec.template.spec.containers;
   const unsafe = { ...deployment, spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers: [{ ...container, securityContext: {} }] } } } };
   await objects.create(core('ServiceAccount', spec.template.spec.serviceAccountName), 'pods');
