@@ -45,6 +45,7 @@ test.each([
 test.each([
   { replicas: -1 }, { store: { type: 'lmdb' } }, { service: { port: 70_000 } }, { image: { digest: 'sha256:12' } }, { store: { etcd: { servers: ['etcd'] } } }, { config: { shutdownDelayDuration: 'soon' } }, { config: { operators: 'ada@example.org' } },
   { resources: { limits: { memory: 'much' } } }, { manifests: { 'policy.cedar': '' } }, { aggregation: { caBundle: 'LS0t' } }, { aggregation: { insecureSkipTLSVerify: false } }, { extraArgs: ['serve'] }, { podDisruptionBudget: { maxUnavailable: 0 } },
+  { tracing: { sampling: 1.5 } }, { tracing: { headers: { authorization: 'Bearer x' } } },
 ])('the schema refuses %j', (values) => expect(validate(values)).toBe(false));
 
 test('every setting can be given, and only once', () => {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const root = mkdtempSync(join(tmpdir(), 'vestibule-ci-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -33,3 +33,35 @@ test.each([
   ['nothing could be tested', 'echo "types are wrong" >&2; exit 2', 'echo "5 passed, 0 failed"', { out: '', code: 2, given: '' }],
   ['nothing was counted', 'true', 'echo "5 passed, 0 failed"', { out: '', code: 1, given: '' }],
 ])('where %s, one line counts both suites and the exit code says so', (_, first, second, wanted) => expect(run(first, second)).toEqual(wanted));
+
+/** Runs hack/test-cluster where Helm is built, nothing else is but as said, and every test passes; what it says, how it ends, and what of the tests was run with what. */
+function cluster({ kubernetes, kinds }: { kubernetes: string; kinds: string }, ...args: string[]): { out: string; code: number | null; ran: string[] } {
+  const at = mkdtempSync(join(root, 'cluster-'));
+  const script = (path: string, text: string): void => {
+    mkdirSync(dirname(join(at, path)), { recursive: true });
+    writeFileSync(join(at, path), `#!/usr/bin/env bash\n${text}\n`);
+    chmodSync(join(at, path), 0o755);
+  };
+  for (const one of ['hack/prepare', 'bin/npm', 'bin/etcd', ...['v4.2.4', 'v3.21.4'].map((version) => `.cache/bin/helm-${version}/helm`)]) script(one, 'true');
+  script('hack/tools/kubernetes/build', kubernetes);
+  script('hack/tools/crds/fetch', kinds);
+  script('bin/npx', `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-}" >> ${at}/ran ;; esac; done`);
+  cpSync(join(import.meta.dirname, '../hack/test-cluster'), join(at, 'hack/test-cluster'));
+  const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, { encoding: 'utf8', env: { ...process.env, PATH: `${at}/bin:${process.env.PATH}`, KUBERNETES_BIN: '', CRDS: '' } });
+  let ran = '';
+  try { ran = readFileSync(join(at, 'ran'), 'utf8') } catch { /* nothing was */ }
+  return { out: stdout, code: status, ran: ran.trimEnd().split('\n').map((line) => line.trimEnd()) };
+}
+
+const [cold, made] = ['[ "${1:-}" != made ] || exit 3; echo /built', 'echo /built'];
+const [fetched, lost] = ['echo /kinds.yaml', 'exit 2'];
+const [charts, server] = ['chart(start)?\\.', 'chartserver'];
+
+test.each([
+  ['in limited time kube-apiserver is not built', { kubernetes: cold, kinds: fetched }, ['--within', '2000', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver is not built, and there is no time for that\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
+  ['where it is built already it is used', { kubernetes: made, kinds: fetched }, ['--within', '2000', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
+  ['but not where too little time is left', { kubernetes: made, kinds: fetched }, ['--within', '180', 'chart'], { out: 'SKIPPED chart on an API server: no time is left for it\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
+  ['with all the time there is it is built', { kubernetes: cold, kinds: fetched }, ['--require', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
+  ['what can neither be built nor fetched is named, and missed where it is required', { kubernetes: 'exit 2', kinds: lost }, ['--require', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver cannot be built here, as said above\n3 passed, 0 failed, 1 skipped\n', code: 1, ran: [charts] }],
+  ['without the kinds of other projects their objects alone are left out', { kubernetes: made, kinds: lost }, ['chart'], { out: 'SKIPPED custom resources of the chart on an API server: their kinds cannot be fetched here, as said above\n6 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts, `${server} /built`] }],
+])('of the tests of a cluster, %s', (_, there, args, wanted) => expect(cluster(there, ...args)).toEqual(wanted));

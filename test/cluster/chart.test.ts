@@ -125,6 +125,18 @@ test.each([['512Mi', '--max-old-space-size=307'], ['1.5Gi', '--max-old-space-siz
   expect(optionsOf(await rendered({ resources: { limits: { memory: memory ?? null } } }))).toBe(options);
 });
 
+test.each([['http://collector.monitoring:4318', 4318], ['https://collector.example.org/otlp', 443], ['http://collector', 80], ['https://[fd00::1]:14318/', 14318], ['http://[fd00::1]', 80]])('traces go to %s through port %d and nowhere else', async (endpoint, port) => {
+  const to = [{ ipBlock: { cidr: '192.0.2.7/32' } }];
+  const objects = await rendered({ tracing: { endpoint }, networkPolicy: { enabled: true, from: { gateway: [{ podSelector: {} }] }, to: { collector: to } } });
+  expect(only(objects, 'NetworkPolicy').spec.egress.slice(1)).toEqual([{ to, ports: [{ port, protocol: 'TCP' }] }]);
+  expect(podOf(objects).spec.containers[0].env.slice(1)).toEqual([{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: endpoint }, { name: 'OTEL_SERVICE_NAME', value: 'vestibule' }, { name: 'OTEL_TRACES_SAMPLER_ARG', value: '1' }]);
+});
+
+test('without a collector nothing is said of traces', async () => {
+  const objects = await rendered({ tracing: { sampling: 0.5, serviceName: 'sign-in' }, networkPolicy: { enabled: true, from: { gateway: [{ podSelector: {} }] }, to: { collector: [{ podSelector: {} }] } } });
+  expect([podOf(objects).spec.containers[0].env.length, only(objects, 'NetworkPolicy').spec.egress.length]).toEqual([1, 1]);
+});
+
 test('settings are flags, whatever they hold', async () => {
   const { args } = podOf(await rendered({ config: { operators: ['a@example.org', 'b@example.org'], maxRequestsInflight: 3_000_000, limitFactor: 0.5, auditLogPath: '', logLevel: 'warn' }, extraArgs: ['--etcd-compaction-interval=$(HOME)'] })).spec.containers[0];
   expect(args).toEqual(['serve', '--base-url=http://localhost:8080', '--port=8080', '--data-dir=/var/lib/vestibule/data', '--mock-mail=true', '--bind-address=0.0.0.0', '--limit-factor=0.5', '--log-level=warn', '--max-requests-inflight=3000000', '--operators=a@example.org,b@example.org', '--shutdown-delay-duration=5s', '--etcd-compaction-interval=$$(HOME)']);

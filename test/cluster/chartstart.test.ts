@@ -3,45 +3,24 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { newKeys } from '../../registry/keys.js';
-import { makeCertificates } from '../storage/certificates.js';
-import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { program, vestibule } from '../support/command.js';
 import { signIn } from '../support/signin.js';
 import { exchange, Tab } from '../support/tab.js';
 import { chart, forget, helms, only, podOf, valuesFile, valuesIn, type Rendered } from './helm.js';
-import { LocalPod, type Held } from './pod.js';
+import type { LocalPod } from './pod.js';
+import { Surroundings } from './surroundings.js';
 
 jest.setTimeout(180_000);
 
 const [helm] = helms;
-const certificates = makeCertificates();
-const pods: LocalPod[] = [];
-const servers: EtcdServer[] = [];
-afterAll(async () => { for (const one of pods) one.remove(); for (const one of servers) await one.stop(); certificates.remove(); forget() });
-
-const keys = JSON.stringify(newKeys());
-const mail = 'smtp://127.0.0.1:1';
-const { ca, cert, key } = certificates.pem;
-const held: Held = {
-  'vestibule-etcd': { 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key }, 'front-door-tls': { 'tls.crt': cert, 'tls.key': key },
-  'vestibule-keys': { 'keys.json': keys, 'all.json': keys }, 'vestibule-mail': { 'smtp-url': mail, url: mail }, 'front-proxies': { 'ca.crt': ca }, 'own-authority': { 'ca.crt': ca },
-};
-
-/** An etcd that asks for certificates. */
-async function etcd(): Promise<string> {
-  const { files } = certificates;
-  const server = await startEtcd([`--trusted-ca-file=${files.ca}`, `--cert-file=${files.cert}`, `--key-file=${files.key}`, '--client-cert-auth'], 'https');
-  servers.push(server);
-  return server.endpoint;
-}
+const here = new Surroundings();
+afterAll(async () => { await here.end(); forget() });
 
 const rendered = (scenario: string, values: object = {}): Promise<Rendered[]> => helm!.render(['--values', join(chart, `ci/${scenario}-values.yaml`), '--values', valuesFile(values)]);
 
 /** Starts what is rendered, asks what its probes and its test ask, and stops it as a cluster does. */
 async function lives(objects: readonly Rendered[]): Promise<LocalPod> {
-  const pod = new LocalPod(objects, held);
-  pods.push(pod);
+  const pod = here.start(objects);
   const [baseURL, url] = await pod.ready;
   const [container] = podOf(objects).spec.containers;
   for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) expect([probe, (await exchange(url!, 'GET', container[probe].httpGet.path, {})).code]).toEqual([probe, 200]);
@@ -65,8 +44,7 @@ test('the first operator is whom the values name, until the Group of the how-to 
   const page = 'docs/how-to/kubernetes.md';
   const [trial, , { manifests }] = valuesIn(page);
   manifests['my-app.yaml'].spec.redirectURIs = ['http://localhost:7777/callback'];
-  const pod = new LocalPod(await helm!.render(['--values', valuesFile({ ...trial, manifests })]), held);
-  pods.push(pod);
+  const pod = here.start(await helm!.render(['--values', valuesFile({ ...trial, manifests })]));
   const [baseURL, url] = await pod.ready;
   const service = { tab: () => new Tab(url!, baseURL!) };
   const signedIn = async (address: string): Promise<Tab> => (await signIn(service, address, { client: 'my-app' })).tab;
@@ -79,8 +57,7 @@ test('the first operator is whom the values name, until the Group of the how-to 
 });
 
 test('what the how-to runs in the container saves the store while it is served', async () => {
-  const pod = new LocalPod(await rendered('embedded'), held);
-  pods.push(pod);
+  const pod = here.start(await rendered('embedded'));
   await pod.ready;
   const commands = [...readFileSync(join(chart, '../../docs/how-to/kubernetes.md'), 'utf8').matchAll(/kubectl exec .* vestibule-0 -- \/usr\/local\/bin\/node (.*)$/gm)].map(([, line]) => pod.here(line!.replace('/app/bin/vestibule', program)).replace(/ > .*/, ''));
   const [saved, read, removed, ...others] = commands.map((line) => execFileSync('bash', ['--norc', '-ec', `"$NODE" ${line}`], { env: { PATH: process.env.PATH, NODE: process.execPath } }));
@@ -89,11 +66,23 @@ test('what the how-to runs in the container saves the store while it is served',
 });
 
 test('what is rendered for etcd starts, is well and ends', async () => {
-  const pod = await lives(await rendered('etcd', { store: { etcd: { servers: [await etcd()] } } }));
+  const pod = await lives(await rendered('etcd', { store: { etcd: { servers: [await here.etcd()] } } }));
   expect(await pod.ready).toEqual(['https://id.example.org', expect.any(String)]);
 });
 
 test('what is rendered with everything starts, but for what a cluster alone can tell', async () => {
-  const pod = await lives(await rendered('everything', { store: { etcd: { servers: [await etcd()], caKey: 'ca.crt' } }, aggregation: { enabled: false } }));
+  const { endpoint, sent } = await here.collector();
+  const pod = await lives(await rendered('everything', { store: { etcd: { servers: [await here.etcd()], caKey: 'ca.crt' } }, aggregation: { enabled: false }, tracing: { endpoint: `${endpoint}/otlp`, sampling: 1 } }));
   expect(await pod.ready).toEqual(['https://id.example.org', expect.any(String), expect.stringMatching(/^https:/)]);
+  expect(new Set(sent.map(({ path, authorization, service }) => `${path} ${authorization} ${service}`))).toEqual(new Set(['/otlp/v1/traces Bearer two sign-in']));
+});
+
+test('what is rendered for a collector sends it every trace, under the name that its objects have, or none', async () => {
+  const { endpoint, sent } = await here.collector();
+  await lives(await rendered('embedded', { tracing: { endpoint, headers: { existingSecret: 'collector' } } }));
+  expect(sent.flatMap(({ spans }) => spans)).toEqual(expect.arrayContaining(['health']));
+  expect(new Set(sent.map(({ path, authorization, service }) => `${path} ${authorization} ${service}`))).toEqual(new Set(['/v1/traces Bearer one vestibule']));
+  const before = sent.length;
+  await lives(await rendered('embedded', { tracing: { endpoint, sampling: 0 } }));
+  expect(sent.length).toBe(before);
 });

@@ -18,16 +18,24 @@ export const forget = (): void => rmSync(folder, { recursive: true, force: true 
 /** One Helm, with a home of its own. */
 export class Helm {
   readonly name: string;
-  readonly #path: string;
+  /** The program. */
+  readonly path: string;
+  readonly #bin: string;
+  readonly #config: string;
 
-  constructor(bin: string) {
+  constructor(bin: string, config = join(folder, 'none')) {
     this.name = bin.replace(/.*\/helm-/, 'Helm ');
-    this.#path = join(bin, 'helm');
+    this.path = join(bin, 'helm');
+    this.#bin = bin;
+    this.#config = config;
   }
+
+  /** The same, at the cluster that a kubeconfig leads to. */
+  at(config: string): Helm { return new Helm(this.#bin, config) }
 
   run(args: readonly string[]): Promise<Ran> {
     return new Promise((resolve) => {
-      execFile(this.#path, args, { maxBuffer: 64 << 20, env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: join(folder, 'none') } }, (failure, out, error) => resolve({ code: failure ? Number(failure.code) : 0, out, error }));
+      execFile(this.path, args, { maxBuffer: 64 << 20, env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: this.#config } }, (failure, out, error) => resolve({ code: failure ? Number(failure.code) : 0, out, error }));
     });
   }
 

@@ -2,11 +2,25 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { program } from '../support/command.js';
 import { podOf, type Rendered } from './helm.js';
 
 /** What Secrets and ConfigMaps hold that are not the chart's own, by their names and keys. */
 export type Held = Readonly<Record<string, Readonly<Record<string, string | Buffer>>>>;
+
+/** The cluster that a pod is in: the port of its API server, and a folder as it is mounted for the pod's service account. */
+export interface Around { readonly port: number; readonly account: string }
+
+interface Variable { readonly name: string; readonly value?: string; readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } } }
+
+const mount = pathToFileURL(join(import.meta.dirname, '../support/mount.mjs')).href;
+
+function keptIn(held: Held, { name, key }: { name: string; key: string }): string {
+  const found = held[name]?.[key];
+  if (found === undefined) throw new Error(`the pod wants key ${key} of ${name}`);
+  return found.toString();
+}
 
 /** A rendered pod as a process of this machine: with its command line, its environment, and files where its volumes would be mounted. */
 export class LocalPod {
@@ -18,14 +32,15 @@ export class LocalPod {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | string | null>;
 
-  constructor(objects: readonly Rendered[], held: Held) {
+  constructor(objects: readonly Rendered[], held: Held, cluster?: Around) {
     const { spec } = podOf(objects);
     const [{ args, env = [], volumeMounts, ports }] = spec.containers;
     for (const { name, mountPath } of volumeMounts) this.#mount(mountPath, spec.volumes?.find((one: { name: string }) => one.name === name), objects, held);
     const taken = new Set(ports.map(({ containerPort }: { containerPort: number }) => String(containerPort)));
     const here = (text: string): string => this.here(text.replaceAll('$$(', '$('));
     const line = (args as string[]).map(here).map((arg) => arg.replace(/^(--(?:secure-|metrics-)?port)=(\d+)$/, (whole, flag: string, port: string) => (taken.has(port) ? `${flag}=0` : whole)).replace('--bind-address=0.0.0.0', '--bind-address=127.0.0.1'));
-    const environment = Object.fromEntries(env.map(({ name, value }: { name: string; value: string }) => [name, here(value)]));
+    const environment = Object.fromEntries((env as Variable[]).map(({ name, value, valueFrom }) => [name, valueFrom ? keptIn(held, valueFrom.secretKeyRef) : here(value!)]));
+    if (cluster) Object.assign(environment, { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(cluster.port), SERVICE_ACCOUNT: cluster.account, NODE_OPTIONS: `${environment.NODE_OPTIONS ?? ''} --import ${mount}` });
     this.#child = spawn(process.execPath, [program, ...line], { env: { PATH: process.env.PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#ended = new Promise((resolve) => { this.#child.once('close', (code, signal) => resolve(code ?? signal)) });
     this.ready = new Promise((resolve, reject) => {

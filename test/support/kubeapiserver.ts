@@ -87,7 +87,7 @@ export class KubeAPIServer {
 
   /** Starts etcd and it; resolves once it is ready and has its own roles and namespaces. */
   static async start(): Promise<KubeAPIServer> {
-    if (binaries === '') throw new Error('KUBERNETES_BIN does not say where kube-apiserver is: run this by hack/test-cluster aggregation');
+    if (binaries === '') throw new Error('KUBERNETES_BIN does not say where kube-apiserver is: run this by hack/test-cluster');
     const [etcd, [port]] = await Promise.all([startEtcd(), freePorts(1)]);
     const cluster = new KubeAPIServer(etcd, port!);
     try {
@@ -129,6 +129,16 @@ export class KubeAPIServer {
   /** Makes objects as an administrator, each by the path of its collection. */
   async create(path: string, object: object): Promise<any> { return (await this.as('admin').post(path, object, { plain: true }).is(201)).body }
 
+  /** A user's kubeconfig, as a file. */
+  config(user: User): string {
+    const name = `${user.replaceAll(':', '-')}.json`;
+    this.write(name, JSON.stringify({
+      apiVersion: 'v1', kind: 'Config', 'current-context': 'it', contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+      clusters: [{ name: 'it', cluster: { server: this.url, 'certificate-authority-data': Buffer.from(this.ca).toString('base64') } }], users: [{ name: 'it', user: { token: this.#tokens[user] } }],
+    }));
+    return join(this.folder, name);
+  }
+
   /** A folder as Kubernetes mounts it into the pods of a service account. */
   async mount(namespace: string, account: string): Promise<string> {
     const { status } = await this.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 7_200 } });
@@ -149,14 +159,9 @@ export class KubeAPIServer {
 
   /** Starts the garbage collector and the controller of namespaces, as kubeadm's clusters run them: each with a service account of its own. */
   startControllers(): void {
-    const config = {
-      apiVersion: 'v1', kind: 'Config', 'current-context': 'it', contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
-      clusters: [{ name: 'it', cluster: { server: this.url, 'certificate-authority-data': Buffer.from(this.ca).toString('base64') } }], users: [{ name: 'it', user: { token: this.#tokens['system:kube-controller-manager'] } }],
-    };
-    this.write('controllers.json', JSON.stringify(config));
     const at = (name: string): string => join(this.folder, name);
     this.#controllers = new Program('kube-controller-manager', this.folder, [
-      '--kubeconfig', at('controllers.json'), '--controllers=garbage-collector-controller,namespace-controller', '--use-service-account-credentials=true', '--leader-elect=false', '--secure-port=0',
+      '--kubeconfig', this.config('system:kube-controller-manager'), '--controllers=garbage-collector-controller,namespace-controller', '--use-service-account-credentials=true', '--leader-elect=false', '--secure-port=0',
       '--service-account-private-key-file', at('accounts.key'), '--root-ca-file', at('ca.crt'), '--v=2',
     ]);
   }

@@ -82,6 +82,12 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{/* Whether an address is this very machine. */}}
 {{- define "vestibule.isLoopback" -}}{{- if regexMatch "^https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?$" . -}}true{{- end -}}{{- end -}}
 
+{{/* The port of an address, which its scheme says where it does not. */}}
+{{- define "vestibule.portOf" -}}
+{{- $given := regexReplaceAll "^https?://|/.*$" . "" | regexFind ":[0-9]+$" | trimPrefix ":" -}}
+{{- default (ternary "443" "80" (hasPrefix "https:" .)) $given -}}
+{{- end -}}
+
 {{- define "vestibule.replicas" -}}
 {{- if kindIs "invalid" .Values.replicas -}}{{- ternary 2 1 (eq .Values.store.type "etcd") -}}{{- else -}}{{- int .Values.replicas -}}{{- end -}}
 {{- end -}}

@@ -69,6 +69,14 @@
 {{- with .Values.nodeOptions -}}{{- $options = append $options . -}}{{- end -}}
 {{- if $options -}}{{- $env = append $env (dict "name" "NODE_OPTIONS" "value" (join " " $options)) -}}{{- end -}}
 {{- if .Values.mail.smtp.existingSecret -}}{{- $env = append $env (dict "name" "VESTIBULE_SMTP_URL_FILE" "value" (printf "/etc/vestibule/mail/%s" .Values.mail.smtp.key)) -}}{{- end -}}
+{{- with .Values.tracing -}}
+  {{- if .endpoint -}}
+    {{- $env = append $env (dict "name" "OTEL_EXPORTER_OTLP_ENDPOINT" "value" .endpoint) -}}
+    {{- with .headers.existingSecret -}}{{- $env = append $env (dict "name" "OTEL_EXPORTER_OTLP_HEADERS" "valueFrom" (dict "secretKeyRef" (dict "name" . "key" $.Values.tracing.headers.key))) -}}{{- end -}}
+    {{- $env = append $env (dict "name" "OTEL_SERVICE_NAME" "value" (default (include "vestibule.fullname" $) .serviceName)) -}}
+    {{- $env = append $env (dict "name" "OTEL_TRACES_SAMPLER_ARG" "value" (toJson .sampling)) -}}
+  {{- end -}}
+{{- end -}}
 {{- toYaml $env -}}
 {{- end -}}
 

@@ -1,7 +1,7 @@
 {{/* Everything that is missing or contradicts itself, a sentence each; all at once, as the service does it. */}}
 {{- define "vestibule.refusals" -}}
 {{- $said := list -}}
-{{- range list "base" "store" "mail" "ways" "tls" "aggregation" "proxy" "metrics" "network" "life" "hatches" "twice" -}}
+{{- range list "base" "store" "mail" "ways" "tls" "aggregation" "proxy" "metrics" "tracing" "network" "life" "hatches" "twice" -}}
 {{- range splitList "\n" (include (printf "vestibule.refusals.%s" .) $) -}}
 {{- with trim . -}}{{- $said = append $said . -}}{{- end -}}
 {{- end -}}
@@ -167,6 +167,16 @@ metrics.port is {{ int $v.metrics.port }}, where people are served: give another
 {{- end }}
 {{- end -}}
 
+{{- define "vestibule.refusals.tracing" -}}
+{{- with .Values.tracing }}
+{{- if and .endpoint (not (regexMatch "^https?://([^]/?#@:[]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/[^?#]*)?$" .endpoint)) }}
+tracing.endpoint must be an address of http or https, such as http://collector.monitoring:4318; got {{ .endpoint }}
+{{- else if and .headers.existingSecret (not .endpoint) }}
+tracing.headers.existingSecret is given without tracing.endpoint: nothing would be sent
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "vestibule.refusals.network" -}}
 {{- $v := .Values -}}
 {{- if $v.networkPolicy.enabled }}
@@ -181,6 +191,9 @@ networkPolicy.to.etcd is empty: the store could not be reached; give the peers t
 {{- end }}
 {{- if and $v.mail.smtp.existingSecret (not $v.networkPolicy.to.smtp) }}
 networkPolicy.to.smtp is empty: no mail could be sent; give the peers that are the mail server
+{{- end }}
+{{- if and $v.tracing.endpoint (not $v.networkPolicy.to.collector) }}
+networkPolicy.to.collector is empty: no trace could be sent; give the peers that are the collector
 {{- end }}
 {{- if and $v.aggregation.enabled (not $v.networkPolicy.to.apiServer) }}
 networkPolicy.to.apiServer is empty: whom to believe could not be asked of the cluster; give the addresses of its API server
@@ -207,9 +220,10 @@ terminationGracePeriodSeconds is {{ int .Values.terminationGracePeriodSeconds }}
 extraArgs: --{{ $flag }} is said by another value already
 {{- end }}
 {{- end }}
+{{- $made := dict "NODE_OPTIONS" "resources.limits.memory and nodeOptions" "OTEL_EXPORTER_OTLP_ENDPOINT" "tracing.endpoint" "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" "tracing.endpoint" "OTEL_EXPORTER_OTLP_HEADERS" "tracing.headers" "OTEL_TRACES_SAMPLER_ARG" "tracing.sampling" "OTEL_SERVICE_NAME" "tracing.serviceName" -}}
 {{- range $v.extraEnv }}
-{{- if eq .name "NODE_OPTIONS" }}
-extraEnv: NODE_OPTIONS is made of resources.limits.memory and nodeOptions: give it there
+{{- if hasKey $made .name }}
+extraEnv: {{ .name }} is made of {{ get $made .name }}: give it there
 {{- else if hasPrefix "VESTIBULE_" .name }}
 {{- $flag := regexReplaceAll "_FILE$" (trimPrefix "VESTIBULE_" .name) "" | replace "_" "-" | lower }}
 {{- if has $flag $spoken }}
