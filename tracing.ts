@@ -9,6 +9,9 @@ import { release } from './release.js';
 
 const kinds: Readonly<Partial<Record<Step, SpanKind>>> = { mail: SpanKind.CLIENT, 'claims review': SpanKind.CLIENT, commit: SpanKind.CLIENT };
 
+/** Milliseconds that a stop waits for a collector to take the last spans: a slow one is not to hold up the end of a process (`operations.md` 4). */
+const lastWait = 2_000;
+
 /** Sends spans by OTLP over http where `OTEL_EXPORTER_OTLP_ENDPOINT` says, with the other variables of the OpenTelemetry specification; of traces that begin here so many in one as `OTEL_TRACES_SAMPLER_ARG`, by default all. What goes wrong is told in the log. */
 export function startTracing(environment: NodeJS.ProcessEnv, log: Log): Tracer {
   const nothing = (): void => {};
@@ -54,7 +57,11 @@ class Spans implements Tracer {
     return this.#within(span, work, of);
   }
 
-  stop(): Promise<void> { return this.#provider.shutdown() }
+  /** Sends what is left; rejects where that is not taken in time. */
+  async stop(): Promise<void> {
+    const late = AbortSignal.timeout(lastWait);
+    await Promise.race([this.#provider.shutdown(), new Promise((_, reject) => { late.onabort = () => reject(new Error(`the collector did not take them within ${lastWait / 1000} s`)) })]);
+  }
 
   #within<T>(span: Span, work: () => T, of?: (result: Awaited<T>) => Attributes): T {
     const done = (result: Awaited<T>): Awaited<T> => {

@@ -85,3 +85,15 @@ test('from whoever is no trusted proxy the trace is not taken over, and without 
     expect(collector.spans.slice(before).filter(({ traceId }) => traceId === trace)).toEqual([]);
   } finally { await other.end(); await quiet.end() }
 }, 60_000);
+
+test('a collector that does not answer does not hold up a stop', async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => { silent.listen(0, '127.0.0.1', resolve) });
+  const other = await Served.start(temporary(), { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+  await other.tab().get('/api').is(200);
+  expect(await other.stop()).toBe(0);
+  silent.closeAllConnections();
+  silent.close();
+  expect(other.complaints).toContain('the collector did not take them within 2 s');
+  expect(other.complaints).toContain('the last traces were not sent');
+}, 60_000);
