@@ -12,6 +12,9 @@ export interface Answer<T = any> {
   readonly body: T;
 }
 
+/** What a store that is late makes of a request. */
+const late: ReadonlySet<string> = new Set(['503 the store cannot be reached', '504 it is not known whether the change was made']);
+
 interface Cookie { name: string; value: string; path: string }
 
 /** How a request differs from a same-origin fetch of a browser. */
@@ -58,7 +61,7 @@ export class Tab {
   headers: Readonly<Record<string, string | string[]>> = {};
   /** How it connects where that is by TLS: whom it trusts, what it proves. */
   tls: object = {};
-  /** Whether it repeats what the store had no time for, as any caller may: nothing was written. */
+  /** Whether it repeats what the store had no time for, as any caller may: nothing was written, or nobody knows. */
   patient = false;
 
   /** `base` is where it connects, `origin` what it believes the service to be. */
@@ -91,7 +94,7 @@ export class Tab {
     let answer: Answer;
     for (let tries = 1; ; tries += 1) {
       answer = await exchange(this.base, method, target, headers as Record<string, string | string[]>, init.body, this.tls);
-      if (!this.patient || tries === 5 || answer.code !== 503 || answer.body?.message !== 'the store cannot be reached') break;
+      if (!this.patient || tries === 5 || !late.has(`${answer.code} ${answer.body?.message}`)) break;
     }
     this.#keep(answer);
     conforms(method, target, answer);
