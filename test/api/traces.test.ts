@@ -41,12 +41,12 @@ afterAll(async () => { await served?.end(); await collector.close(); await stopA
 
 test('a request is a trace with its steps, in that of the proxy where it is trusted, and none of it says of whom', async () => {
   served = await Served.start(temporary(), { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_BSP_SCHEDULE_DELAY: '100' }, { flags: ['--log-level', 'debug'] });
-  const { tab } = await signIn(served, 'ada@example.test');
+  const { tab } = await signIn(served, 'wilhelmina@example.test');
   const [trace, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
   const passkeys = await tab.get('sessions/~', { headers: { traceparent: `00-${trace}-${parent}-01` } }).is(200);
   const account = (await tab.get('accounts/~').is(200)).body;
   const change = '11111111111111111111111111111111';
-  await tab.patch(`accounts/${account.metadata.name}`, { spec: { displayName: 'Ada' } }, { headers: { traceparent: `00-${change}-${parent}-01` } }).is(200);
+  await tab.patch(`accounts/${account.metadata.name}`, { spec: { displayName: 'Wilhelmina' } }, { headers: { traceparent: `00-${change}-${parent}-01` } }).is(200);
   await settles(async () => collector.of(change), (spans) => spans.some(({ parentSpanId }) => parentSpanId === parent));
   const read = collector.of(trace);
   const root = read.find(({ name }) => name === 'get sessions')!;
@@ -59,7 +59,7 @@ test('a request is a trace with its steps, in that of the proxy where it is trus
   expect(collector.spans.some(({ name }) => name === 'provider')).toBe(true);
   expect(attribute(collector.spans.find(({ name }) => name === 'policy')!, 'vestibule.allowed')).toBe(true);
   expect([...collector.resources]).toEqual(expect.arrayContaining(['service.name=vestibule']));
-  for (const told of ['ada', 'example.test', account.metadata.name, 'Ada']) expect(JSON.stringify(collector.spans)).not.toContain(told);
+  for (const told of ['wilhelmina', 'example.test', account.metadata.name, 'Wilhelmina']) expect(JSON.stringify(collector.spans)).not.toContain(told);
   const line = served.complaints.split('\n').find((one) => one.includes(passkeys.headers['audit-id'] as string))!;
   expect(JSON.parse(line)).toMatchObject({ traceID: trace });
 });

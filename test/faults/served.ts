@@ -1,8 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newKeys } from '../../registry/keys.js';
 import { freePorts } from '../storage/etcd-server.js';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { logsHoldNone, storeHoldsNone } from '../support/secrets.js';
 import { Tab } from '../support/tab.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -95,7 +97,7 @@ export class Served {
   /** SIGKILL, and a start right behind it. */
   kill(): void {
     this.kills += 1;
-    this.#up = this.end().then(() => this.#launch());
+    this.#up = this.#end('SIGKILL').then(() => this.#launch());
     this.#up.catch(() => {});
   }
 
@@ -108,11 +110,22 @@ export class Served {
   /** Another start, once it has ended. */
   again(): Promise<void> { return (this.#up = this.#launch()) }
 
-  /** SIGKILL; its folder stays. */
-  async end(): Promise<void> { await this.#end('SIGKILL') }
+  /** SIGKILL; its folder stays, and neither log nor store holds a secret. */
+  async end(): Promise<void> {
+    await this.#end('SIGKILL');
+    logsHoldNone(this.complaints);
+    const directory = join(this.directory, 'store');
+    if (!existsSync(directory)) return;
+    const storage = await openEmbedded({ directory });
+    await storeHoldsNone(storage).finally(() => storage.close());
+  }
 
   /** SIGTERM, as whoever rolls replicas over sends it; the exit code. */
-  stop(): Promise<number | null> { return this.#end('SIGTERM') }
+  async stop(): Promise<number | null> {
+    const code = await this.#end('SIGTERM');
+    logsHoldNone(this.complaints);
+    return code;
+  }
 
   async #end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child!;

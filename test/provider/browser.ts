@@ -1,4 +1,5 @@
 import { equal } from 'node:assert/strict';
+import { seen } from '../support/secrets.js';
 import type { House } from './house.js';
 
 /** A cookie as a browser keeps it. */
@@ -37,6 +38,7 @@ export class Browser {
     const cookies = response.headers.getSetCookie().map(parse);
     for (const set of cookies) this.#keep(set);
     const location = response.headers.get('location');
+    seen.note({ headers: { 'set-cookie': response.headers.getSetCookie(), ...(location && { location }) }, body: undefined });
     return { status: response.status, headers: response.headers, text: await response.text(), url, cookies, ...(location && { location: new URL(location, url) }) };
   }
 

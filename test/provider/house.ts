@@ -29,6 +29,7 @@ import { objectKey } from '../../registry/stored.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
+import { storeHoldsNone } from '../support/secrets.js';
 import { cookieValue } from '../../provider/cookies.js';
 
 export type ClientObject = ObjectOf<typeof Client>;
@@ -70,7 +71,7 @@ export async function openStorage(): Promise<{ storage: Storage; reopen(): Promi
       return (storage = await openEmbedded({ directory }));
     },
     async close() {
-      await storage.close();
+      await storeHoldsNone(storage).finally(() => storage.close());
       await rm(directory, { recursive: true });
     },
   };

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ClaimsProvider } from '../../kinds/claimsprovider.js';
+import { seen } from '../support/secrets.js';
 import type { TestService } from '../support/service.js';
 
 /** One question a supplier was asked, as it came. */
@@ -46,11 +47,13 @@ export class Supplier {
     for await (const chunk of request) text += chunk;
     const question = { headers: request.headers, text, body: JSON.parse(text) };
     this.questions.push(question);
+    seen.add(question.headers.authorization?.slice('Bearer '.length));
     this.answer(response, question);
   }
 }
 
 /** Answers these claims as it should. */
 export const says = (claims: Record<string, unknown>): Answer => (response, { body }) => {
+  seen.add(...Object.values(claims).flat());
   response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...body, status: { claims } }));
 };

@@ -12,6 +12,7 @@ import type { Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { logsHoldNone, storeHoldsNone } from './secrets.js';
 import { Tab } from './tab.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -66,9 +67,11 @@ async function assemble(options: TestOptions, keys: Keys, directory: string, sto
   const mail = options.mail && options.mail !== 'mock' ? ['--smtp-url', options.mail, '--email-from', 'sign-in@vestibule.test'] : ['--mock-mail'];
   const flags = ['--port', '0', '--data-dir', directory, ...mail, ...(base ? ['--base-url', base] : []), ...(options.flags ?? [])];
   const service = await startService(readConfig(flags, options.environment ?? {}), createLog('debug', sink), root, { storage, keys, ...(options.serviceAccount !== undefined && { serviceAccount: options.serviceAccount }) });
-  started.push(service);
+  let ended: Promise<void> | undefined;
+  const stop = (): Promise<void> => (ended ??= storeHoldsNone(storage).finally(service.stop).then(() => logsHoldNone(logs.join(''))));
+  started.push({ stop });
   return {
-    ...service, keys, storage, logs,
+    ...service, keys, storage, logs, stop,
     tab: () => Object.assign(new Tab(service.url, service.baseURL), { patient: options.store === 'etcd' }),
     replica: async () => assemble(options, keys, directory, options.store === 'etcd' ? await open() : shared(storage), open, service.baseURL),
   };
@@ -77,12 +80,14 @@ async function assemble(options: TestOptions, keys: Keys, directory: string, sto
 /** The same storage for a second replica in this process: only the first closes it. */
 const shared = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => {} : Reflect.get(target, name).bind(target)) });
 
-/** Ends every service this file started, newest first, and the etcd behind them. */
+/** Ends every service this file started, newest first, and the etcd behind them; fails where one of them left a secret behind. */
 export async function stopAll(): Promise<void> {
-  for (const service of started.splice(0).reverse()) await service.stop();
+  const failures: unknown[] = [];
+  for (const service of started.splice(0).reverse()) await service.stop().catch((error: unknown) => { failures.push(error) });
   await etcd?.stop();
   etcd = undefined;
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  if (failures.length > 0) throw failures[0];
 }
 
 /** A folder that goes with `stopAll`. */

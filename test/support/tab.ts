@@ -2,6 +2,7 @@ import { request as http, type IncomingHttpHeaders } from 'node:http';
 import { request as https } from 'node:https';
 import type { Status } from '../../registry/status.js';
 import { conforms } from './contract.js';
+import { seen } from './secrets.js';
 
 /** One answer, whole. */
 export interface Answer<T = any> {
@@ -97,6 +98,7 @@ export class Tab {
       if (!this.patient || tries === 5 || !late.has(`${answer.code} ${answer.body?.message}`)) break;
     }
     this.#keep(answer);
+    seen.note(answer, init.body);
     conforms(method, target, answer);
     return answer;
   }

@@ -5,7 +5,10 @@ import { readConfig } from '../../config.js';
 import { writeKeys } from '../../keysfile.js';
 import { createLog } from '../../registry/observe.js';
 import { startService, type Service } from '../../service.js';
+import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { logsHoldNone, storeHoldsNone } from './secrets.js';
 import { scrape, type Scrape } from './scrape.js';
 import { createClient, temporary, type TestService } from './service.js';
 import { Tab } from './tab.js';
@@ -20,7 +23,7 @@ export interface Watched extends Service {
 }
 
 let etcd: EtcdServer | undefined;
-const started: Service[] = [];
+const started: { stop(): Promise<void> }[] = [];
 
 /** Starts one with a Client `app`; `endWatched` ends all. */
 export async function startWatched(store: 'embedded' | 'etcd', flags: readonly string[] = []): Promise<Watched> {
@@ -29,12 +32,20 @@ export async function startWatched(store: 'embedded' | 'etcd', flags: readonly s
   const audit = join(folder, 'audit.log');
   if (store === 'etcd') await etcdBehind();
   writeKeys(keys);
-  const where = store === 'etcd' ? ['--etcd-servers', etcd!.endpoint, '--etcd-prefix', `/t${Math.random().toString(36).slice(2)}/`] : ['--data-dir', folder];
+  const prefix = `/t${Math.random().toString(36).slice(2)}/`;
+  const where = store === 'etcd' ? ['--etcd-servers', etcd!.endpoint, '--etcd-prefix', prefix] : ['--data-dir', folder];
   const logs: string[] = [];
   const sink = new Writable({ write(chunk, _encoding, done) { logs.push(String(chunk)); done() } });
   const config = readConfig(['--port', '0', '--metrics-port', '0', '--audit-log-path', audit, '--mock-mail', '--allow-mock-mail', '--keys-file', keys, '--limit-factor', '1000', ...where, ...flags], {});
   const service = await startService(config, createLog('debug', sink), join(import.meta.dirname, '../..'));
-  started.push(service);
+  started.push({
+    async stop() {
+      await service.stop();
+      logsHoldNone(logs.join(''));
+      const storage = await (store === 'etcd' ? openEtcd({ servers: [etcd!.endpoint], prefix }) : openEmbedded({ directory: join(folder, 'store') }));
+      await storeHoldsNone(storage).finally(() => storage.close());
+    },
+  });
   await createClient(service as TestService, 'app');
   return {
     ...service, logs,

@@ -1,5 +1,6 @@
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { seen } from '../../support/secrets.js';
 
 let browser: Browser | undefined;
 
@@ -19,6 +20,8 @@ export class Person {
     browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'] });
     const context = await browser.newContext(options);
     context.setDefaultTimeout(15_000);
+    // A page may be gone before its headers are asked for.
+    context.on('response', (response) => void response.headerValues('set-cookie').then((lines) => seen.note({ headers: { 'set-cookie': lines }, body: undefined }), () => {}));
     return new Person(context, await context.newPage());
   }
 

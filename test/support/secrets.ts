@@ -1,0 +1,74 @@
+import type { Storage } from '../../storage/storage.js';
+import { Unavailable } from '../../storage/storage.js';
+import type { Answer } from './tab.js';
+
+/** Long enough that nothing else is the same by chance. */
+const long = 16;
+/** Fields of answers and parameters of redirects that open something to whoever has them. */
+const opening = ['access_token', 'refresh_token', 'id_token', 'device_code', 'code', 'code_verifier', 'client_secret', 'assertion', 'client_assertion'];
+const everything = { start: '!', end: '~~' };
+
+/** What the browsers and Clients of one file of tests were given that opens something, and the values that were supplied of people: nothing of it may be left in a store or a log. */
+export class Secrets {
+  readonly #byBeginning = new Map<string, Set<string>>();
+  readonly #codes = new Set<string>();
+
+  /** How many there are. */
+  get size(): number { return [...this.#byBeginning.values()].reduce((sum, { size }) => sum + size, this.#codes.size) }
+
+  /** Remembers those that are long enough to be told from chance. */
+  add(...values: unknown[]): void {
+    for (const value of values) {
+      if (typeof value !== 'string' || value.length < long) continue;
+      const beginning = value.slice(0, long);
+      this.#byBeginning.set(beginning, (this.#byBeginning.get(beginning) ?? new Set()).add(value));
+    }
+  }
+
+  /** Remembers what an answer gives away, and what was sent for it. */
+  note({ headers, body }: Pick<Answer, 'headers' | 'body'>, sent: string | Buffer = ''): void {
+    for (const line of headers['set-cookie'] ?? []) this.add(line.slice(line.indexOf('=') + 1).split(';')[0]);
+    const target = headers.location;
+    if (target && URL.canParse(target, 'http://localhost')) this.#fields(Object.fromEntries(new URL(target, 'http://localhost').searchParams));
+    if (!String(sent).startsWith('{')) this.#fields(Object.fromEntries(new URLSearchParams(String(sent))));
+    if (body === null || typeof body !== 'object') return;
+    this.#fields(body);
+    this.add(body.kind === 'ClientSecret' && body.status.secret);
+    for (const mail of body.kind === 'MockMessageList' ? body.items : [body]) if (mail.kind === 'MockMessage' || body.kind === 'MockMessageList') this.#mail(mail.status ?? {});
+  }
+
+  #fields(of: Readonly<Record<string, unknown>>): void { this.add(...opening.map((name) => of[name])) }
+
+  #mail({ link, code }: { link?: string; code?: string }): void {
+    this.add(link?.split('#token=')[1]);
+    if (code) this.#codes.add(code);
+  }
+
+  /** Whether a text has one of them; a code of six digits counts where it stands alone. */
+  in(text: string): boolean {
+    for (let at = 0; at + long <= text.length; at += 1) {
+      const those = this.#byBeginning.get(text.slice(at, at + long));
+      if (those) for (const one of those) if (text.startsWith(one, at)) return true;
+    }
+    return this.#codes.size > 0 && (text.match(/(?<![\w.:-])\d{6}(?![\w.-])/g) ?? []).some((code) => this.#codes.has(code));
+  }
+}
+
+/** Those of the file of tests that runs. */
+export const seen = new Secrets();
+
+/** Fails where a log has one of them. */
+export function logsHoldNone(logs: string): void {
+  const lines = logs.split('\n').filter((line) => seen.in(line));
+  if (lines.length > 0) throw new Error(`${lines.length} lines of the log hold a secret, the first: ${lines[0]}`);
+}
+
+/** Fails where a store has one of them in anything but the mails it keeps in place of sending them; a store that is closed or gone is not looked at. */
+export async function storeHoldsNone(storage: Storage): Promise<void> {
+  const { entries } = await storage.list(everything).catch((error: Error) => {
+    if (error instanceof Unavailable) return { entries: [] };
+    throw error;
+  });
+  const holding = entries.filter(({ key, value }) => !key.startsWith('objects/mockmessages/') && seen.in(`${key} ${value.toString('latin1')}`));
+  if (holding.length > 0) throw new Error(`${holding.length} objects of the store hold a secret, the first: ${holding[0]!.key} ${holding[0]!.value.toString('latin1').slice(0, 2000)}`);
+}
