@@ -29,7 +29,7 @@ describe.each(['embedded', 'etcd'] as const)('an interaction belongs to one brow
     const stranger = service.tab();
     const forged = service.tab();
     const cookie = tab.cookies.find(({ path }) => path === I)!;
-    forged.cookies = [{ ...cookie, value: `${cookie.value.slice(0, -1)}_` }, { ...tab.cookies.find(({ name }) => name === `${cookie.name}.sig`)! }];
+    forged.cookies = [{ ...cookie, value: `${cookie.value.slice(0, -1)}${cookie.value.endsWith('_') ? 'a' : '_'}` }, { ...tab.cookies.find(({ name }) => name === `${cookie.name}.sig`)! }];
     const unsigned = service.tab();
     unsigned.cookies = [cookie];
     const crossed = service.tab();

@@ -29,7 +29,7 @@ test('what is printed as JSON or YAML is what it was, without a character that s
       expect(plain(written)).toBe(written);
       expect(read(written)).toEqual(whole);
     }
-  }));
+  }), { examples: [[null, ' \n'], [null, '  \n\n'], [' \n', 'a']] });
 });
 
 test('columns are as wide as in kubectl', () => { expect(table(['A', 'LONGER', 'B'], [['x', 'y', 'z'], ['much longer', '', 'last']])).toBe('A             LONGER   B\nx             y        z\nmuch longer            last\n') });

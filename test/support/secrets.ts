@@ -5,7 +5,7 @@ import type { Answer } from './tab.js';
 /** Long enough that nothing else is the same by chance. */
 const long = 16;
 /** Fields of answers and parameters of redirects that open something to whoever has them. */
-const opening = ['access_token', 'refresh_token', 'id_token', 'device_code', 'code', 'code_verifier', 'client_secret', 'assertion', 'client_assertion'];
+const opening = ['access_token', 'refresh_token', 'id_token', 'device_code', 'code', 'code_verifier', 'client_secret', 'client_assertion'];
 const everything = { start: '!', end: '~~' };
 
 /** What the browsers and Clients of one file of tests were given that opens something, and the values that were supplied of people: nothing of it may be left in a store or a log. */
@@ -25,14 +25,14 @@ export class Secrets {
     }
   }
 
-  /** Remembers what an answer gives away, and what was sent for it. */
+  /** Remembers what an answer gives away, and what was sent for a token. */
   note({ headers, body }: Pick<Answer, 'headers' | 'body'>, sent: string | Buffer = ''): void {
     for (const line of headers['set-cookie'] ?? []) this.add(line.slice(line.indexOf('=') + 1).split(';')[0]);
     const target = headers.location;
     if (target && URL.canParse(target, 'http://localhost')) this.#fields(Object.fromEntries(new URL(target, 'http://localhost').searchParams));
-    if (!String(sent).startsWith('{')) this.#fields(Object.fromEntries(new URLSearchParams(String(sent))));
     if (body === null || typeof body !== 'object') return;
     this.#fields(body);
+    if (body.access_token) this.#fields(Object.fromEntries(new URLSearchParams(String(sent))));
     this.add(body.kind === 'ClientSecret' && body.status.secret);
     for (const mail of body.kind === 'MockMessageList' ? body.items : [body]) if (mail.kind === 'MockMessage' || body.kind === 'MockMessageList') this.#mail(mail.status ?? {});
   }

@@ -59,7 +59,7 @@ export async function record(plan: Plan): Promise<Recorded> {
   return { history: { seed, about, calls: to.calls, faults: to.faults, log, tracks: watchers.map(({ track }) => track) }, surprises: to.surprises, codes: to.codes, rounds: racers.reduce((sum, { done }) => sum + done, 0), opened: watchers.reduce((sum, { opened }) => sum + opened, 0) };
 }
 
-/** Each harm in turn, in an order that chance makes anew for every round of them. */
+/** Each harm in turn, in an order that chance makes anew for every round of them; then, on a machine so slow that nobody has got as far as signing out, the calm for one to do so. */
 async function harm({ harms, seconds }: Plan, to: Recorder): Promise<void> {
   let due: Harm[] = [];
   for (const end = to.now() + seconds * 1000; to.now() < end;) {
@@ -71,6 +71,7 @@ async function harm({ harms, seconds }: Plan, to: Recorder): Promise<void> {
     to.faults.push({ what: one!.what, start, end: to.now() });
   }
   await pause(1_500);
+  for (const until = to.now() + 60_000; to.now() < until && !to.calls.some(({ type }) => type === 'signout');) await pause(200);
 }
 
 /** Writes every object once more with each label, so that every watcher has something to be told; the last revision of each, and of all under ''. */
