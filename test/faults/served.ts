@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { newKeys } from '../../registry/keys.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
+import { openEtcd } from '../../storage/etcd/etcd.js';
+import type { Storage } from '../../storage/storage.js';
 import { logsHoldNone, storeHoldsNone } from '../support/secrets.js';
 import { Tab } from '../support/tab.js';
 
@@ -114,10 +116,16 @@ export class Served {
   async end(): Promise<void> {
     await this.#end('SIGKILL');
     logsHoldNone(this.complaints);
+    const storage = await this.#store();
+    if (storage) await storeHoldsNone(storage).finally(() => storage.close());
+  }
+
+  /** What it served from, while nobody does; nothing where that was removed or does not answer. */
+  async #store(): Promise<Storage | undefined> {
+    const at = this.#flags.indexOf('--etcd-servers');
+    if (at >= 0) return openEtcd({ servers: this.#flags[at + 1]!.split(','), prefix: '/vestibule/' }).catch(() => undefined);
     const directory = join(this.directory, 'store');
-    if (!existsSync(directory)) return;
-    const storage = await openEmbedded({ directory });
-    await storeHoldsNone(storage).finally(() => storage.close());
+    return existsSync(directory) ? openEmbedded({ directory }) : undefined;
   }
 
   /** SIGTERM, as whoever rolls replicas over sends it; the exit code. */

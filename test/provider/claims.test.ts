@@ -7,7 +7,7 @@ import { createClient, startTest, stopAll, temporary, type TestService } from '.
 import { begin, mailTo, redeem, signIn, type Begun } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { until } from './house.js';
-import { says, Supplier } from './supplier.js';
+import { lies, says, Supplier } from './supplier.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
 const scopes = (...names: string[]) => [{ name: 'openid', required: true }, ...names.map((name) => ({ name, required: false })), { name: 'offline_access', required: false }];
@@ -129,7 +129,7 @@ describe('a supplier that', () => {
   const first = async (): Promise<any> => (await reviewsOf(op, before + 1))[before];
 
   test('lies about who it is, about anything undeclared and about types is not believed (H3)', async () => {
-    supplier.answer = says({ sub: 'root', iss: 'https://evil.test', aud: 'x', exp: 1, email: 'root@example.test', email_verified: true, groups: ['operators'], points: '7', tier: 7, elite: 'true', lounges: ['a', 1], undeclared: secret, __proto__: { polluted: true } });
+    supplier.answer = lies({ sub: 'root', iss: 'https://evil.test', aud: 'x', exp: 1, email: 'root@example.test', email_verified: true, groups: ['operators'], points: '7', tier: 7, elite: 'true', lounges: ['a', 1], undeclared: secret, __proto__: { polluted: true } });
     await supplier.declare(service, 'card', { tier: 'string', points: 'number', elite: 'boolean', lounges: 'strings', constructor: 'string' } as never);
     const asked = await toConsent(service, 'openid card');
     expect(asked.consent[1]).toMatchObject({ preview: [] });

@@ -53,7 +53,12 @@ export class Supplier {
 }
 
 /** Answers these claims as it should. */
-export const says = (claims: Record<string, unknown>): Answer => (response, { body }) => {
-  seen.add(...Object.values(claims).flat());
+export const says = (claims: Record<string, unknown>): Answer => {
+  seen.claim(...Object.values(claims).flat());
+  return lies(claims);
+};
+
+/** The same of claims that are words of this service's own, such as the name of a group. */
+export const lies = (claims: Record<string, unknown>): Answer => (response, { body }) => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...body, status: { claims } }));
 };

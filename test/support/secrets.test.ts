@@ -13,6 +13,15 @@ test('a secret is found wherever it stands, a code where it stands alone, and no
   for (const text of ['', 'cookie-of-somebod', 'state-of-somebody', '1234567', 'a123456', '.123456Z', 'token-of-someone']) expect([text, secrets.in(text)]).toEqual([text, false]);
 });
 
+test('a record says no claim, however short, alone or among other words', () => {
+  const secrets = new Secrets();
+  secrets.claim('gold', 'a.b+c', 918273, 'of', true, 'supplied-of-somebody');
+  const record = (text: string): Buffer => Buffer.from(`....${JSON.stringify({ spec: { text } })}`);
+  for (const text of ['gold', 'tier gold!', 'a.b+c', '918273', 'supplied-of-somebody']) expect([text, secrets.claimedIn(record(text))]).toEqual([text, true]);
+  for (const text of ['golden', 'fool-gold', 'aXb+c', 'of', 'true', '']) expect([text, secrets.claimedIn(record(text))]).toEqual([text, false]);
+  expect([secrets.in('gold'), secrets.in('"supplied-of-somebody"')]).toEqual([false, true]);
+});
+
 test('a service does not stop well with a secret of a browser in its log or its store', async () => {
   const [logging, storing, clean] = await Promise.all([startTest(), startTest(), startTest()]);
   for (const service of [logging, storing, clean]) await createClient(service, 'app');
