@@ -59,8 +59,22 @@ export class Admission {
     if (ask.name === undefined) return this.#collection(asking);
     if (ask.kind.bound && !(caller.type === 'Browser' && caller.interaction === ask.name) && ask.verb !== 'list') throw notFound(ask.kind, ask.name);
     const held = this.#store.atHand(ask.kind, ask.name);
-    return held ? this.#object(asking, held.stored) : this.#store.stored(ask.kind, ask.name).then((target) => this.#object(asking, target));
+    return held ? this.#object(asking, held.stored) : this.#recalled(asking) ?? this.#read(asking);
   }
+
+  async #read(asking: Asking): Promise<Admitted> { return this.#object(asking, await this.#store.stored(asking.ask.kind, asking.ask.name!)) }
+
+  /** A change of an object that is remembered is let in as of then, without reading it: its commit proves that it still stands, and what is refused, or not proved, is decided on what does. */
+  #recalled(asking: Asking): Admitted | undefined {
+    const { ask, caller, facts, quiet, supposed } = asking;
+    if ((ask.verb !== 'update' && ask.verb !== 'patch') || ask.action || quiet || supposed || ask.query.has('dryRun')) return undefined;
+    const target = this.#store.recall(ask.kind, ask.name!);
+    const decision = target && this.#authorize(new ObjectQuestion(asking, target, ask.name!, 'allowed') as Question);
+    return decision?.allowed ? { ask, caller, facts, decision, target, recalled: true } : undefined;
+  }
+
+  /** Decides anew on what stands now. */
+  again({ ask, caller, facts = noFacts }: Admitted): Promise<Admitted> { return this.#read({ ask: ask as ResourceAsk, caller, facts }) }
 
   /** Lets a request for anything else in: who asks makes no difference to it. */
   admitOther(ask: OtherAsk, site?: string): Admitted {

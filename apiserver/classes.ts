@@ -12,6 +12,8 @@ export interface Admitted {
   readonly decision: Decision;
   /** The object the path names, as it was when the decision was made. */
   readonly target?: Stored;
+  /** It is but remembered: whatever comes of it is to be proved by a commit. */
+  readonly recalled?: boolean;
   /** What policy was told of the request besides. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The owner to whose range a list, watch or deletecollection is narrowed. */

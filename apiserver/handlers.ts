@@ -2,7 +2,7 @@ import type { ActionBody, AnyKind, Call, CreationBody, KindObject, Ports, Reques
 import type { NetworkLimits } from '../registry/limits.js';
 import type { Registry } from '../registry/registry.js';
 import { badRequest, invalid, notFound } from '../registry/status.js';
-import type { Store } from '../registry/store.js';
+import { Outdated, type Store } from '../registry/store.js';
 import type { Admission } from './admission.js';
 import { readObject, refuseBodyType } from './body.js';
 import type { Admitted, Req, Res } from './classes.js';
@@ -93,10 +93,17 @@ export class Handlers {
     if (ask.kind.changeLimit) await this.#parts.limits.spend(ask.kind.changeLimit, req.network, Date.now());
     refuseBodyType(req);
     const body = await readObject(req, ask.kind.bodyLimit ?? bodyLimit);
-    const call = this.#call(req, res, isDryRun(ask));
     const { schema } = this.#parts.registry.schemas(ask.kind).spec;
-    const object = await call.change((tx) => tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, normalised(body), how, schema))));
-    await this.#answer(req, res, 200, object, call);
+    const write = async (): Promise<void> => {
+      const call = this.#call(req, res, isDryRun(ask));
+      const object = await call.change((tx) => tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, normalised(body), how, schema))));
+      await this.#answer(req, res, 200, object, call);
+    };
+    try { await write() } catch (error) {
+      if (!(error instanceof Outdated)) throw error;
+      req.admitted = await this.#parts.admission.again(req.admitted!);
+      await write();
+    }
   }
 
   async delete(req: Req, res: Res): Promise<void> {
@@ -134,7 +141,7 @@ export class Handlers {
         const target = await tx.get(ask.kind, stored.name);
         if (target) refusePreconditions(ask, options, target);
         return tx.delete(ask.kind, stored.name);
-      }, [], decision);
+      }, decision);
       if (old) gone.push(this.#ended(ask.kind, old, call));
       if (gone.length === most) break;
     }
@@ -198,10 +205,10 @@ export class Handlers {
   }
 
   #call(req: Req, res: Res, dryRun = false): Call {
-    const { caller, target, decision } = req.admitted!;
+    const { caller, target, recalled = false, decision } = req.admitted!;
     const site = siteOf(req);
     const request: RequestFacts = { auditID: req.auditID, network: req.network, userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), browser: isBrowser(req), ...(site && { site }) };
-    return this.#parts.store.call({ caller, request, ports: this.#parts.ports(req, res), dryRun, decision, ...(target && { target }) });
+    return this.#parts.store.call({ caller, request, ports: this.#parts.ports(req, res), dryRun, decision, ...(target && { target: { stored: target, recalled } }) });
   }
 }
 

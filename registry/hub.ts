@@ -72,6 +72,7 @@ export class Hub {
   readonly #barriers = new Map<string, Revision>();
   readonly #committed = new Map<string, Revision>();
   readonly #reading = new Map<string, { stale: boolean; readers: number }>();
+  readonly #hearing: ((change: Change) => void)[] = [];
   #waiting: { revision: Revision; resolve: () => void }[] = [];
   #cachedBytes = 0;
   #revision: Revision = 0;
@@ -146,6 +147,9 @@ export class Hub {
       this.#committed.set(key.split('/', 2)[1]!, revision);
     }
   }
+
+  /** Tells of every change of an object as it is heard, and of nothing that was before; `hear` may not throw. */
+  tell(hear: (change: Change) => void): void { this.#hearing.push(hear) }
 
   /** The last commit of this replica that wrote to `resource` before it was heard of, or 0. */
   committedTo(resource: string): Revision { return this.#committed.get(resource) ?? 0 }
@@ -232,6 +236,7 @@ export class Hub {
     const resource = change.key.split('/')[1]!;
     const kind = this.#kinds.get(resource);
     if (!kind) return;
+    for (const hear of this.#hearing) hear(change);
     const event = new HubEvent(kind, change, revision);
     const mark = this.#reading.get(change.key);
     if (mark) mark.stale = true;

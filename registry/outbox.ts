@@ -95,11 +95,14 @@ class Queue {
   readonly #store: Store;
   readonly #keys: Keys;
   readonly #log: Log;
-  readonly #rows = new Map<string, Entry>();
+  /** Rows that are due, in the order they became so, and those that are not yet, with when they are. */
+  readonly #ready = new Map<string, Entry>();
+  readonly #later = new Map<string, { readonly entry: Entry; readonly due: number }>();
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #resting = new Map<string, number>();
   readonly #since = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
+  #wakesAt = Infinity;
   #stopped = false;
 
   constructor(worker: Worker, store: Store, keys: Keys, log: Log) {
@@ -112,9 +115,8 @@ class Queue {
   offer(entry: Entry): void {
     if (!this.#since.has(entry.key)) this.#since.set(entry.key, Date.now());
     if (this.#underWay.has(entry.key)) return;
-    try { decodeRow(entry.value) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
-    this.#rows.set(entry.key, entry);
-    this.#pump();
+    this.#put(entry);
+    this.#start();
   }
 
   /** How many rows there are, and since when the oldest is known. */
@@ -125,7 +127,8 @@ class Queue {
 
   forget(key: string): void {
     this.#since.delete(key);
-    this.#rows.delete(key);
+    this.#ready.delete(key);
+    this.#later.delete(key);
     this.#resting.delete(key);
   }
 
@@ -135,20 +138,50 @@ class Queue {
     await Promise.all(this.#underWay.values());
   }
 
-  #pump(): void {
-    clearTimeout(this.#timer);
+  #put(entry: Entry): void {
+    const { key } = entry;
+    let due = this.#resting.get(key) ?? 0;
+    try { due = Math.max(due, dueAt(decodeRow(entry.value).head)) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
+    if (due <= Date.now()) {
+      this.#later.delete(key);
+      return void this.#ready.set(key, entry);
+    }
+    this.#ready.delete(key);
+    this.#later.set(key, { entry, due });
+    this.#wakeAt(due);
+  }
+
+  /** Takes up rows that are due, as many as may be under way. */
+  #start(): void {
     if (this.#stopped) return;
+    for (const [key, entry] of this.#ready) {
+      if (this.#underWay.size >= this.#worker.parallel) return;
+      if (this.#underWay.has(key)) continue;
+      this.#ready.delete(key);
+      this.#underWay.set(key, this.#one(entry).finally(() => { this.#underWay.delete(key); this.#start() }));
+    }
+  }
+
+  /** Looks for what has become due at `due`, or within a minute, since the clock may be set. */
+  #wakeAt(due: number): void {
+    if (this.#stopped || due >= this.#wakesAt) return;
+    clearTimeout(this.#timer);
+    this.#wakesAt = due;
+    this.#timer = setTimeout(() => this.#wake(), Math.min(due - Date.now(), 60_000));
+    this.#timer.unref();
+  }
+
+  #wake(): void {
+    this.#wakesAt = Infinity;
     const now = Date.now();
     let next = Infinity;
-    for (const [key, entry] of this.#rows) {
-      const due = Math.max(dueAt(decodeRow(entry.value).head), this.#resting.get(key) ?? 0);
+    for (const [key, { entry, due }] of this.#later) {
       if (due > now) { next = Math.min(next, due); continue }
-      if (this.#underWay.size >= this.#worker.parallel) return;
-      this.#rows.delete(key);
-      this.#underWay.set(key, this.#one(entry).finally(() => { this.#underWay.delete(key); this.#pump() }));
+      this.#later.delete(key);
+      this.#ready.set(key, entry);
     }
-    if (next !== Infinity) this.#timer = setTimeout(() => this.#pump(), Math.min(next - now, 60_000));
-    this.#timer?.unref();
+    if (next !== Infinity) this.#wakeAt(next);
+    this.#start();
   }
 
   /** Claims, carries out, and settles one row; where it still stands afterwards it is looked at again when due. */
@@ -161,7 +194,7 @@ class Queue {
       this.#log.warn({ err: error, worker: this.#worker.name }, 'an outbox row was left for later');
     }
     const again = await this.#store.storage.get(entry.key).catch(() => ({ entry }));
-    if (again.entry) this.#rows.set(entry.key, again.entry);
+    if (again.entry) this.#put(again.entry);
     else this.#since.delete(entry.key);
   }
 

@@ -5,6 +5,7 @@ import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
 import type { AnyKind, Call, Caller, Decision, Draft, KindObject, ObjectOf, Part, Ports, Reader, RequestFacts, Settings, Transaction } from './kind.js';
 import type { Keys } from './keys.js';
+import { Recollection } from './recollection.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
 import { copyOf, counts, objectKey, storedOf, type Stored } from './stored.js';
@@ -24,10 +25,19 @@ interface StoreParts {
 }
 
 /** What differs from call to call. */
-interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Stored; decision?: Decision }
+interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Target; decision?: Decision }
+
+/** What a request is about, as it was read for its decision; `recalled` where it is but remembered, so that only a commit proves it. */
+export interface Target { readonly stored: Stored; readonly recalled?: boolean }
+
+/** What was remembered does not stand any more, or there was nothing to prove it: whatever was decided on it is to be decided anew, on what stands. */
+export class Outdated extends Error { override readonly name = 'Outdated' }
 
 /** What came of a change: whether there was anything to commit. */
 interface Done<T> { readonly result: T; readonly committed: boolean }
+
+/** What came of one try: a race may have been lost at a key. */
+type Attempt<T> = Done<T> | { readonly lostAt: string }
 
 const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
 const deadline = 10_000;
@@ -38,6 +48,8 @@ export class Store {
   readonly registry: Registry;
   readonly hub: Hub;
   readonly #parts: StoreParts;
+  /** Present where reading means asking another process. */
+  readonly #recollection: Recollection | undefined;
   readonly #turns = new Map<string, Promise<void>>();
 
   constructor(parts: StoreParts) {
@@ -45,6 +57,9 @@ export class Store {
     this.registry = parts.registry;
     this.hub = parts.hub;
     this.#parts = parts;
+    if (parts.storage.peek) return;
+    const recollection = (this.#recollection = new Recollection());
+    parts.hub.tell((change) => recollection.heard(change));
   }
 
   /** The Call through which kinds see one request; its first change begins from the target as it was read for the decision. */
@@ -59,7 +74,7 @@ export class Store {
       change: async (work) => {
         const read = target;
         target = undefined;
-        const { result, committed } = await this.#change(call, work, read && [read], decision);
+        const { result, committed } = await this.#change(call, work, read, decision);
         if (committed) decision = undefined;
         return result;
       },
@@ -96,6 +111,16 @@ export class Store {
   /** The same without waiting: undefined too where the cache does not have it or cannot be trusted. */
   held(kind: AnyKind, name: string): Stored | undefined { return live(this.hub.held(objectKey(kind, name))?.stored) }
 
+  /** One object as this replica remembers it: for a change to begin from, which proves it or is {@link Outdated}. */
+  recall(kind: AnyKind, name: string): Stored | undefined {
+    const entry = this.#recalled(objectKey(kind, name));
+    return counts(entry, Date.now()) ? storedOf(kind, entry) : undefined;
+  }
+
+  #recalled(key: string): Entry | undefined {
+    return this.#recollection && (this.#recollection.recall(key) ?? this.hub.held(key)?.stored?.entry);
+  }
+
   /** Reads of one kind, for whoever has already been let in. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
     type O = ObjectOf<K>;
@@ -125,24 +150,47 @@ export class Store {
     }
   }
 
-  /** One commit of `work`, begun from what was `read` already, together with the `decision` that allows it; when a race was lost the work runs again, until it wins or ten seconds passed (503). */
-  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = [], decision?: Decision): Promise<T> {
-    return (await this.#change(call, work, read, decision)).result;
+  /** One commit of `work` together with the `decision` that allows it; when a race was lost the work runs again, until it wins or ten seconds passed (503). */
+  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, decision?: Decision): Promise<T> {
+    return (await this.#change(call, work, undefined, decision)).result;
   }
 
-  async #change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: readonly Stored[] = [], decision?: Decision): Promise<Done<T>> {
-    let outcome = await this.#attempt(call, work, read, decision);
+  async #change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: Target | undefined, decision: Decision | undefined): Promise<Done<T>> {
+    let outcome = await this.#guess(call, work, read, decision) ?? await this.#attempt(call, work, { get: this.#get, known: read ? [read.stored] : [] }, decision);
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
       outcome = await this.#inTurn(outcome.lostAt, async () => {
         if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
-        return this.#attempt(call, work, [], decision);
+        return this.#attempt(call, work, { get: this.#get }, decision);
       });
     }
     return outcome;
   }
 
-  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, known: readonly Stored[], decision: Decision | undefined): Promise<Done<T> | { lostAt: string }> {
-    const source: Source = { get: async (key) => (await guard(this.storage.get(key))).entry, known };
+  /** The first try, begun from what is remembered, which spares the reads; undefined where no commit proves it, be it that something was refused or that there was nothing to write. */
+  async #guess<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: Target | undefined, decision: Decision | undefined): Promise<Attempt<T> | undefined> {
+    if (!this.#recollection || call.dryRun) return undefined;
+    let guessed = read?.recalled ?? false;
+    const get = async (key: string): Promise<Entry | undefined> => {
+      const recalled = this.#recalled(key);
+      if (!recalled) return this.#get(key);
+      guessed = true;
+      return recalled;
+    };
+    let refused = false;
+    const tried = (tx: Transaction): Promise<T> => work(tx).catch((error: unknown) => { refused = true; throw error });
+    try {
+      const outcome = await this.#attempt(call, tried, { get, known: read ? [read.stored] : [] }, decision);
+      if (!guessed || ('lostAt' in outcome ? !read?.recalled : outcome.committed)) return outcome;
+    } catch (error) {
+      if (!guessed || !refused) throw error;
+    }
+    if (read?.recalled) throw new Outdated();
+    return undefined;
+  }
+
+  readonly #get = async (key: string): Promise<Entry | undefined> => (await guard(this.storage.get(key))).entry;
+
+  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, source: Source, decision: Decision | undefined): Promise<Attempt<T>> {
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
@@ -168,7 +216,7 @@ export class Store {
 
   /** What creates, changes or deletes one object in somebody else's commit. */
   async stage<K extends AnyKind>(kind: K, name: string, work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave'): Promise<Part> {
-    const tx = new StoreTransaction(this.registry, { get: async (key) => (await guard(this.storage.get(key))).entry }, this.systemCall());
+    const tx = new StoreTransaction(this.registry, { get: this.#get }, this.systemCall());
     const old = await tx.get(kind, name);
     const outcome = work(old && copyOf(old));
     if (outcome === 'delete') await tx.delete(kind, name);
@@ -197,7 +245,9 @@ export class Store {
 
   async #write(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
     const outcome = await traced('commit', () => this.storage.commit(checks, writes), (done) => ({ 'vestibule.writes': writes.length, 'vestibule.committed': done.committed, ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }) }));
-    if (outcome.committed) this.hub.committed(writes.map((write) => ('put' in write ? write.put : write.delete)), outcome.revision);
+    if (!outcome.committed) { this.#recollection?.lost(outcome); return outcome }
+    this.#recollection?.made(checks, writes, outcome.revision);
+    this.hub.committed(writes.map((write) => ('put' in write ? write.put : write.delete)), outcome.revision);
     return outcome;
   }
 }

@@ -36,7 +36,7 @@ class Deaf {
 
 describe.each(['embedded', 'etcd'] as const)('what is read without a version, on %s', (store) => {
   test('a list has what was answered before it, though the hub has not heard of it', async () => {
-    if (store === 'etcd') etcd = await startEtcd();
+    if (store === 'etcd') etcd ??= await startEtcd();
     const deaf = new Deaf(store === 'etcd' ? await openEtcd({ servers: [etcd!.endpoint], prefix: '/latest/' }) : await openEmbedded({ directory: join(temporary(), 'store') }));
     const service = await startTest({ storage: deaf.storage, flags: ['--operators', 'op@example.test'] });
     await createClient(service, 'app');
@@ -53,4 +53,42 @@ describe.each(['embedded', 'etcd'] as const)('what is read without a version, on
       deaf.free();
     }
   });
+
+  test('a change begins from what stands, though another replica changed it unheard', async () => {
+    if (store === 'etcd') etcd ??= await startEtcd();
+    const directory = join(temporary(), 'store');
+    const near = store === 'etcd' ? undefined : await openEmbedded({ directory });
+    const open = async (): Promise<Storage> => near ?? openEtcd({ servers: [etcd!.endpoint], prefix: '/unheard/' });
+    const deaf = new Deaf(await open());
+    const flags = ['--operators', 'op@example.test', '--limit-factor', '100'];
+    const service = await startTest({ storage: deaf.storage, flags });
+    const other = await startTest({ storage: near ? unclosed(near) : await open(), keys: service.keys, flags: [...flags, '--base-url', service.baseURL] });
+    await createClient(service, 'app');
+    const { tab } = await signIn(service, 'op@example.test');
+    const elsewhere = Object.assign(other.tab(), { cookies: tab.cookies });
+    const group = (at: typeof tab) => at.get('groups/team').is(200);
+    await tab.post('groups', { metadata: { name: 'team' }, spec: { displayName: 'Team' } }).is(201);
+    const { body: first } = await tab.patch('groups/team', { spec: { displayName: 'The team' } }).is(200);
+    deaf.held = true;
+    try {
+      await elsewhere.patch('groups/team', { metadata: { labels: { by: 'another' } } }).is(200);
+      const { body: both } = await tab.patch('groups/team', { spec: { displayName: 'A team' } }).is(200);
+      expect([both.metadata.labels, both.spec.displayName]).toEqual([{ by: 'another' }, 'A team']);
+      const { body: newest } = await elsewhere.patch('groups/team', { spec: { displayName: 'Their team' } }).is(200);
+      await tab.patch('groups/team', { metadata: { resourceVersion: first.metadata.resourceVersion }, spec: { displayName: 'Stale' } }).fails(409, 'Conflict');
+      await tab.patch('groups/team', { metadata: { resourceVersion: newest.metadata.resourceVersion }, spec: { displayName: 'Ours' } }).is(200);
+      expect((await group(elsewhere)).body.spec.displayName).toBe('Ours');
+      await elsewhere.patch('groups/team', { spec: { displayName: 'Theirs' } }).is(200);
+      await tab.patch('groups/team', { spec: { displayName: 'Ours' } }).is(200);
+      expect((await group(elsewhere)).body.spec.displayName).toBe('Ours');
+      await elsewhere.delete('groups/team').is(200);
+      await tab.patch('groups/team', { spec: { displayName: 'Gone' } }).fails(404, 'NotFound');
+      await tab.get('groups/team').fails(404, 'NotFound');
+    } finally {
+      deaf.free();
+    }
+  });
 });
+
+/** The same storage for one more service: only the first closes it. */
+const unclosed = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => {} : typeof Reflect.get(target, name) === 'function' ? Reflect.get(target, name).bind(target) : Reflect.get(target, name)) });

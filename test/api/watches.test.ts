@@ -211,12 +211,17 @@ describe.each(['embedded', 'etcd'] as const)('watches (5), on %s', (store) => {
         for (let i = from; i < from + 8; i += 1) await tx.create(Group, { metadata: { name: `large-${of}-${i}`, labels: { of }, annotations: { large: 'x'.repeat(100_000) } }, spec: { displayName: 'large', members: [] }, status: {} });
       });
       const real = globalThis.setTimeout;
-      let cut = (): void => {};
+      let [stalled, cut] = [false, (): void => {}];
       const impatient = new Promise<void>((resolve) => { cut = resolve });
-      globalThis.setTimeout = ((work: () => void, milliseconds: number) => (milliseconds === 60_000 ? real(() => { work(); cut() }, 300) : real(work, milliseconds))) as typeof setTimeout;
+      globalThis.setTimeout = ((work: () => void, milliseconds: number) => {
+        if (milliseconds !== 60_000) return real(work, milliseconds);
+        const timer = real(() => { if (!stalled) return void timer.refresh(); work(); cut() }, 300);
+        return timer;
+      }) as typeof setTimeout;
       try {
         const stream = await new Stream(operator, `groups?watch=true&labelSelector=of%3D${of}`).until(({ code }) => code === 200);
         stream.stall();
+        stalled = true;
         await impatient;
         stream.goOn();
         await stream.until(({ ended }) => ended);

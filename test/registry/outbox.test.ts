@@ -76,6 +76,16 @@ describe('the outbox', () => {
     expect(one.ran).toHaveLength(1);
   });
 
+  test('takes rows up when each is due, in whatever order they came', async () => {
+    const one = worker('AtMostOnce');
+    const room = await open(one);
+    const now = Date.now();
+    for (const [id, wait] of [['late', 600_000], ['second', 3_000], ['first', 150], ['none', 0]] as const) await room.later('errand', {}, { id, notBefore: now + wait, until: now + 900_000 });
+    await until(async () => (await rows()).length === 1, 'what is due');
+    expect(one.ran.map(({ id }) => id)).toEqual(['none', 'first', 'second']);
+    expect((await rows()).map(({ key }) => key)).toEqual(['outbox/errand/late']);
+  });
+
   test('holds nothing of a payload in the clear', async () => {
     const room = await open();
     await room.later('errand', { say: 'a secret code' }, { id: 'a' });
