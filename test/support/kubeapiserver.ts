@@ -85,13 +85,13 @@ export class KubeAPIServer {
     this.write('tokens.csv', Object.entries(users).map(([user, groups]) => `${this.#tokens[user as User]},${user},uid-${user},"${groups.join()}"\n`).join(''));
   }
 
-  /** Starts etcd and it; resolves once it is ready and has its own roles and namespaces. */
-  static async start(): Promise<KubeAPIServer> {
+  /** Starts etcd and it, perhaps with further flags; resolves once it is ready and has its own roles and namespaces. */
+  static async start(more: readonly string[] = []): Promise<KubeAPIServer> {
     if (binaries === '') throw new Error('KUBERNETES_BIN does not say where kube-apiserver is: run this by hack/test-cluster');
     const [etcd, [port]] = await Promise.all([startEtcd(), freePorts(1)]);
     const cluster = new KubeAPIServer(etcd, port!);
     try {
-      cluster.#server = new Program('kube-apiserver', cluster.folder, cluster.#flags());
+      cluster.#server = new Program('kube-apiserver', cluster.folder, [...cluster.#flags(), ...more]);
       const ready = async (): Promise<number> => {
         if (cluster.#server!.ended) throw new Error(`kube-apiserver ended: ${cluster.log.slice(-3_000)}`);
         const codes = await Promise.all(['/readyz', '/api/v1/namespaces/kube-system', '/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles/extension-apiserver-authentication-reader'].map((path) => cluster.as('admin').get(path, { plain: true }).then(({ code }) => code, () => 0)));
@@ -120,9 +120,9 @@ export class KubeAPIServer {
 
   token(user: User): string { return this.#tokens[user] }
 
-  /** A user's kubectl. */
-  kubectl(user: User): Kubectl {
-    this.#made.push(new Kubectl({ version: '', path: join(binaries, 'kubectl') }, { url: this.url, ca: Buffer.from(this.ca) }, this.#tokens[user]));
+  /** A user's kubectl; without one, that of whoever has yet to say who they are. */
+  kubectl(user?: User): Kubectl {
+    this.#made.push(new Kubectl({ version: '', path: join(binaries, 'kubectl') }, { url: this.url, ca: Buffer.from(this.ca) }, user && this.#tokens[user]));
     return this.#made.at(-1)!;
   }
 
@@ -157,11 +157,11 @@ export class KubeAPIServer {
     this.#pair('proxy', front.proxy);
   }
 
-  /** Starts the garbage collector and the controller of namespaces, as kubeadm's clusters run them: each with a service account of its own. */
-  startControllers(): void {
+  /** Starts controllers as kubeadm's clusters run them, each with a service account of its own: the garbage collector and that of namespaces, unless others are meant. */
+  startControllers(names = 'garbage-collector-controller,namespace-controller'): void {
     const at = (name: string): string => join(this.folder, name);
     this.#controllers = new Program('kube-controller-manager', this.folder, [
-      '--kubeconfig', this.config('system:kube-controller-manager'), '--controllers=garbage-collector-controller,namespace-controller', '--use-service-account-credentials=true', '--leader-elect=false', '--secure-port=0',
+      '--kubeconfig', this.config('system:kube-controller-manager'), '--controllers', names, '--use-service-account-credentials=true', '--leader-elect=false', '--secure-port=0',
       '--service-account-private-key-file', at('accounts.key'), '--root-ca-file', at('ca.crt'), '--v=2',
     ]);
   }

@@ -103,9 +103,11 @@ export class Tab {
     return answer;
   }
 
+  /** As browsers send them: those of longer paths first (RFC 6265 5.4). */
   #cookieHeader(target: string): string {
     const path = target.split('?')[0]!;
-    return this.cookies.filter((cookie) => path === cookie.path || path.startsWith(cookie.path.endsWith('/') ? cookie.path : `${cookie.path}/`)).map(({ name, value }) => `${name}=${value}`).join('; ');
+    const sent = this.cookies.filter((cookie) => path === cookie.path || path.startsWith(cookie.path.endsWith('/') ? cookie.path : `${cookie.path}/`));
+    return sent.sort((one, other) => other.path.length - one.path.length).map(({ name, value }) => `${name}=${value}`).join('; ');
   }
 
   #keep({ headers }: Answer): void {
