@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { eachKubectl } from '../support/cluster.js';
 import { program, signedIn, vestibule } from '../support/command.js';
 import { Kubectl } from '../support/kubectl.js';
 import { signIn } from '../support/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);
@@ -72,6 +72,55 @@ test('the script for bash fills in what it is told', async () => {
 
 test('there is a script for each shell', async () => {
   for (const [shell, sign] of [['zsh', '#compdef vestibule'], ['fish', 'complete -c vestibule']]) expect((await vestibule(['completion', shell!], {})).out).toContain(sign);
+});
+
+/** A shell run with a home of its own and the command on its PATH. */
+function run(shell: string, args: readonly string[], home: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(shell, args, { env: { ...operator, HOME: home, PATH: `${bin}:${process.env.PATH}`, TERM: 'xterm' }, cwd: home, timeout: 100_000 }, (error, out, said) => (error || said ? reject(new Error(`${error?.message ?? ''} ${said} ${out}`)) : resolve(out)));
+  });
+}
+const whereInstalled = (shell: string): typeof test => (spawnSync(shell, ['-c', 'true']).status === 0 ? test : test.skip) as typeof test;
+
+/** A home with the script where docs/how-to/command.md says it goes, and two files. */
+async function homeWith(shell: string, at: string): Promise<string> {
+  const home = temporary();
+  mkdirSync(dirname(join(home, at)), { recursive: true });
+  writeFileSync(join(home, at), (await vestibule(['completion', shell], {})).out);
+  for (const name of ['staff.yaml', 'unlike.yaml']) writeFileSync(join(home, name), '');
+  return home;
+}
+
+whereInstalled('fish')('fish proposes what the script is told, from the file that it finds by itself (skipped where there is no fish)', async () => {
+  const home = await homeWith('fish', '.config/fish/completions/vestibule.fish');
+  const proposes = async (typed: string): Promise<string[]> => (await run('fish', ['-c', `complete -C '${typed}'`], home)).split('\n').filter(Boolean).map((line) => line.split('\t')[0]!);
+  expect(await proposes('vestibule get gr')).toEqual(['grants', 'groups']);
+  expect(await proposes('vestibule get -o json groups alpha ')).toEqual(['beta']);
+  expect(await proposes('vestibule delete group/al')).toEqual(['group/alpha']);
+  expect(await proposes('vestibule get --output=y')).toEqual(['--output=yaml']);
+  expect(await proposes('vestibule get ')).not.toContain('staff.yaml');
+  expect(await proposes('vestibule create -f st')).toEqual(['staff.yaml']);
+  expect(await run('fish', ['-c', "complete -C 'vestibule who'"], home)).toMatch(/^whoami\tprints who /);
+});
+
+whereInstalled('zsh')('zsh fills in what the script is told, from a file on its fpath and from the script itself (skipped where there is no zsh)', async () => {
+  const home = await homeWith('zsh', 'functions/_vestibule');
+  // A terminal of its own, in which Tab is pressed as somebody would; what becomes of the line, or what is listed below it, is waited for.
+  const pressed = `
+    zmodload zsh/zpty
+    begin() { zpty shell zsh -f -i; zpty -w shell "PS1=; autoload -Uz compinit; $1; print BE''GUN"; zpty -r shell seen '*BEGUN*' }
+    press() { zpty -n -w shell $'\\C-u'"$1"$'\\t'; zpty -r shell seen "*$2*"; print -r -- "$1 -> \${2//[*]/ }" }`;
+  const tried = `
+    press 'vestibule who' 'whoami'
+    press 'vestibule get gr' 'grants*groups'
+    press 'vestibule get -o json groups alpha ' 'beta'
+    press 'vestibule delete group/al' 'group/alpha'
+    press 'vestibule get --output=y' '--output=yaml'
+    press 'vestibule create -f st' 'staff.yaml'
+    zpty -d shell`;
+  for (const start of ["fpath=(~/functions \\$fpath); compinit -u -d ~/dump", 'compinit -u -d ~/other; source <(vestibule completion zsh)']) {
+    expect((await run('zsh', ['-f', '-c', `${pressed}\nbegin "${start}"\n${tried}`], home)).trim().split('\n')).toHaveLength(6);
+  }
 });
 
 test('as a plugin of kubectl it is called so, and completes as kubectl asks', async () => {
