@@ -1,7 +1,7 @@
 import { constants, randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { Server as NetServer, type AddressInfo } from 'node:net';
 import { StatusError, badRequest } from '../registry/status.js';
 import { Req, Res } from './classes.js';
 import type { TrustSource } from './frontproxy/trust.js';
@@ -39,8 +39,8 @@ export class Listener {
     return this.#http.address() as AddressInfo;
   }
 
-  /** Takes no more connections; resolves once the last has ended. */
-  close(): Promise<void> { return new Promise((resolve) => { this.#http.close(() => resolve()) }) }
+  /** Takes no more connections and leaves those that are open alone (which close of node:http would not); resolves once the last has ended. */
+  close(): Promise<void> { return new Promise((resolve) => { NetServer.prototype.close.call(this.#http, () => { this.#http.close(); resolve() }) }) }
 
   /** Ends connections that answer nothing at the moment, or all of them. */
   hangUp(which: 'idle' | 'all'): void {

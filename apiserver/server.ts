@@ -110,13 +110,18 @@ export class Server {
 
   ready(): void { this.#ready = true }
 
-  /** Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s (`operations.md` 4). */
+  /**
+   * Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s (`operations.md` 4). A connection whose watch has ended is
+   * the one that a proxy takes for its next request, and what is sent while it is hung up on fails there for good where it may not be repeated: so
+   * connections are left alone for a second more, in which such a request is answered, with the word that the connection is closed.
+   */
   async stop(options: { delay?: number } = {}): Promise<void> {
     this.#stopping = true;
     await new Promise((resolve) => setTimeout(resolve, options.delay ?? 0));
     const closed = Promise.all(this.#listeners.map((one) => one.close()));
     const hangUp = (which: 'idle' | 'all') => { for (const one of this.#listeners) one.hangUp(which) };
     await this.#watcher.stop();
+    await lingered(closed);
     hangUp('idle');
     const late = setTimeout(hangUp, 10_000, 'all');
     const idle = setInterval(hangUp, 50, 'idle');
@@ -262,6 +267,15 @@ export class Server {
 
   /** A name as logs may hold it: an address as a keyed hash (`security.md` 1.7). */
   readonly #hidden = (text: string): string => (text.includes('@') ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}` : text);
+}
+
+/** Milliseconds for which connections on which nothing is asked stay open at a stop, once watches have ended. */
+const linger = 1_000;
+
+async function lingered(closed: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([closed, new Promise((resolve) => { timer = setTimeout(resolve, linger) })]);
+  clearTimeout(timer);
 }
 
 /** What the provider's library says of the store, in this API's words: it carries the HTTP status alone. */

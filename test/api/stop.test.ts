@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { makeCertificates } from '../storage/certificates.js';
@@ -33,6 +33,34 @@ test('a stop ends watches cleanly with a last bookmark, and finishes what is in 
   expect(await slow).toBe(200);
   await stopped;
   await expect(service.tab().get('/livez')).rejects.toThrow();
+});
+
+test('a connection on which a watch has ended is not hung up on under the next request: that is answered, and says that the connection is closed', async () => {
+  const service = await startTest({ flags: ['--limit-factor', '100', '--operators', 'op@example.test'] });
+  await createClient(service, 'app');
+  const { tab } = await signIn(service, 'op@example.test');
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const { hostname, port } = new URL(service.url);
+  const cookie = tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  const body = JSON.stringify({ metadata: { name: 'late' }, spec: { displayName: 'Late', members: [] } });
+  /** As a proxy does that has one connection: what it is asked next goes out on it the moment it is free. */
+  const ask = (method: string, path: string, sent = ''): Promise<{ socket: Socket; answer: IncomingMessage; text: () => string; over: Promise<void> }> => new Promise((resolve, reject) => {
+    const asked = request({ agent, host: hostname, port, method, path: `/api/v1alpha1/${path}`, headers: { cookie, 'content-type': 'application/json', 'content-length': String(sent.length) } }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (more: string) => { text += more });
+      resolve({ socket: asked.socket!, answer, text: () => text, over: new Promise((done, bad) => { answer.on('end', done).on('error', bad) }) });
+    });
+    asked.on('error', reject).end(sent);
+  });
+  const watch = await ask('GET', 'groups?watch=true&allowWatchBookmarks=true');
+  const next = ask('POST', 'groups', body);
+  const stopped = service.stop();
+  await watch.over;
+  const { socket, answer, over, text } = await next;
+  await over;
+  expect([answer.statusCode, answer.headers.connection, socket === watch.socket, JSON.parse(text()).metadata.name]).toEqual([201, 'close', true, 'late']);
+  await stopped;
+  agent.destroy();
 });
 
 test('SIGTERM ends the command with 0', async () => {
