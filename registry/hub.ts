@@ -1,4 +1,4 @@
-import { Compacted, type Change, type Revision, type Storage } from '../storage/storage.js';
+import { Compacted, type Batch, type Change, type Revision, type Storage } from '../storage/storage.js';
 import type { AnyKind } from './kind.js';
 import type { Log } from './observe.js';
 import { Ring } from './ring.js';
@@ -88,7 +88,7 @@ export class Hub {
   /** Everything up to here has been heard. */
   get revision(): Revision { return this.#revision }
 
-  /** Milliseconds since anything was heard from the store, by the monotonic clock. */
+  /** Milliseconds since the moment of which it is certain that everything written before it has been heard, by the monotonic clock. */
   get silentFor(): number { return performance.now() - this.#heard }
 
   /** How many are told of changes now, apart from those who are still being told what lies behind. */
@@ -193,12 +193,13 @@ export class Hub {
   }
 
   async #restart(): Promise<void> {
+    const asked = performance.now();
     const { revision } = await this.#storage.get('meta/hub');
     this.#cache.clear();
     this.#cachedBytes = 0;
     this.#ring.restart(revision);
     this.#revision = revision;
-    this.#heard = performance.now();
+    this.#heard = asked;
   }
 
   async #run(): Promise<void> {
@@ -207,7 +208,7 @@ export class Hub {
       try {
         for await (const batch of this.#storage.watch('objects/', this.#revision, signal)) {
           wait = 50;
-          this.#take(batch.revision, batch.changes);
+          this.#take(batch);
         }
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on the store was interrupted');
@@ -222,10 +223,10 @@ export class Hub {
     await this.#restart().catch((error) => this.#log.warn({ err: error }, 'the store did not say where it stands'));
   }
 
-  #take(revision: Revision, changes: readonly Change[]): void {
+  #take({ revision, changes, asOf = performance.now() }: Batch): void {
     for (const change of changes) this.#one(change, revision);
     this.#revision = Math.max(this.#revision, revision);
-    this.#heard = performance.now();
+    this.#heard = Math.max(this.#heard, asOf);
     if (this.#barriers.size > 0) for (const [key, barrier] of this.#barriers) if (barrier <= this.#revision) this.#barriers.delete(key);
     const due = this.#waiting.filter((one) => one.revision <= this.#revision);
     if (due.length > 0) this.#waiting = this.#waiting.filter((one) => one.revision > this.#revision);

@@ -36,8 +36,11 @@ export interface Page { readonly entries: readonly Entry[]; readonly revision: R
 /** One key's change in a commit: `entry` is absent for a deletion, `before` for a creation. */
 export interface Change { readonly key: string; readonly entry?: Entry; readonly before?: Entry }
 
-/** All changes of one revision under the watched prefix, or, without changes, the mark that nothing up to `revision` is missing. */
-export interface Batch { readonly revision: Revision; readonly changes: readonly Change[] }
+/**
+ * All changes of one revision under the watched prefix, or, without changes, the mark that nothing up to `revision` is missing. `asOf`, by
+ * performance.now(): whatever was written before then has been told by now; absent where that is the present.
+ */
+export interface Batch { readonly revision: Revision; readonly changes: readonly Change[]; readonly asOf?: number }
 
 /** Keys from `start` (included) to `end` (excluded), compared as bytes. */
 export interface Range { readonly start: string; readonly end: string }

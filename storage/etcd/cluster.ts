@@ -33,11 +33,9 @@ type Send<T> = (member: Etcd3, options: { deadline: number }) => Promise<T>;
 
 /** The members of an etcd cluster: one is used until it fails, then the next. */
 export class Cluster {
-  /** The highest revision any answer has shown, as etcd counts. */
-  horizon = 0;
   closed = false;
-  /** Called when the horizon rises. */
-  readonly onHorizon = new Set<() => void>();
+  /** Told of every answer of a quorum: etcd was no further than this revision (as it counts) when that was asked (performance.now()). */
+  readonly onAnswer = new Set<(revision: number, asked: number) => void>();
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
   readonly #witness: Witness | undefined;
@@ -81,20 +79,19 @@ export class Cluster {
 
   /** A read, tried until it is answered or patience ends; throws Unavailable, or a Failure that is an answer. */
   async read<T extends { header: { revision: string } }>(operation: Operation, send: Send<T>, until = Date.now() + patience): Promise<T> {
+    let asked = 0;
     try {
-      const answer = await this.insist(operation, send, passes, until);
-      this.saw(Number(answer.header.revision));
+      const answer = await this.insist(operation, (member, options) => { asked = performance.now(); return send(member, options) }, passes, until);
+      this.saw(Number(answer.header.revision), asked);
       return answer;
     } catch (error) {
       throw error instanceof Error && error.name === 'Failure' && passes(error as Failure) ? unavailable(error as Failure) : error;
     }
   }
 
-  /** Notes how far etcd has come. */
-  saw(revision: number): void {
-    if (revision <= this.horizon) return;
-    this.horizon = revision;
-    for (const listener of this.onHorizon) listener();
+  /** Tells how far etcd had come, by a quorum, when that was asked. */
+  saw(revision: number, asked: number): void {
+    for (const listener of this.onAnswer) listener(revision, asked);
   }
 
   /** Connects anew, with other credentials; what is under way ends by the former connections. */

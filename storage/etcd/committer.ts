@@ -97,8 +97,9 @@ export class Committer {
     this.#parts.witness?.batch(members.length);
     try {
       const request = nest(keyspace, members);
-      const answer = await cluster.insist('txn', (member, options) => member.kv.txn(request, options), ({ kind }) => kind === 'unsent', until);
-      cluster.saw(Number(answer.header.revision));
+      let asked = 0;
+      const answer = await cluster.insist('txn', (member, options) => { asked = performance.now(); return member.kv.txn(request, options) }, ({ kind }) => kind === 'unsent', until);
+      cluster.saw(Number(answer.header.revision), asked);
       const results = unnest(keyspace, members, answer);
       results.forEach((result, i) => { members[i]!.resolve(result); });
       this.#drop(waiting, writtenBy(members, results), keyspace.outward(answer.header.revision));

@@ -7,6 +7,7 @@ import { Failure, passes, unavailable } from './failure.js';
 import { Keyspace } from './keyspace.js';
 import { Leases } from './leases.js';
 import { countRange, readRange } from './lister.js';
+import { Latest } from './latest.js';
 import { Marker } from './marker.js';
 import { Reads } from './reads.js';
 import { Streams } from './stream.js';
@@ -71,7 +72,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
   const reads = new Reads(cluster, keyspace);
   const leases = new Leases(cluster, options.leaseGrace ?? 3_600_000, options.leaseWidth ?? 300_000);
   const committer = new Committer({ cluster, keyspace, reads, leases, witness: options.witness });
-  const watching: Watching = { cluster, keyspace, streams, marker: ordered ? undefined : new Marker(cluster, keyspace) };
+  const watching: Watching = { cluster, keyspace, streams, latest: new Latest(cluster, keyspace), marker: ordered ? undefined : new Marker(cluster, keyspace) };
   const ending = new AbortController();
   const findOldest = (from: Revision): Promise<Revision> => oldestAfter(watching, from, ending.signal);
   return {
@@ -96,8 +97,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
 
 /** Forgets history; what is compacted already, or not reached yet, is no error. */
 async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revision): Promise<void> {
-  const { header } = await cluster.read('range', (member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
-  const inward = Math.min(keyspace.inward(revision), Number(header.revision));
+  const inward = Math.min(keyspace.inward(revision), (await new Latest(cluster, keyspace).read()).revision);
   if (inward <= 0) return;
   try {
     await cluster.read('compact', (member, options) => member.kv.compact({ revision: inward }, options));

@@ -27,8 +27,9 @@ export class Marker {
   }
 
   async #write(): Promise<void> {
+    const asked = performance.now();
     const put = { request_put: { key: this.#keyspace.key(markKey), value: Buffer.alloc(0) } };
     const { header } = await this.#cluster.call('txn', (member, options) => member.kv.txn({ success: [{ request_txn: { success: [put] } }] }, options), Date.now() + patience);
-    this.#cluster.saw(Number(header.revision));
+    this.#cluster.saw(Number(header.revision), asked);
   }
 }

@@ -3,6 +3,7 @@ import { Compacted, under, type Batch, type Change, type Revision } from '../sto
 import type { Cluster } from './cluster.js';
 import { Failure } from './failure.js';
 import type { Keyspace } from './keyspace.js';
+import type { Latest } from './latest.js';
 import { markKey, type Marker } from './marker.js';
 import { Progress } from './progress.js';
 import type { Streams, WatchEvent, WatchResponse, WatchStream } from './stream.js';
@@ -14,6 +15,7 @@ export interface Watching {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
   readonly streams: Streams;
+  readonly latest: Latest;
   /** Present where an answer about progress may overtake events. */
   readonly marker: Marker | undefined;
 }
@@ -41,22 +43,22 @@ export async function* watchPrefix(watching: Watching, prefix: string, from: Rev
 /** One stream, until it ends or fails. */
 async function* readStream(watching: Watching, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
   const { cluster, keyspace, streams, marker } = watching;
-  const { start, latest } = await startOf(watching, from);
+  const latest = await watching.latest.read();
   if (signal.aborted) return;
+  const position = keyspace.inward(from);
   const stream = streams.open();
   const cancel = (): void => { stream.cancel(); };
-  const wanted = latest > keyspace.inward(from) ? latest : 0;
-  const progress = new Progress(stream, wanted, marker && (() => { marker.mark(); }), cancel);
-  const want = (): void => { progress.want(cluster.horizon); };
+  const progress = new Progress(stream, { position, latest }, { mark: marker && (() => { marker.mark(); }), confirm: () => watching.latest.ask(), lost: cancel });
+  const seen = (revision: number, asked: number): void => { progress.seen(revision, asked); };
   signal.addEventListener('abort', cancel);
-  cluster.onHorizon.add(want);
+  cluster.onAnswer.add(seen);
   try {
-    ask(stream, keyspace, marker ? '' : prefix, start);
-    if (latest === keyspace.inward(from)) yield { revision: from, changes: [] };
+    ask(stream, keyspace, marker ? '' : prefix, startOf(position, latest.revision));
+    if (latest.revision === position) yield { revision: from, changes: [], asOf: progress.asOf() };
     yield* batchesOf(stream, progress, keyspace, { prefix, from });
   } finally {
     progress.stop();
-    cluster.onHorizon.delete(want);
+    cluster.onAnswer.delete(seen);
     signal.removeEventListener('abort', cancel);
     stream.on('error', () => undefined);
     stream.cancel();
@@ -67,12 +69,7 @@ async function* readStream(watching: Watching, prefix: string, from: Revision, s
  * Where etcd is to begin: behind `from` when that is the latest, else at `from` itself, because etcd refuses a start
  * before its compaction and `from` has to be readable for the values before of what follows.
  */
-async function startOf({ cluster, keyspace }: Watching, from: Revision): Promise<{ start: number; latest: number }> {
-  const inward = keyspace.inward(from);
-  const { header } = await cluster.read('range', (member, options) => member.kv.range({ key: keyspace.key('meta/base'), count_only: true }, options));
-  const latest = Number(header.revision);
-  return { start: inward >= latest ? inward + 1 : inward, latest };
-}
+const startOf = (from: number, latest: number): number => (from >= latest ? from + 1 : from);
 
 function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: number): void {
   const { start: first, end } = under(keyspace.prefix + prefix);
@@ -88,14 +85,16 @@ async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Key
     if (response.created) continue;
     for (const event of response.events) events.push(event);
     if (response.fragment) continue;
-    for (const batch of wholeRevisions(events, keyspace, prefix, at)) yield { ...batch, revision: (at = batch.revision) };
+    for (const batch of wholeRevisions(events, keyspace, prefix, at)) {
+      progress.events(keyspace.inward(at = batch.revision));
+      yield { ...batch, asOf: progress.asOf() };
+    }
     if (events.length > 0) {
-      progress.events(keyspace.inward(at));
       events = [];
       continue;
     }
     const reached = progress.answer(Number(response.header.revision));
-    yield { revision: (at = Math.max(at, reached === undefined ? at : keyspace.outward(reached))), changes: [] };
+    yield { revision: (at = Math.max(at, reached === undefined ? at : keyspace.outward(reached))), changes: [], asOf: progress.asOf() };
   }
 }
 

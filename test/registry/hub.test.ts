@@ -29,14 +29,15 @@ async function open(storage: Storage = real): Promise<Room> {
 }
 
 /** A storage whose watches can be held up, as by a network that says nothing. */
-function muffled(): { storage: Storage; hold(): void; release(): void } {
+function muffled(): { storage: Storage; hold(): void; release(): void; from(asOf: () => number): void } {
   let held: Promise<void> = Promise.resolve();
   let free = (): void => {};
+  let asOf = (): number => performance.now();
   async function* watch(prefix: string, from: number, signal: AbortSignal): AsyncIterable<Batch> {
-    for await (const batch of real.watch(prefix, from, signal)) { await held; if (signal.aborted) return; yield batch }
+    for await (const batch of real.watch(prefix, from, signal)) { await held; if (signal.aborted) return; yield { ...batch, asOf: asOf() } }
   }
   const storage: Storage = { get: (key) => real.get(key), list: (...args) => real.list(...args), count: (range) => real.count(range), commit: (...args) => real.commit(...args), compact: (revision) => real.compact(revision), close: async () => {}, watch };
-  return { storage, hold: () => { held = new Promise((resolve) => { free = resolve }) }, release: () => { free() } };
+  return { storage, hold: () => { held = new Promise((resolve) => { free = resolve }) }, release: () => { free() }, from: (when) => { asOf = when } };
 }
 
 /** What one subscriber is told. */
@@ -110,6 +111,37 @@ describe('the cache', () => {
     release();
     await until(async () => deaf.hub.silentFor < 1_000, 'the hub again');
     expect(deaf.hub.ready).toBe(true);
+  });
+});
+
+describe('what a store tells of a while ago', () => {
+  test('is taken over, and makes the cache no newer than it was then', async () => {
+    const { storage, from } = muffled();
+    const behind = await open(storage);
+    await behind.put('a', { size: 1 });
+    await behind.put('b', { size: 1 });
+    await behind.hub.reached(await revision(), 5_000);
+    for (const name of ['a', 'b']) expect(await sizeOf(behind, name)).toBe(1);
+    expect(behind.hub.held('objects/things/a')).toBeDefined();
+    const then = performance.now();
+    from(() => then - 500);
+    const now = performance.now;
+    try {
+      performance.now = () => then + 1_900;
+      await (await open()).put('b', { size: 2 });
+      await until(async () => behind.hub.revision === await revision(), 'what is written elsewhere');
+      expect(behind.hub.held('objects/things/b')?.stored).toMatchObject({ object: { spec: { size: 2 } } });
+      performance.now = () => then + 2_001;
+      expect(behind.hub.silentFor).toBeGreaterThan(2_000);
+      expect(behind.hub.held('objects/things/a')).toBeUndefined();
+      expect(behind.hub.trusts('things')).toBe(false);
+      from(() => then + 2_000);
+      await (await open()).put('b', { size: 3 });
+      await until(async () => behind.hub.revision === await revision(), 'more of it');
+      expect(behind.hub.held('objects/things/a')).toBeDefined();
+    } finally {
+      performance.now = now;
+    }
   });
 });
 

@@ -1,32 +1,47 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { Duplex } from 'node:stream';
 import type { Cluster } from '../../storage/etcd/cluster.js';
 import { Keyspace } from '../../storage/etcd/keyspace.js';
+import { Latest } from '../../storage/etcd/latest.js';
 import { markKey, Marker } from '../../storage/etcd/marker.js';
 import type { Streams } from '../../storage/etcd/stream.js';
 import { watchPrefix } from '../../storage/etcd/watcher.js';
 import type { Batch } from '../../storage/storage.js';
 
 const keyspace = new Keyspace('/v/', 0);
+const realNow = performance.now;
+afterEach(() => { performance.now = realNow });
 
 /** An etcd whose watch stream says what the test has it say. */
 class Scripted {
   readonly asked: unknown[] = [];
+  readonly ending = new AbortController();
   puts = 0;
   readonly stream = Object.assign(new Duplex({ objectMode: true, read: () => undefined, write: (request, _, done) => { this.asked.push(request); done(); } }), { cancel: () => undefined });
+  /** What a quorum says is the latest, whenever it is asked. */
+  latest = 5;
+  /** How often the watch has gone on to another member. */
+  turns = 0;
   readonly cluster = {
-    horizon: 0, onHorizon: new Set<() => void>(),
-    read: () => Promise.resolve({ header: { revision: '5' } }),
+    onAnswer: new Set<(revision: number, asked: number) => void>(),
+    read: async (_: string, send: (member: object) => Promise<{ header: { revision: string } }>) => {
+      const asked = performance.now();
+      const answer = await send({ kv: { range: async () => ({ header: { revision: String(this.latest) } }) } });
+      this.said(this.latest, asked);
+      return answer;
+    },
     call: () => { this.puts += 1; return Promise.resolve({ header: { revision: '12' } }); },
     saw: () => undefined,
   } as unknown as Cluster;
 
+  /** A quorum has said, to whatever question of this replica, that this was the latest when that was asked. */
+  said(revision: number, asked: number): void { for (const listener of this.cluster.onAnswer) listener(revision, asked) }
+
   /** Watches `w/` from 4, one before the latest; answers what was told until the revision is reached. */
-  async watch(marked: boolean, until: number): Promise<Batch[]> {
-    const streams = { open: () => this.stream, rotate: () => undefined } as unknown as Streams;
+  async watch(marked: boolean, until: number, told: Batch[] = []): Promise<Batch[]> {
+    const streams = { open: () => this.stream, rotate: () => { this.turns += 1 } } as unknown as Streams;
     const marker = marked ? new Marker(this.cluster, keyspace) : undefined;
-    const told: Batch[] = [];
-    for await (const batch of watchPrefix({ cluster: this.cluster, keyspace, streams, marker }, 'w/', 4, new AbortController().signal)) {
+    for await (const batch of watchPrefix({ cluster: this.cluster, keyspace, streams, latest: new Latest(this.cluster, keyspace), marker }, 'w/', 4, this.ending.signal)) {
       told.push(batch);
       if (batch.revision >= until) break;
     }
@@ -73,7 +88,7 @@ test('where answers never overtake events, they are asked for and believed', asy
   const told = etcd.watch(false, 10);
   while (etcd.asked.length < 2) await new Promise((resolve) => { setTimeout(resolve, 5); });
   etcd.answer(10);
-  expect(await told).toEqual([{ revision: 10, changes: [] }]);
+  expect(await told).toMatchObject([{ revision: 10, changes: [] }]);
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.key('w/') } });
   expect(etcd.puts).toBe(0);
 });
@@ -86,4 +101,85 @@ test('a revision that comes in pieces is told whole or not at all', async () => 
   etcd.event('w/c', 9);
   etcd.event('w/d', 10);
   expect((await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)])).toEqual([[9, ['w/a', 'w/b', 'w/c']], [10, ['w/d']]]);
+});
+
+const soon = (holds: () => boolean): Promise<void> => new Promise((resolve) => { const timer = setInterval(() => { if (holds()) { clearInterval(timer); resolve() } }, 5) });
+/** The test's own clock, at so many milliseconds from here. */
+function moveTo(milliseconds: number): void { performance.now = () => milliseconds }
+
+test('a watch is as new as the last word of a quorum that it has reached, by when that was asked for; what a member says for itself makes it no newer', async () => {
+  moveTo(1_000);
+  const etcd = new Scripted();
+  const told: Batch[] = [];
+  const over = etcd.watch(false, 20, told);
+  await soon(() => etcd.asked.length > 0);
+  etcd.answer(5);
+  await soon(() => told.length === 1);
+  expect(told.at(-1)).toMatchObject({ revision: 5, asOf: 1_000 });
+
+  moveTo(1_400);   // before anything is asked for by itself
+  etcd.said(8, 1_300);
+  etcd.answer(5);
+  etcd.event('w/a', 7);
+  await soon(() => told.length === 3);
+  expect(told.slice(1).map(({ revision, asOf }) => [revision, asOf])).toEqual([[5, 1_000], [7, 1_000]]);
+  etcd.event('w/b', 8);
+  await soon(() => told.length === 4);
+  expect(told.at(-1)).toMatchObject({ revision: 8, asOf: 1_300 });
+
+  etcd.said(8, 1_350);
+  etcd.answer(8);
+  etcd.said(30, 1_380);
+  etcd.said(31, 1_390);
+  etcd.said(12, 1_360);   // answered later though asked before: true, and of no use where another is reached
+  etcd.event('w/c', 30);
+  await over;
+  expect(told.slice(4).map(({ revision, asOf }) => [revision, asOf])).toEqual([[8, 1_350], [30, 1_380]]);
+});
+
+test('where nothing was asked of etcd for half a second, a quorum is asked, and then the member', async () => {
+  moveTo(1_000);
+  const etcd = new Scripted();
+  const told: Batch[] = [];
+  const over = etcd.watch(false, 20, told);
+  await soon(() => etcd.asked.length > 0);
+  etcd.answer(5);
+  await soon(() => told.length === 1);
+  const before = etcd.asked.length;
+  etcd.latest = 6;
+  moveTo(1_500);
+  await soon(() => etcd.asked.length > before);
+  etcd.answer(5);
+  await soon(() => told.length === 2);
+  expect(told.at(-1)).toMatchObject({ revision: 5, asOf: 1_000 });
+  etcd.answer(6);
+  await soon(() => told.length === 3);
+  expect(told.at(-1)).toMatchObject({ revision: 6, asOf: 1_500 });
+  etcd.event('w/z', 20);
+  await over;
+});
+
+test('a member that answers, but lacks what a quorum has, is left for the next after four seconds', async () => {
+  moveTo(1_000);
+  const etcd = new Scripted();
+  const told: Batch[] = [];
+  let cancelled = 0;
+  etcd.stream.cancel = () => { cancelled += 1; etcd.stream.destroy(new Error('cancelled')); return undefined };
+  const over = etcd.watch(false, 20, told).catch(() => undefined);
+  await soon(() => etcd.asked.length > 0);
+  etcd.answer(5);
+  await soon(() => told.length === 1);
+  etcd.latest = 9;
+  for (let now = 1_500; now <= 5_000; now += 500) {
+    moveTo(now);
+    const count = told.length;
+    etcd.answer(5);
+    await soon(() => told.length > count);
+  }
+  expect([cancelled, etcd.turns, told.at(-1)!.asOf]).toEqual([0, 0, 1_000]);
+  moveTo(5_001);
+  await soon(() => etcd.turns === 1);
+  expect(cancelled).toBeGreaterThan(0);
+  etcd.ending.abort();
+  await over;
 });
