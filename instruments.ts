@@ -11,13 +11,15 @@ import type { Meters } from './meters.js';
 import { Exposition, type Sample, type Sources } from './metrics/exposition.js';
 import { MetricsPort } from './metrics/port.js';
 import type { IdentityProvider } from './provider/provider.js';
-import { Census } from './registry/census.js';
+import { census } from './registry/census.js';
 import { group, version } from './registry/kind.js';
 import type { Clocks } from './registry/clocks.js';
+import { Lately } from './registry/lately.js';
 import type { Log } from './registry/observe.js';
 import type { Outbox } from './registry/outbox.js';
 import type { Store } from './registry/store.js';
 import { release } from './release.js';
+import type { Size } from './storage/storage.js';
 
 /** Where everything that is told is kept. */
 export interface Observed {
@@ -36,14 +38,18 @@ export interface Observed {
 /** Opens the metrics port; given back at the stop. */
 export async function observe(config: Config, observed: Observed, log: Log, held: Holdings): Promise<AddressInfo> {
   const phases = new Phases(observed.store);
-  const census = new Census(observed.store.storage, observed.store.registry.kinds);
-  held.add(async () => { phases.stop(); await census.settled() });
+  const { storage, registry } = observed.store;
+  const counted: Counted = { objects: new Lately(() => census(storage, registry.kinds)), sizes: new Lately(async () => await storage.sizes?.() ?? new Map()) };
+  held.add(async () => { phases.stop(); await counted.objects.settled(); await counted.sizes.settled() });
   void phases.start();
-  const exposition = new Exposition({ ...ofRequests(observed), ...ofStore(observed, census), ...ofSignIns(observed, phases), ...ofPolicy(observed), ...ofSurroundings(observed) }, (metric, error) => log.warn({ err: error, metric }, 'a metric could not be told'));
+  const exposition = new Exposition({ ...ofRequests(observed), ...ofStore(observed, counted), ...ofSignIns(observed, phases), ...ofPolicy(observed), ...ofSurroundings(observed) }, (metric, error) => log.warn({ err: error, metric }, 'a metric could not be told'));
   const port = new MetricsPort(exposition, config.shown, log);
   held.add(() => port.close());
   return port.listen(config.metricsPort!, config.bindAddress);
 }
+
+/** What the store is asked for at a scrape, once a minute. */
+interface Counted { readonly objects: Lately<ReadonlyMap<string, number>>; readonly sizes: Lately<ReadonlyMap<string, Size>> }
 
 const one = (value: Sample['value']): Sample[] => [{ value }];
 const by = (label: string, counts: Iterable<readonly [string, number]>): Sample[] => [...counts].map(([of, value]) => ({ labels: { [label]: of }, value }));
@@ -64,9 +70,13 @@ function ofRequests({ meters: { server: meter }, server, audit }: Observed) {
   } satisfies Partial<Sources>;
 }
 
-function ofStore({ meters, store: { hub } }: Observed, census: Census) {
+function ofStore({ meters, store: { hub } }: Observed, { objects, sizes }: Counted) {
+  const sized = async (of: (size: Size) => number | undefined): Promise<Sample[]> => by('storage_cluster_id', [...await sizes.value()].flatMap(([name, size]) => { const bytes = of(size); return bytes === undefined ? [] : [[name, bytes] as const] }));
   return {
-    apiserver_storage_objects: async () => by('resource', [...await census.counts()].map(([resource, count]) => [qualified(resource), count] as const)),
+    apiserver_storage_objects: async () => by('resource', [...await objects.value()].map(([resource, count]) => [qualified(resource), count] as const)),
+    apiserver_storage_size_bytes: () => sized(({ bytes }) => bytes),
+    vestibule_storage_size_in_use_bytes: () => sized(({ inUse }) => inUse),
+    vestibule_storage_quota_bytes: () => sized(({ quota }) => quota),
     etcd_request_duration_seconds: () => [...meters.calls].map(([operation, { seconds }]) => ({ labels: { operation }, value: seconds })),
     etcd_request_errors_total: () => by('operation', [...meters.calls].map(([operation, { errors }]) => [operation, errors] as const)),
     vestibule_commit_batch_size: () => one(meters.batches),

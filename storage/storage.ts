@@ -51,6 +51,9 @@ export interface ListOptions { readonly limit?: number; readonly at?: Revision; 
 /** What both drivers refuse to exceed; longer work goes in pages. Keys are printable ASCII without space. */
 export const limits = { checks: 100, writes: 100, commitBytes: 1 << 20, keyBytes: 1024, more: 1000 } as const;
 
+/** How large one copy of the store is on its disk and how much of that is in use, in bytes, and where it takes no more writes, as far as it says that. */
+export interface Size { readonly bytes: number; readonly inUse: number; readonly quota?: number }
+
 /** Told by a driver what it does; nothing of it may throw. */
 export interface Witness {
   /** So many commits were handed over together. */
@@ -76,6 +79,8 @@ export interface Storage {
   list(range: Range, options?: ListOptions): Promise<Page>;
   /** How many keys a range has, roughly where they change meanwhile; what has expired and was not collected yet is among them. */
   count(range: Range): Promise<number>;
+  /** By name, each copy that answers; throws Unavailable where none does. Absent in a driver without such. */
+  sizes?(): Promise<ReadonlyMap<string, Size>>;
   /** One transaction: every check holds or nothing is written. A lost race is an answer, not an exception, and brings the winners along. */
   commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost>;
   /** Every change after `from`, once, in revision order, with the value before; progress marks in between; Compacted when too old. Ends when `signal` aborts. */

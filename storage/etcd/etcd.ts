@@ -10,6 +10,7 @@ import { countRange, readRange } from './lister.js';
 import { Latest } from './latest.js';
 import { Marker } from './marker.js';
 import { Reads } from './reads.js';
+import { sizesOf } from './sizes.js';
 import { Streams } from './stream.js';
 import { admitVersion, ordersProgress, parseVersion } from './version.js';
 import { watchPrefix, type Watching } from './watcher.js';
@@ -81,6 +82,7 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
       return reads.get(key);
     },
     list: (range, options = {}) => readRange({ cluster, keyspace, findOldest }, range, options),
+    sizes: () => sizesOf(streams),
     count: (range) => countRange(cluster, keyspace, range),
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),

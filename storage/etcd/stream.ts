@@ -41,6 +41,9 @@ export class Streams {
     this.#clients = clientsOf(servers, by);
   }
 
+  /** By address, whom any call may be made through. */
+  get clients(): readonly Client[] { return this.#clients }
+
   /** The next streams are opened with other credentials; those that are open go on. */
   renew(by: Credentials): void {
     this.close();
