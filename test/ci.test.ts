@@ -35,7 +35,7 @@ test.each([
 ])('where %s, one line counts both suites and the exit code says so', (_, first, second, wanted) => expect(run(first, second)).toEqual(wanted));
 
 /** Runs hack/test-cluster where Helm is built, nothing else is but as said, and every test passes; what it says, how it ends, and what of the tests was run with what. */
-function cluster({ kubernetes, kinds }: { kubernetes: string; kinds: string }, ...args: string[]): { out: string; code: number | null; ran: string[] } {
+function cluster({ kubernetes, kinds, images }: Record<'kubernetes' | 'kinds' | 'images', string>, ...args: string[]): { out: string; code: number | null; ran: string[] } {
   const at = mkdtempSync(join(root, 'cluster-'));
   const script = (path: string, text: string): void => {
     mkdirSync(dirname(join(at, path)), { recursive: true });
@@ -45,23 +45,28 @@ function cluster({ kubernetes, kinds }: { kubernetes: string; kinds: string }, .
   for (const one of ['hack/prepare', 'bin/npm', 'bin/etcd', ...['v4.2.4', 'v3.21.4'].map((version) => `.cache/bin/helm-${version}/helm`)]) script(one, 'true');
   script('hack/tools/kubernetes/build', kubernetes);
   script('hack/tools/crds/fetch', kinds);
-  script('bin/npx', `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-}" >> ${at}/ran ;; esac; done`);
+  script('hack/tools/images/build', images);
+  script('bin/npx', `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-}" >> ${at}/ran ;; esac; done`);
   cpSync(join(import.meta.dirname, '../hack/test-cluster'), join(at, 'hack/test-cluster'));
-  const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, { encoding: 'utf8', env: { ...process.env, PATH: `${at}/bin:${process.env.PATH}`, KUBERNETES_BIN: '', CRDS: '' } });
+  const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, { encoding: 'utf8', env: { ...process.env, PATH: `${at}/bin:${process.env.PATH}`, KUBERNETES_BIN: '', CRDS: '', NODE_IMAGE: '', BASE_IMAGE: '', ENGINE: '' } });
   let ran = '';
   try { ran = readFileSync(join(at, 'ran'), 'utf8') } catch { /* nothing was */ }
-  return { out: stdout, code: status, ran: ran.trimEnd().split('\n').map((line) => line.trimEnd()) };
+  return { out: stdout, code: status, ran: ran.trimEnd().split('\n').map((line) => line.trim().replaceAll(/ +/g, ' ')) };
 }
 
 const [cold, made] = ['[ "${1:-}" != made ] || exit 3; echo /built', 'echo /built'];
 const [fetched, lost] = ['echo /kinds.yaml', 'exit 2'];
-const [charts, server] = ['chart(start)?\\.', 'chartserver'];
+const [engine, none] = ['echo node base podman --quick', 'exit 1'];
+const [charts, server, steps, container] = ['chart(start)?\\.', 'chartserver', 'image\\.', 'imagerun'];
 
 test.each([
-  ['in limited time kube-apiserver is not built', { kubernetes: cold, kinds: fetched }, ['--within', '2000', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver is not built, and there is no time for that\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
-  ['where it is built already it is used', { kubernetes: made, kinds: fetched }, ['--within', '2000', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
-  ['but not where too little time is left', { kubernetes: made, kinds: fetched }, ['--within', '180', 'chart'], { out: 'SKIPPED chart on an API server: no time is left for it\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
-  ['with all the time there is it is built', { kubernetes: cold, kinds: fetched }, ['--require', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
-  ['what can neither be built nor fetched is named, and missed where it is required', { kubernetes: 'exit 2', kinds: lost }, ['--require', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver cannot be built here, as said above\n3 passed, 0 failed, 1 skipped\n', code: 1, ran: [charts] }],
-  ['without the kinds of other projects their objects alone are left out', { kubernetes: made, kinds: lost }, ['chart'], { out: 'SKIPPED custom resources of the chart on an API server: their kinds cannot be fetched here, as said above\n6 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts, `${server} /built`] }],
+  ['in limited time kube-apiserver is not built', { kubernetes: cold, kinds: fetched, images: none }, ['--within', '2000', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver is not built, and there is no time for that\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
+  ['where it is built already it is used', { kubernetes: made, kinds: fetched, images: none }, ['--within', '2000', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
+  ['but not where too little time is left', { kubernetes: made, kinds: fetched, images: none }, ['--within', '180', 'chart'], { out: 'SKIPPED chart on an API server: no time is left for it\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
+  ['with all the time there is it is built', { kubernetes: cold, kinds: fetched, images: none }, ['--require', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
+  ['what can neither be built nor fetched is named, and missed where it is required', { kubernetes: 'exit 2', kinds: lost, images: none }, ['--require', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver cannot be built here, as said above\n3 passed, 0 failed, 1 skipped\n', code: 1, ran: [charts] }],
+  ['without the kinds of other projects their objects alone are left out', { kubernetes: made, kinds: lost, images: none }, ['chart'], { out: 'SKIPPED custom resources of the chart on an API server: their kinds cannot be fetched here, as said above\n6 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts, `${server} /built`] }],
+  ['the image is run where there is an engine', { kubernetes: cold, kinds: lost, images: engine }, ['--require', 'image'], { out: '6 passed, 0 failed\n', code: 0, ran: [steps, `${container} node base podman --quick`] }],
+  ['an engine that is missing is named, and missed where it is required', { kubernetes: cold, kinds: lost, images: none }, ['--require', 'image'], { out: 'SKIPPED image in a container: no engine runs it here, as said above\n3 passed, 0 failed, 1 skipped\n', code: 1, ran: [steps] }],
+  ['where the image’s steps leave no time it is not run', { kubernetes: cold, kinds: lost, images: engine }, ['--within', '430', 'image'], { out: 'SKIPPED image in a container: no time is left for it\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [steps] }],
 ])('of the tests of a cluster, %s', (_, there, args, wanted) => expect(cluster(there, ...args)).toEqual(wanted));
