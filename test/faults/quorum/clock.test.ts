@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { authorizationPath, begin, mailTo, proceed, signIn } from '../../support/signin.js';
@@ -21,6 +21,7 @@ beforeAll(async () => {
   const preload = join(import.meta.dirname, 'clockjump.mjs');
   quorum = await Quorum.start({ replicas: 3, environment: (replica): Record<string, string> => (replica === jumping ? { NODE_OPTIONS: `--import ${preload}`, TEST_CLOCK_FILE: file } : {}) });
 });
+afterEach(() => { writeFileSync(file, '0') });
 afterAll(async () => { await quorum?.end() });
 
 const at = (replica: number, { cookies }: Tab): Tab => Object.assign(quorum.replicas[replica]!.tab(), { cookies: [...cookies] });
@@ -41,9 +42,11 @@ test.each(jumps)('the clock of one of three replicas jumps by %i ms: it alone is
   const there = quorum.replicas[jumping]!;
   const { tab, I } = await begin(there);
   await tab.post(`${I}/emailchallenge`, { spec: { email: `during${by}@example.test` } });
-  const until = Date.parse((await at(jumping, tab).get(I).is(200)).body.status.emailChallenge.expirationTimestamp);
-  expect(Math.abs(until - (Date.now() + by + 600_000))).toBeLessThan(60_000);
-  const { code } = await mailTo(quorum.replicas[0]!, `during${by}@example.test`);
+  const seen = await at(jumping, tab).get(I);
+  // What was over more than an hour ago is swept as soon as it is written.
+  if (by >= -hour || seen.code !== 404) expect(Math.abs(Date.parse(seen.body.status.emailChallenge.expirationTimestamp) - (Date.now() + by + 600_000))).toBeLessThan(60_000);
+  // What was written an hour ago is over for the others, who may have dropped its mail: any code does.
+  const code = by < 0 ? '000000' : (await mailTo(quorum.replicas[0]!, `during${by}@example.test`)).code;
   const answer = await at(0, tab).post(`${I}/login`, { spec: { method: 'EmailCode', code } });
   if (by < 0) expect([404, 410]).toContain(answer.code);
 
