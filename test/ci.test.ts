@@ -23,7 +23,7 @@ function run(first: string, second: string): { out: string; code: number | null;
   return { out: stdout, code: status, given: told };
 }
 
-const given = expect.stringMatching(/^--within (20|19)\d\d chart$/);
+const given = expect.stringMatching(/^--within (20|19)\d\d chart aggregation$/);
 
 test.each([
   ['both pass', 'echo noise; echo "7 passed, 0 failed"', 'echo "SKIPPED chart: 9 passed, 9 failed"; echo "5 passed, 0 failed"', { out: '12 passed, 0 failed\n', code: 0, given }],
@@ -46,9 +46,10 @@ function cluster({ kubernetes, kinds, images }: Record<'kubernetes' | 'kinds' | 
   script('hack/tools/kubernetes/build', kubernetes);
   script('hack/tools/crds/fetch', kinds);
   script('hack/tools/images/build', images);
-  script('bin/npx', `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-}" >> ${at}/ran ;; esac; done`);
+  for (const program of ['kubelogin', 'oauth2-proxy']) script(`hack/tools/${program}/build`, `echo /${program}`);
+  script('bin/npx', `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-} \${KUBELOGIN:-} \${OAUTH2_PROXY:-}" >> ${at}/ran ;; esac; done`);
   cpSync(join(import.meta.dirname, '../hack/test-cluster'), join(at, 'hack/test-cluster'));
-  const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, { encoding: 'utf8', env: { ...process.env, PATH: `${at}/bin:${process.env.PATH}`, KUBERNETES_BIN: '', CRDS: '', NODE_IMAGE: '', BASE_IMAGE: '', ENGINE: '' } });
+  const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, { encoding: 'utf8', env: { ...process.env, PATH: [join(at, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':'), KUBERNETES_BIN: '', CRDS: '', NODE_IMAGE: '', BASE_IMAGE: '', ENGINE: '', KUBELOGIN: '', OAUTH2_PROXY: '' } });
   let ran = '';
   try { ran = readFileSync(join(at, 'ran'), 'utf8') } catch { /* nothing was */ }
   return { out: stdout, code: status, ran: ran.trimEnd().split('\n').map((line) => line.trim().replaceAll(/ +/g, ' ')) };
@@ -57,13 +58,16 @@ function cluster({ kubernetes, kinds, images }: Record<'kubernetes' | 'kinds' | 
 const [cold, made] = ['[ "${1:-}" != made ] || exit 3; echo /built', 'echo /built'];
 const [fetched, lost] = ['echo /kinds.yaml', 'exit 2'];
 const [engine, none] = ['echo node base podman --quick', 'exit 1'];
-const [charts, server, steps, container] = ['chart(start)?\\.', 'chartserver', 'image\\.', 'imagerun'];
+const [charts, server, steps, container, pages, behind] = ['chart(start)?\\.', 'chartserver', 'image\\.', 'imagerun', '(kubelogin|oauth2proxy)', '(aggregation|trust|collector|oidc|rolling)'];
 
 test.each([
-  ['in limited time kube-apiserver is not built', { kubernetes: cold, kinds: fetched, images: none }, ['--within', '2000', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver is not built, and there is no time for that\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
+  ['in limited time kube-apiserver is not built', { kubernetes: cold, kinds: fetched, images: none }, ['--within', '1500', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver is not built, and there is no time for that\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
   ['where it is built already it is used', { kubernetes: made, kinds: fetched, images: none }, ['--within', '2000', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
   ['but not where too little time is left', { kubernetes: made, kinds: fetched, images: none }, ['--within', '180', 'chart'], { out: 'SKIPPED chart on an API server: no time is left for it\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
   ['with all the time there is it is built', { kubernetes: cold, kinds: fetched, images: none }, ['--require', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
+  ['so is it in limited time that is enough for that', { kubernetes: cold, kinds: fetched, images: none }, ['--within', '1900', 'aggregation'], { out: '3 passed, 0 failed\n', code: 0, ran: [`${behind} /built /kubelogin`] }],
+  ['what is behind kube-apiserver is named where no time is left for it', { kubernetes: made, kinds: fetched, images: none }, ['--within', '900', 'chart', 'aggregation'], { out: 'SKIPPED aggregation: no time is left for it\n6 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
+  ['pages are put to the programs that they are about', { kubernetes: cold, kinds: lost, images: none }, ['--require', 'pages'], { out: '3 passed, 0 failed\n', code: 0, ran: [`${pages} /kubelogin /oauth2-proxy`] }],
   ['what can neither be built nor fetched is named, and missed where it is required', { kubernetes: 'exit 2', kinds: lost, images: none }, ['--require', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver cannot be built here, as said above\n3 passed, 0 failed, 1 skipped\n', code: 1, ran: [charts] }],
   ['without the kinds of other projects their objects alone are left out', { kubernetes: made, kinds: lost, images: none }, ['chart'], { out: 'SKIPPED custom resources of the chart on an API server: their kinds cannot be fetched here, as said above\n6 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts, `${server} /built`] }],
   ['the image is run where there is an engine', { kubernetes: cold, kinds: lost, images: engine }, ['--require', 'image'], { out: '6 passed, 0 failed\n', code: 0, ran: [steps, `${container} node base podman --quick`] }],
