@@ -2,7 +2,7 @@ import type { WatchStream } from './stream.js';
 
 const quiet = 1000;
 const unconfirmed = 500;
-const silence = 4000;
+const silence = 3000;
 const look = 100;
 const soon = 1;
 const soonMarked = 30;
@@ -25,7 +25,7 @@ interface Means {
  *
  * That a member answers proves nothing: one that is cut off from the others goes on answering for seconds, with what it knew. So the stream is
  * as new as the last word of a quorum that it has reached, and of that the moment counts when it was asked for: `asOf`. Each call of this
- * replica to etcd brings such a word; where none came for half a second, one is asked for. A stream whose `asOf` does not move for four seconds,
+ * replica to etcd brings such a word; where none came for half a second, one is asked for. A stream whose `asOf` does not move for three seconds,
  * and which brings nothing new either, is given up.
  */
 export class Progress {
