@@ -69,7 +69,7 @@ const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /** Connections that are open keep the certificate they began with; the next ones get the newer. Where there may be front proxies, whoever connects is asked for a certificate of their authorities, and needs none. */
 function secure(identity: Identity, proxies: TrustSource | undefined): SecureServer<typeof Req, typeof Res> {
-  const context = () => ({ cert: identity.cert, key: identity.key, minVersion: identity.minVersion, ...(proxies && { ca: proxies.current?.authorities ?? [], secureOptions: once }) });
+  const context = () => ({ cert: identity.cert, key: identity.key, minVersion: identity.minVersion, ...(proxies && { ca: [...(proxies.current?.askedFor ?? [])], secureOptions: once }) });
   const asking = proxies ? { requestCert: true, rejectUnauthorized: false } : {};
   const server = createSecureServer({ ...options, ...context(), ...asking, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 });
   const renew = (): void => { server.setSecureContext(context()) };

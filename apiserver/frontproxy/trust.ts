@@ -14,7 +14,11 @@ export interface ProxySettings {
 }
 
 /** The same, ready to judge by; another object whenever anything in it is otherwise. */
-export interface ProxyTrust extends ProxySettings { readonly links: readonly Link[] }
+export interface ProxyTrust extends ProxySettings {
+  readonly links: readonly Link[];
+  /** Those of the authorities that TLS is told of, PEM: whoever connects is asked for a certificate of theirs. Of several by one name it is told of none: it would try a signature by one with the key of another, and Node ends the connection of which OpenSSL has an error left, though the chain is judged here. */
+  readonly askedFor: readonly string[];
+}
 
 /** Where trust comes from; it may change at any time, and there may be none yet. */
 export interface TrustSource {
@@ -45,5 +49,6 @@ export function trustOf(settings: ProxySettings): ProxyTrust {
   if (blocks.length === 0) throw new Error('there is no certificate in PEM');
   const links = blocks.map((block, i) => { try { return linkOf(block) } catch { throw new Error(`certificate ${i + 1} of ${blocks.length} cannot be read`) } });
   if (!links.some(({ authority }) => authority)) throw new Error('none of the certificates is an authority’s');
-  return { ...settings, authorities: blocks.join('\n'), links };
+  const named = (link: Link): number => links.filter(({ certificate }) => certificate.subject === link.certificate.subject).length;
+  return { ...settings, authorities: blocks.join('\n'), links, askedFor: blocks.filter((_, i) => named(links[i]!) === 1) };
 }

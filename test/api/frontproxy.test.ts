@@ -163,6 +163,15 @@ describe('a certificate', () => {
     laterAgent.destroy();
   });
 
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('is good where authorities share a name, also with a request right behind it, by %s', async (version) => {
+    const [first, second] = [authority('of-one-name'), authority('of-one-name')];
+    await front.change(first.cert + second.cert + front.authority.cert);
+    const codes: string[] = [];
+    for (let turn = 0; turn < 20; turn += 1) for (const signer of [first, second, front.authority]) codes.push((await atOnce(front, proxyOf(signer), version)).code);
+    expect(new Set(codes)).toEqual(new Set(['200']));
+    await front.change(front.authority.cert);
+  });
+
   test('runs out on a connection that stands', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: front.ca, ...front.proxy });
     const ports = new Set<number>();
@@ -178,16 +187,22 @@ describe('a certificate', () => {
     const pair = others['yes: by an authority below']!;
     let session: Buffer | undefined;
     for (let turn = 0; turn < 2; turn += 1) {
-      const { code, reused } = await new Promise<{ code: string; reused: boolean }>((resolve, reject) => {
-        const socket: TLSSocket = connect({ port: Number(new URL(front.service.secureURL!).port), servername: 'localhost', ca: front.ca, ...pair, minVersion: version, maxVersion: version, ...(session && { session }) });
-        let [said, reused] = ['', true];
-        socket.on('secureConnect', () => { reused = socket.isSessionReused() }).on('session', (one: Buffer) => { session = one }).on('error', reject).on('data', (chunk: Buffer) => { said += chunk.toString() }).on('close', () => resolve({ code: said.slice(9, 12), reused }));
-        socket.write('GET /api/v1alpha1/clients HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: root\r\nx-remote-group: system:masters\r\nConnection: close\r\n\r\n');
-      });
+      const { code, reused, session: next } = await atOnce(front, pair, version, session);
+      session = next;
       expect([turn, code, reused, session !== undefined]).toEqual([turn, '200', false, true]);
     }
   });
 });
+
+/** One request of a master on a connection of its own, sent along with the end of the handshake. */
+async function atOnce(front: Fronted, pair: Pair, version: 'TLSv1.2' | 'TLSv1.3', session?: Buffer): Promise<{ code: string; reused: boolean; session: Buffer | undefined }> {
+  return new Promise((resolve, reject) => {
+    const socket: TLSSocket = connect({ port: Number(new URL(front.service.secureURL!).port), servername: 'localhost', ca: front.ca, ...pair, minVersion: version, maxVersion: version, ...(session && { session }) });
+    let [said, reused, next] = ['', true, undefined as Buffer | undefined];
+    socket.on('secureConnect', () => { reused = socket.isSessionReused() }).on('session', (one: Buffer) => { next = one }).on('error', reject).on('data', (chunk: Buffer) => { said += chunk.toString() }).on('close', () => resolve({ code: said.slice(9, 12), reused, session: next }));
+    socket.write('GET /api/v1alpha1/clients HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: root\r\nx-remote-group: system:masters\r\nConnection: close\r\n\r\n');
+  });
+}
 
 /** What a server says in the clear, from the first byte to the end of a handshake by TLS 1.2. */
 async function handshake(front: Fronted): Promise<Buffer> {
