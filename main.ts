@@ -49,9 +49,9 @@ async function printPolicy(): Promise<void> {
 
 async function serve(args: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => { /* Node's own answer opens its inspector, to whoever is on this machine */ });
-  const [{ loadConfig }, { createLog }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
+  const [{ loadConfig }, { createLog, gathered }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
   const config = await loadConfig(args, process.env);
-  const log = createLog(config.logLevel, process.stderr, config.loggingFormat);
+  const log = createLog(config.logLevel, gathered(process.stderr), config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };
   if (config.auditLogPath !== undefined) process.on('SIGHUP', () => void reopen());

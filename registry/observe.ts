@@ -24,8 +24,26 @@ const err = (error: unknown): unknown => error instanceof Error
   ? { type: error.name, message: error.message, stack: error.stack } : { type: typeof error };
 
 /** The process's log; `level` is one of pino's, `silent` included; `format` is `json`, or `text` for people. */
-export function createLog(level: string, destination: NodeJS.WritableStream = process.stderr, format: 'json' | 'text' = 'json'): Logger {
+export function createLog(level: string, destination: Pick<NodeJS.WritableStream, 'write'> = process.stderr, format: 'json' | 'text' = 'json'): Logger {
   return pino({ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }), log: censored }, serializers: { err } }, format === 'json' ? destination : { write: (line) => void destination.write(readable(line)) });
+}
+
+/** A stream that is told what one turn of the event loop has to say by one write, and the rest at the exit: each write to standard error is a system call that the whole process waits for. */
+export function gathered(stream: Pick<NodeJS.WritableStream, 'write'>): Pick<NodeJS.WritableStream, 'write'> {
+  let held = '';
+  const tell = (): void => {
+    const lines = held;
+    held = '';
+    if (lines !== '') stream.write(lines);
+  };
+  process.once('exit', tell);
+  return {
+    write(line: string): boolean {
+      if (held === '') setImmediate(tell);
+      held += line;
+      return true;
+    },
+  };
 }
 
 /** A line for people: time, level, message, and the fields as `name=value`; an error's stack below. Everything else that is not plain text stays quoted. */
