@@ -3,7 +3,7 @@ import { Compacted, under, type Entry, type Write } from '../storage/storage.js'
 import type { Keys } from './keys.js';
 import type { Part } from './kind.js';
 import type { Log } from './observe.js';
-import { decodeRow, encodeRow, type RowHead } from './outboxrow.js';
+import { decodeRow, encodeRow, isOwn, type RowHead } from './outboxrow.js';
 import type { Store } from './store.js';
 
 /** What became of one try at a row. */
@@ -29,6 +29,9 @@ const refusedFor = 10_000;
 
 /** A row that could not be claimed or settled, since the store takes no writes, is looked at again after so long, in milliseconds. */
 const restFor = 1_000;
+
+/** For so long a row is left to the replica that wrote it, in milliseconds: were all at it at once, each but one would do it for nothing. */
+const yieldFor = 1_000;
 
 /** Effects written in a transaction, carried out after it: rows are found by watch, claimed by compare-and-set, and survive any crash. */
 export class Outbox {
@@ -141,7 +144,7 @@ class Queue {
   #put(entry: Entry): void {
     const { key } = entry;
     let due = this.#resting.get(key) ?? 0;
-    try { due = Math.max(due, dueAt(decodeRow(entry.value).head)) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
+    try { due = Math.max(due, dueAt(decodeRow(entry.value).head, this.#since.get(key) ?? Date.now())) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
     if (due <= Date.now()) {
       this.#later.delete(key);
       return void this.#ready.set(key, entry);
@@ -233,8 +236,11 @@ class Queue {
 const put = (entry: Entry, head: RowHead, sealed: Buffer): Write =>
   ({ put: entry.key, value: encodeRow(head, sealed), ...(entry.expires !== undefined && { expires: entry.expires }) });
 
-/** When a row is next to be looked at: its time, or the end of somebody's claim. */
-const dueAt = (head: RowHead): number => (head.claimed === undefined ? head.notBefore : head.claimed + claimFor);
+/** When a row is next to be looked at: its time, or the end of somebody's claim; where another replica wrote it, that much later, for the first time counted from when it was known here. */
+function dueAt(head: RowHead, since: number): number {
+  const due = head.claimed === undefined ? head.notBefore : head.claimed + claimFor;
+  return isOwn(head) ? due : Math.max(due, since) + yieldFor;
+}
 
 /** Drops what a worker has not carried out yet, by what it was given to do; a row that somebody is at is left to them. */
 export async function dropRows(store: Store, keys: Keys, worker: string, unwanted: (payload: unknown) => boolean): Promise<void> {

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Keys } from './keys.js';
 
-/** What of a row must be readable before it is claimed. Times in milliseconds since the epoch. */
-export interface RowHead { notBefore: number; until: number; attempt: number; claimed?: number }
+/** What of a row must be readable before it is claimed: times in milliseconds since the epoch, and the replica that wrote it. */
+export interface RowHead { notBefore: number; until: number; attempt: number; claimed?: number; by?: string }
+
+/** This replica, among those that share a store. */
+const replica = randomUUID().slice(0, 8);
 
 /** A row as it lies in the store: its head in clear, what is to be done sealed under the row's key. */
 export interface Row { readonly head: RowHead; readonly payload: unknown }
@@ -9,7 +13,7 @@ export interface Row { readonly head: RowHead; readonly payload: unknown }
 /** The write that puts a new row for `worker`. */
 export function outboxRow(keys: Keys, worker: string, payload: unknown, options: { id: string; notBefore: number; until: number }): { put: string; value: Buffer; expires: number } {
   const key = `outbox/${worker}/${options.id}`;
-  const head: RowHead = { notBefore: options.notBefore, until: options.until, attempt: 0 };
+  const head: RowHead = { notBefore: options.notBefore, until: options.until, attempt: 0, by: replica };
   return { put: key, value: encodeRow(head, keys.seal(key, JSON.stringify(payload))), expires: options.until + 60_000 };
 }
 
@@ -21,3 +25,6 @@ export function decodeRow(value: Buffer): { head: RowHead; sealed: Buffer } {
   const end = value.indexOf(10);
   return { head: JSON.parse(value.toString('utf8', 0, end)) as RowHead, sealed: value.subarray(end + 1) };
 }
+
+/** Whether this replica wrote it, and is first to carry it out. */
+export const isOwn = (head: RowHead): boolean => head.by === replica;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Outcome, Worker } from '../../registry/outbox.js';
-import { decodeRow, encodeRow } from '../../registry/outboxrow.js';
+import { decodeRow, encodeRow, outboxRow } from '../../registry/outboxrow.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { under, Unavailable, type Storage } from '../../storage/storage.js';
 import { until } from '../provider/house.js';
@@ -74,6 +74,19 @@ describe('the outbox', () => {
     storage.commit = commit;
     await empty();
     expect(one.ran).toHaveLength(1);
+  });
+
+  test('leaves what another replica wrote to it for a second, and takes it up then', async () => {
+    const one = worker('AtMostOnce');
+    const room = await open(one);
+    const written = outboxRow(room.keys, 'errand', { say: 'hello' }, { id: 'theirs', notBefore: Date.now(), until: Date.now() + 60_000 });
+    const { head, sealed } = decodeRow(written.value);
+    const from = Date.now();
+    await storage.commit([], [{ ...written, value: encodeRow({ ...head, by: 'another' }, sealed) }]);
+    await room.later('errand', { say: 'me first' }, { id: 'own' });
+    await empty();
+    expect(one.ran.map(({ id }) => id)).toEqual(['own', 'theirs']);
+    expect(Date.now() - from).toBeGreaterThanOrEqual(1_000);
   });
 
   test('takes rows up when each is due, in whatever order they came', async () => {
