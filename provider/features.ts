@@ -10,6 +10,7 @@ export function features(on: Foundation): Configuration {
   return {
     devInteractions: off, claimsParameter: off, clientCredentials: off, registration: off, registrationManagement: off, requestObjects: off,
     encryption: off, jwtResponseModes: off, jwtIntrospection: off, jwtUserinfo: off, mTLS: off, ciba: off, fapi: off, richAuthorizationRequests: off,
+    externalSigningSupport: { enabled: true, ack: 'experimental-01' },
     userinfo: { enabled: true }, backchannelLogout: { enabled: true }, pushedAuthorizationRequests: { enabled: true },
     dPoP: { enabled: true, nonceSecret: on.keys.dpopNonce, requireNonce: () => false, allowReplay: false },
     introspection: { enabled: true, allowedPolicy: mayIntrospect },

@@ -2,6 +2,7 @@
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import { EventEmitter } from 'node:events';
+  import type { KeyObject } from 'node:crypto';
 
   /** What the library hands to an adapter and takes back; unknown fields survive. */
   export interface AdapterPayload {
@@ -168,6 +169,14 @@ declare module 'oidc-provider' {
   export interface ClientMetadata { [field: string]: unknown; client_id: string }
 
   export interface Configuration { [setting: string]: unknown }
+
+  /** A private key that the library asks to sign and never holds itself. */
+  export class ExternalSigningKey {
+    alg: string;
+    kid: string;
+    keyObject(): KeyObject;
+    sign(data: Buffer): Buffer | Promise<Buffer>;
+  }
 
   export class Provider extends EventEmitter {
     constructor(issuer: string, configuration: Configuration);
