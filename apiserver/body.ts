@@ -16,7 +16,7 @@ function refuseMediaType(request: IncomingMessage, accepted: string, absentMeans
   const encodings = rawValues(request, 'content-encoding');
   if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
   const types = rawValues(request, 'content-type');
-  if (types.length === 0 && absentMeansJSON) return;
+  if (types.length === 0 ? absentMeansJSON : types.length === 1 && types[0] === accepted) return;
   const match = types.length === 1 ? grammar.exec(types[0]!) : null;
   if (!match || match[1]!.toLowerCase() !== accepted) throw unsupportedMediaType([accepted]);
   if ((match[2]!.match(/;[ \t]*charset=/gi) ?? []).length > 1) throw unsupportedMediaType([accepted]);

@@ -33,11 +33,15 @@ export class Encoder {
 
   /** Bytes already encoded; short ones as latin1 text, which stays the same bytes and which node puts behind the head in one piece. */
   send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = plain): void {
-    writeHead(res, code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...more, 'Content-Length', String(body.length)]);
+    this.#send(req, res, code, body.length, body.length > inOnePiece ? body : body.toString('latin1'), more);
+  }
+
+  #send(req: Req, res: Res, code: number, length: number, body: Buffer | string, more: readonly string[]): void {
+    writeHead(res, code, [...this.#headers, 'Date', date(), 'Audit-ID', req.auditID, ...more, 'Content-Length', String(length)]);
     if (req.method === 'HEAD') return void res.end();
-    res.bytes += body.length;
-    if (body.length > inOnePiece) res.end(body);
-    else res.end(body.toString('latin1'), 'latin1');
+    res.bytes += length;
+    if (typeof body === 'string') res.end(body, 'latin1');
+    else res.end(body);
   }
 
   /** The same as 200 of a body in parts. */
@@ -56,7 +60,12 @@ export class Encoder {
     res.flushHeaders();
   }
 
-  json(req: Req, res: Res, code: number, value: unknown): void { this.send(req, res, code, Buffer.from(JSON.stringify(value))) }
+  json(req: Req, res: Res, code: number, value: unknown): void {
+    const text = JSON.stringify(value);
+    const length = Buffer.byteLength(text);
+    if (length !== text.length || length > inOnePiece) this.send(req, res, code, Buffer.from(text));
+    else this.#send(req, res, code, length, text, plain);   // ASCII: its bytes are the same in latin1
+  }
 
   /** The Status of an error; anything that is not a StatusError is a 500 without detail. */
   error(req: Req, res: Res, error: unknown): void {

@@ -45,8 +45,11 @@ export function changed(kind: AnyKind, next: KindObject, body: Record<string, un
   next.spec = wanted.spec;
   const { labels, annotations } = metadata;
   const ownerReferences = kind.owner ? next.metadata.ownerReferences : metadata.ownerReferences;
-  for (const field of ['labels', 'annotations', 'ownerReferences'] as const) delete next.metadata[field];
-  Object.assign(next.metadata, clean({ labels, annotations, ownerReferences }));
+  const now = next.metadata as KindObject['metadata'] & Record<string, unknown>;
+  for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
+    if (says(value)) now[field] = value;
+    else if (now[field] !== undefined) delete now[field];   // none where there was none: an object that something was deleted from is a slow one
+  }
   return unknown;
 }
 
@@ -68,6 +71,8 @@ function refuseIdentity(kind: AnyKind, next: KindObject, metadata: Record<string
   throw invalid(kind, next.metadata.name, [{ reason: 'FieldValueInvalid', field: 'metadata.uid', message: 'Invalid value: field is immutable' }]);
 }
 
-/** Without members that are absent, null or empty. */
-const clean = (members: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null && Object.keys(value as object).length > 0));
+/** Whether a member is neither absent nor null nor empty. */
+const says = (value: unknown): boolean => value !== undefined && value !== null && Object.keys(value).length > 0;
+
+/** Without members that say nothing. */
+const clean = (members: Record<string, unknown>): Record<string, unknown> => Object.fromEntries(Object.entries(members).filter(([, value]) => says(value)));

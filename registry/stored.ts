@@ -74,14 +74,8 @@ export class Stored {
   equals(framed: Buffer): boolean { return this.entry.value.equals(framed) }
 }
 
-const held = new WeakMap<Entry, Stored>();
-
 /** The Stored of an entry, one for as long as whoever reads the store is handed the very same entry: so that each is parsed once. */
-export function storedOf(kind: AnyKind, entry: Entry): Stored {
-  let stored = held.get(entry);
-  if (!stored) held.set(entry, (stored = new Stored(kind, entry)));
-  return stored;
-}
+export const storedOf = (kind: AnyKind, entry: Entry): Stored => (entry.view ??= new Stored(kind, entry)) as Stored;
 
 /** A copy of what JSON can say, an eighth of the price of structuredClone. */
 export function copyOf<T>(value: T): T {

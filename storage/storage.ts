@@ -14,6 +14,8 @@ export interface Entry {
   readonly revision: Revision;
   /** Milliseconds since the epoch after which the value no longer counts; the driver collects it some time later. */
   readonly expires?: number;
+  /** What its reader has made of it, kept with it for whoever is handed the very same entry. */
+  view?: unknown;
 }
 
 /** What must hold for a commit to be made: the key stands exactly at a revision, is absent, or is present. */
