@@ -70,8 +70,7 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await stopSweeping();
-    ledger.closed = true;
-    ledger.wake();
+    ledger.close();
     await committer.settled();
     await ledger.tables.root.close();
     ledger.tables.ahead.close();

@@ -23,6 +23,9 @@ export class Ledger {
   /** The last change of each key among the recent ones: what was just written is often read next. */
   readonly #latest = new Map<string, Change>();
   readonly #waiting = new Set<() => void>();
+  /** Seconds since it was opened. */
+  seconds = 0;
+  readonly #clock = setInterval(() => { this.seconds += 1; this.wake() }, 1000).unref();
 
   constructor(tables: Tables) {
     this.tables = tables;
@@ -50,22 +53,19 @@ export class Ledger {
 
   /** Wakes all that wait. */
   wake(): void {
-    for (const go of this.#waiting) go();
+    const all = [...this.#waiting];
     this.#waiting.clear();
+    for (const go of all) go();
   }
 
-  /** Resolves at the next change, at abort, or after `milliseconds`. */
-  async wait(signal: AbortSignal, milliseconds: number): Promise<void> {
-    if (signal.aborted || this.closed) return;
-    let go!: () => void;
-    const woken = new Promise<void>((resolve) => { go = resolve; });
-    const timer = setTimeout(go, milliseconds);
-    this.#waiting.add(go);
-    signal.addEventListener('abort', go);
-    await woken;
-    clearTimeout(timer);
-    this.#waiting.delete(go);
-    signal.removeEventListener('abort', go);
+  /** Has `go` called at the next change, or when a second is over. */
+  wait(go: () => void): void { this.#waiting.add(go) }
+
+  /** Nobody is shown anything any more. */
+  close(): void {
+    this.closed = true;
+    clearInterval(this.#clock);
+    this.wake();
   }
 
   /** The changes after `from` that are still in memory, or undefined when they do not reach back that far. */

@@ -3,34 +3,40 @@ import { Compacted, type Batch, type Revision } from '../storage.js';
 import type { Ledger } from './ledger.js';
 import { decodeLog } from './record.js';
 
-const quiet = 1000;
 const replayed = 64;
 
 /** Every change under `prefix` after `from`, from memory or else from the log, with a mark whenever it has caught up. */
 export async function* watchPrefix(ledger: Ledger, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
-  let at = from;
-  let marked = -1;
-  while (!signal.aborted && !ledger.closed) {
-    if (at < ledger.oldest) throw new Compacted(ledger.oldest);
-    for (const batch of at < ledger.revision ? after(ledger, at) : []) {
-      at = batch.revision;
-      const changes = batch.changes.filter(({ key }) => key.startsWith(prefix));
-      if (changes.length === 0) continue;
-      marked = at;
-      yield { revision: at, changes };
-      if (signal.aborted || ledger.closed) return;
+  let [at, marked] = [from, -1];
+  let resume = (): void => {};
+  const go = (): void => resume();
+  signal.addEventListener('abort', go);
+  try {
+    while (!signal.aborted && !ledger.closed) {
+      if (at < ledger.oldest) throw new Compacted(ledger.oldest);
+      for (const batch of at < ledger.revision ? after(ledger, at) : []) {
+        at = batch.revision;
+        const changes = batch.changes.filter(({ key }) => key.startsWith(prefix));
+        if (changes.length === 0) continue;
+        marked = at;
+        yield { revision: at, changes };
+        if (signal.aborted || ledger.closed) return;
+      }
+      if (at < ledger.revision) {
+        await turn();
+        continue;
+      }
+      if (marked < at && at === ledger.revision) {
+        marked = at;
+        yield { revision: at, changes: [] };
+        continue;
+      }
+      const { seconds } = ledger;
+      await new Promise<void>((resolve) => { resume = resolve; ledger.wait(go) });
+      if (ledger.seconds > seconds && at === ledger.revision) marked = -1;
     }
-    if (at < ledger.revision) {
-      await turn();
-      continue;
-    }
-    if (marked < at && at === ledger.revision) {
-      marked = at;
-      yield { revision: at, changes: [] };
-      continue;
-    }
-    await ledger.wait(signal, quiet);
-    if (at === ledger.revision) marked = -1;
+  } finally {
+    signal.removeEventListener('abort', go);
   }
 }
 
