@@ -1,0 +1,30 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createLog, gathered } from '../../registry/observe.js';
+
+const written: string[] = [];
+afterEach(() => { written.length = 0 });
+const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) });
+
+test('what one turn of the event loop logs is written at once, line by line as it was logged', async () => {
+  const log = createLog('info', gathered({ write: (text) => written.push(String(text)) > 0 }));
+  log.info('first');
+  log.warn({ name: 'x' }, 'second');
+  await Promise.resolve();
+  expect(written).toEqual([]);
+  await turn();
+  expect(written.map((text) => text.trimEnd().split('\n').map((line) => JSON.parse(line).message))).toEqual([['first', 'second']]);
+  log.info('third');
+  await turn();
+  expect(written).toHaveLength(2);
+});
+
+test('nothing that was logged is lost where the process ends in the same turn, by itself or by an error', () => {
+  const module = pathToFileURL(join(import.meta.dirname, '../../dist/registry/observe.js')).href;
+  for (const end of ['process.exit(3)', 'throw new Error("the end")']) {
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', `const { createLog, gathered } = await import(${JSON.stringify(module)}); const log = createLog('info', gathered(process.stderr)); log.info('last words'); ${end}`], { encoding: 'utf8' });
+    expect(stderr).toContain('"message":"last words"');
+  }
+});
