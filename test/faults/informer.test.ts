@@ -85,10 +85,12 @@ describe.each(['embedded', 'etcd'] as const)(`an informer while the service is k
       await storage?.compact(Number(metadata.resourceVersion));
       await settles(() => list(`?limit=1&resourceVersionMatch=Exact&resourceVersion=${Number(metadata.resourceVersion) - 1}`), ({ code }) => code === 410);
     }
+    const { lists } = watched;
     if (kind !== 'cut') replicas[to]!.kill();
     if (kind === 'kill' && chance.next() < 0.5) await replicas[to]!.up();
     wire.mend(ports[to]!);
     await replicas[to]!.up();
+    if (kind === 'forget') await settles(async () => watched.lists, (now) => now > lists);   // whoever was not there when it came back would go on at the other, which remembers
     await further(chance.between(5, 25));
   }
 
