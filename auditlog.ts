@@ -1,6 +1,7 @@
 import { closeSync, openSync, write } from 'node:fs';
 import type { AuditSink } from './apiserver/audit.js';
 import { ConfigError } from './config.js';
+import { escapeSeparators } from './registry/jsonline.js';
 import type { Log } from './registry/observe.js';
 
 /** So many bytes may wait to be written; what comes beyond is dropped and counted, since nobody waits for the audit log. */
@@ -40,7 +41,7 @@ export class AuditLog implements AuditSink {
 
   write(event: Readonly<Record<string, unknown>>): void {
     if (this.#closed) return void (this.counts.errors += 1);
-    const line = `${JSON.stringify(event)}\n`;
+    const line = `${escapeSeparators(JSON.stringify(event))}\n`;
     if (this.#bytes + line.length > most) { this.counts.errors += 1; return this.#complain('it is written too slowly') }
     this.counts.events += 1;
     this.#bytes += line.length;

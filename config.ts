@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 import { wrongHeader, type ProxySettings } from './apiserver/frontproxy/trust.js';
 import { readSources, type Found, type Given } from './configsources.js';
 import { isLoopback } from './registry/loopback.js';
-import { duration, settings, type Flag, type Setting } from './settings.js';
+import { limitContradictions, limitFault, limitSettings, parseLimit, type LimitName, type Limits } from './registry/limit-settings.js';
+import { duration, flagOfLimit, settings, type Flag, type Setting } from './settings.js';
 
 /** The settings of one process, checked. */
 export interface Config {
@@ -19,6 +20,7 @@ export interface Config {
   /** The file it was read from, where it was. */
   smtpURLFile: string | undefined;
   mockMail: boolean;
+  deviceAuthorization: boolean;
   emailFrom: string;
   keysFile: string | undefined;
   operators: string[];
@@ -29,6 +31,8 @@ export interface Config {
   inflight: { reads: number; changes: number };
   shutdownDelay: number;
   limitFactor: number;
+  /** Every limit in the unit of code (registry/limit-settings.ts). */
+  limits: Limits;
   metricsPort: number | undefined;
   auditLogPath: string | undefined;
   loggingFormat: 'json' | 'text';
@@ -76,21 +80,42 @@ function configOf(found: Found, environment: NodeJS.ProcessEnv): Config {
   const { given, problems: before, spoiled } = found;
   const problems: string[] = [];
   const values: Values = {};
-  for (const setting of settings as readonly Setting[]) {
+  for (const setting of settings) {
+    if (setting.limit !== undefined) continue;
     const value = given[setting.flag]?.value ?? setting.default;
     if (value !== undefined) values[setting.flag as Flag] = parse(setting, value, problems);
   }
-  const sources = Object.fromEntries(Object.keys(values).map((flag) => [flag, given[flag]?.source ?? 'default']));
-  const config = { ...assemble(values, problems), smtpURLFile: given['smtp-url']?.file, frontProxy: frontProxyOf(values, Object.keys(given), environment, problems), sources };
+  const { limits, shown: shownLimits } = limitsOf(given, problems);
+  const assembled = assemble(values, problems);
+  const shown = { ...assembled.shown, ...shownLimits };
+  const sources = Object.fromEntries(Object.keys(shown).map((flag) => [flag, given[flag]?.source ?? 'default']));
+  const config = { ...assembled, limits, shown, smtpURLFile: given['smtp-url']?.file, frontProxy: frontProxyOf(values, Object.keys(given), environment, problems), sources };
   const mentions = (problem: string): boolean => [...spoiled].some((flag) => given[flag] === undefined && new RegExp(`--${flag}(?![a-z-])`).test(problem));
   const all = [...before, ...problems.filter((one) => !(one.includes(' is missing: ') && mentions(one))).map((one) => placed(one, given))];
   if (all.length > 0) throw new ConfigError(all);
   return config;
 }
 
+/** Every limit in the unit of code, and as it was written. */
+function limitsOf(given: Readonly<Record<string, Given>>, problems: string[]): { limits: Limits; shown: Record<string, unknown> } {
+  const limits: Partial<Record<LimitName, number>> = {};
+  const shown: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(limitSettings) as [LimitName, (typeof limitSettings)[LimitName]][]) {
+    const flag = flagOfLimit(name);
+    const value = given[flag]?.value ?? setting.default;
+    const fault = limitFault(setting, value);
+    if (fault !== undefined) problems.push(`--${flag} must be ${fault}`);
+    limits[name] = parseLimit(setting, fault === undefined ? value : setting.default);
+    shown[flag] = setting.value === 'count' && fault === undefined ? Number(value) : value;
+  }
+  for (const [name, fault] of limitContradictions(limits as Limits)) problems.push(`--${flagOfLimit(name)} must be ${fault}`);
+  return { limits: limits as Limits, shown };
+}
+
 /** Names a setting that stands in the file by its place there, where a problem names its flag. */
 function placed(problem: string, given: Readonly<Record<string, Given>>): string {
-  const [, flag = '', rest = ''] = /^--([a-z-]+)(.*)$/s.exec(problem) ?? [];
+  const [named = '', flag = ''] = /^--([a-z-]+)/.exec(problem) ?? [];
+  const rest = problem.slice(named.length);
   const at = given[flag]?.at;
   if (at === undefined) return problem;
   return `${at}: ${/^(: | must )/.test(rest) ? rest.replace(/^:? /, '') : problem}`;
@@ -126,7 +151,7 @@ function numberOf(text: string, isDuration: boolean): number {
 /** Whether the host of an address is this machine. */
 const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
 
-function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy' | 'smtpURLFile' | 'sources'> {
+function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy' | 'smtpURLFile' | 'sources' | 'limits'> {
   const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
   const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
   const baseURL = checkBaseURL(text('base-url'), problems);
@@ -138,12 +163,14 @@ function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy'
   if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(text('bind-address')!)) problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
   checkMail(values, baseURL, etcd.length > 0, problems);
   checkTLS(values, etcd.length > 0, problems);
+  const alone = lonePart(text('etcd-certfile'), text('etcd-keyfile'));
+  if (alone !== undefined) problems.push(alone);
   checkValues(values, problems);
   return {
     baseURL, bindAddress: text('bind-address')!, port: values.port as number,
     secure: values['secure-port'] === undefined ? undefined : { port: values['secure-port'] as number, minVersion: versions[text('tls-min-version')!]!, ...optional({ certFile: text('tls-cert-file'), keyFile: text('tls-private-key-file') }) },
     store: etcd.length > 0 ? { type: 'etcd', servers: etcd, prefix: text('etcd-prefix')!, ...optional({ caFile: text('etcd-cafile'), certFile: text('etcd-certfile'), keyFile: text('etcd-keyfile') }) } : { type: 'embedded', directory: text('data-dir') ?? '' },
-    compactionSeconds: values['etcd-compaction-interval'] as number, manifests: text('manifests'), smtpURL: text('smtp-url'), mockMail: values['mock-mail'] as boolean,
+    compactionSeconds: values['etcd-compaction-interval'] as number, manifests: text('manifests'), smtpURL: text('smtp-url'), mockMail: values['mock-mail'] as boolean, deviceAuthorization: values['device-authorization'] as boolean,
     emailFrom: text('email-from') ?? 'sign-in@localhost.test', keysFile: text('keys-file'), operators: list('operators').map((one) => one.toLowerCase()),
     allowPrivateNetwork: list('allow-private-network'), trustedProxies: list('trusted-proxies'),
     inflight: { reads: values['max-requests-inflight'] as number, changes: values['max-mutating-requests-inflight'] as number },
@@ -153,9 +180,9 @@ function assemble(values: Values, problems: string[]): Omit<Config, 'frontProxy'
 }
 
 const shownOf = (values: Values): Record<string, unknown> =>
-  Object.fromEntries((settings as readonly Setting[]).filter(({ flag }) => values[flag as Flag] !== undefined).map(({ flag, secret, private: hidden }) => [flag, secret || hidden ? '***' : values[flag as Flag]]));
+  Object.fromEntries(settings.filter(({ flag }) => values[flag as Flag] !== undefined).map(({ flag, secret, private: hidden }) => [flag, secret || hidden ? '***' : values[flag as Flag]]));
 
-const address = /^[^\s@<>,"]{1,64}@[A-Za-z0-9.-]{1,255}$/;
+const address = /^(?!-)(?!.*=\?)[^\s@<>,"%!]{1,64}@[A-Za-z0-9.-]{1,255}$/;
 const isNetwork = (text: string): boolean => { const [ip = '', bits] = text.split('/'); const most = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!; return most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most)) };
 
 const isFolder = (path: string): boolean => { try { return statSync(path).isDirectory() } catch { return false } };
@@ -193,6 +220,13 @@ function checkMail(values: Values, baseURL: string | undefined, etcd: boolean, p
 /** What is wrong with a mail server's address, which is never repeated: it holds a password. */
 export const wrongMailServer = (url: string): string | undefined =>
   (URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol) ? undefined : '--smtp-url must look like smtp://host:port or smtps://user:password@host:port');
+
+/** What is wrong where a client certificate for etcd is given without its key, or the key without its certificate. */
+export function lonePart(certFile: string | undefined, keyFile: string | undefined): string | undefined {
+  if ((certFile === undefined) === (keyFile === undefined)) return undefined;
+  const [given, missing] = certFile === undefined ? ['etcd-keyfile', 'etcd-certfile'] : ['etcd-certfile', 'etcd-keyfile'];
+  return `--${given} is given without --${missing}: etcd is shown a certificate and proof of its key; give both, or neither`;
+}
 
 /** kube-apiserver's names for the lowest version of TLS. */
 const versions: Record<string, SecureConfig['minVersion']> = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' };

@@ -9,6 +9,7 @@ import { escaped } from './cli/plain.js';
 import { words } from './cli/words.js';
 import { ConfigError, loadConfig, type Config } from './config.js';
 import { configSchema } from './configschema.js';
+import { ExposedFile, readSecretFile } from './secretfile.js';
 import { keyOf } from './settings.js';
 
 /** `vestibule config check|schema` (`operations.md` 2): what a start would say of its settings, without one. */
@@ -22,7 +23,7 @@ export async function config(args: readonly string[], environment: NodeJS.Proces
   const found = await loadConfig(others, environment);
   const problems = await problemsOf(found);
   if (problems.length > 0) throw new ConfigError(problems);
-  process.stdout.write(output === 'json' ? `${escaped(JSON.stringify({ settings: treeOf(found) }, null, 2))}\n` : treeOf(found).map(({ name, value, source }) => `${name}: ${written(value)} # ${source}\n`).join(''));
+  process.stdout.write(output === 'json' ? `${escaped(JSON.stringify({ settings: treeOf(found) }, null, 2))}\n` : written(treeOf(found)));
 }
 
 /** The format that is asked for, and the arguments that are settings. */
@@ -43,8 +44,16 @@ function outputOf(args: readonly string[]): { output: string; others: string[] }
 const treeOf = ({ shown, sources }: Config): { name: string; value: unknown; source: string }[] =>
   Object.entries(shown).map(([flag, value]) => ({ name: keyOf(flag), value, source: sources[flag]! }));
 
+/** The settings as a file of them, a line each with its source; the limits in their section, at the end. */
+function written(tree: ReturnType<typeof treeOf>): string {
+  const section = 'limits.';
+  const line = ({ name, value, source }: (typeof tree)[number]): string => `${name}: ${inLine(value)} # ${source}\n`;
+  const limits = tree.filter(({ name }) => name.startsWith(section)).map((one) => `  ${line({ ...one, name: one.name.slice(section.length) })}`);
+  return [...tree.filter(({ name }) => !name.startsWith(section)).map(line), `${section.slice(0, -1)}:\n`, ...limits].join('');
+}
+
 /** A value as it stands in a file of settings, in a line. */
-const written = (value: unknown): string =>
+const inLine = (value: unknown): string =>
   escaped(typeof value === 'object' ? `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]` : typeof value === 'string' && /[\n\r]/.test(value) ? JSON.stringify(value) : stringify(value, { lineWidth: 0 }).trimEnd());
 
 /** What of the files that settings name would stop a start, as far as neither store nor network is asked. */
@@ -73,15 +82,15 @@ async function checkKeys({ keysFile }: Config, directory: string): Promise<void>
 /** The certificates that etcd is reached with. */
 function checkCertificates({ caFile, certFile, keyFile }: Extract<Config['store'], { type: 'etcd' }>): void {
   const problems: string[] = [];
-  const part = <T>(flag: string, file: string | undefined, parse: (pem: Buffer) => T, kind: string): T | undefined => {
+  const part = <T>(flag: string, file: string | undefined, parse: (pem: string) => T, kind: string, readFile = (path: string): string => readFileSync(path, 'utf8')): T | undefined => {
     if (file === undefined) return undefined;
-    let pem: Buffer;
-    try { pem = readFileSync(file) } catch (error) { problems.push(`--${flag}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`); return undefined }
+    let pem: string;
+    try { pem = readFile(file) } catch (error) { problems.push(`--${flag}: ${error instanceof ExposedFile ? error.message : `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`}`); return undefined }
     try { return parse(pem) } catch { problems.push(`--${flag}: ${file} is not ${kind} in PEM`); return undefined }
   };
   part('etcd-cafile', caFile, (pem) => new X509Certificate(pem), 'a certificate');
   const own = part('etcd-certfile', certFile, (pem) => new X509Certificate(pem), 'a certificate');
-  const key = part('etcd-keyfile', keyFile, (pem) => createPrivateKey(pem), 'a private key');
+  const key = part('etcd-keyfile', keyFile, (pem) => createPrivateKey(pem), 'a private key', readSecretFile);
   if (own && key && !own.checkPrivateKey(key)) problems.push(`--etcd-keyfile: ${keyFile} is not the key of the certificate in ${certFile}`);
   if (problems.length > 0) throw new ConfigError(problems);
 }

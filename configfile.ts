@@ -4,8 +4,11 @@ import { nearest } from './cli/nearest.js';
 import { takeSecret, type Found, type Given } from './configsources.js';
 import { keyOf, settings, type Setting } from './settings.js';
 
+/** The section of the limits. */
+const section = 'limits';
+
 /** The settings by their keys, those of secrets a second time as `…File`. */
-const known = new Map((settings as readonly Setting[]).flatMap((setting): [string, { setting: Setting; inFile: boolean }][] => {
+const known = new Map(settings.flatMap((setting): [string, { setting: Setting; inFile: boolean }][] => {
   const key = keyOf(setting.flag);
   return [[key, { setting, inFile: false }], ...(setting.secret ? [[`${key}File`, { setting, inFile: true }] as [string, { setting: Setting; inFile: boolean }]] : [])];
 }));
@@ -51,16 +54,23 @@ function load(path: string): { text: string; isOpen: boolean } {
   try { return { text: readFileSync(file, 'utf8'), isOpen: (fstatSync(file).mode & 0o007) !== 0 } } finally { closeSync(file) }
 }
 
-function readSettings(contents: YAMLMap.Parsed, reading: Reading): void {
+function readSettings(contents: YAMLMap.Parsed, reading: Reading, within = ''): void {
   const seen = new Set<string>();
   for (const { key: keyNode, value: node } of contents.items) {
-    const key = isScalar(keyNode) ? keyNode.value : undefined;
+    const name = isScalar(keyNode) ? keyNode.value : undefined;
     const start = keyNode.range[0];
-    if (typeof key !== 'string') { reading.problems.push(`${reading.place(start)}: a key is not text`); continue }
+    if (typeof name !== 'string') { reading.problems.push(`${reading.place(start)}: a key is not text`); continue }
+    const key = within + name;
+    if (key === section && isMap(node) && !seen.has(key)) {
+      seen.add(key);
+      readSettings(node as YAMLMap.Parsed, reading, `${section}.`);
+      continue;
+    }
     const entry = known.get(key);
     const say = (what: string, offset = start): void => { reading.problems.push(`${reading.place(offset, key)}: ${what}`); if (entry) reading.spoiled.add(entry.setting.flag) };
-    if (!entry) { say(`is not a setting${hint(key)}`); continue }
     if (seen.has(key)) { say('is given twice'); continue }
+    if (key === section) { say('must be a mapping: limits are written as key: value, a line each', node?.range[0]); continue }
+    if (!entry) { say(`is not a setting${hint(key)}`); continue }
     seen.add(key);
     const twin = entry.inFile ? key.replace(/File$/, '') : `${key}File`;
     if (seen.has(twin)) { say(`${twin} is given too: give one`); continue }
@@ -94,6 +104,10 @@ function wrongType(type: Setting['value'], value: unknown): string | undefined {
     case 'number': return typeof value === 'number' ? undefined : 'must be a number';
     case 'boolean': return typeof value === 'boolean' ? undefined : 'must be true or false';
     case 'seconds': return isText || typeof value === 'number' ? undefined : 'must be a duration such as 30s or 5m';
+    case 'count': return isText || typeof value === 'number' ? undefined : 'must be a whole number';
+    case 'duration': return isText ? undefined : 'must be a duration such as 30s, 10m or 48h';
+    case 'size': return isText || typeof value === 'number' ? undefined : 'must be a size such as 512, 8Ki or 1Mi';
+    case 'percent': return isText ? undefined : 'must be a share such as 20%';
     case 'list': return isText || (Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '')) ? undefined : 'must be a list of texts, or one text with commas between';
   }
 }

@@ -1,15 +1,33 @@
+import { limitSettings, type LimitSetting } from './registry/limit-settings.js';
+import { durationText, percentText, sizeText } from './registry/units.js';
 import { duration, keyOf, settings, type Setting } from './settings.js';
 
 /** The JSON Schema (2020-12) of a file of settings: types, bounds, defaults and what each is for. What settings say together, or only a start can find out, it does not hold. */
 export function configSchema(): object {
-  const all: readonly Setting[] = settings;
+  const all = settings.filter(({ limit }) => limit === undefined);
   const secrets = all.filter(({ secret }) => secret).map(({ flag }) => keyOf(flag));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of vestibule serve', type: 'object', additionalProperties: false,
-    properties: Object.fromEntries(all.flatMap((setting) => propertiesOf(setting))),
+    properties: { ...Object.fromEntries(all.flatMap((setting) => propertiesOf(setting))), limits: limitsSchema() },
     dependentSchemas: Object.fromEntries(secrets.map((key) => [key, { properties: { [`${key}File`]: false } }])),
   };
+}
+
+/** The schema of the section of limits: the units of each, and what a count may be. */
+export function limitsSchema(): object {
+  const properties = settings.flatMap((setting) => (setting.limit === undefined ? [] : [[setting.limit, limitSchema(setting, limitSettings[setting.limit])]]));
+  return { description: 'Limits, lifetimes and budgets.', type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
+function limitSchema({ describe: description }: Setting, { value, default: fallback, least, most }: LimitSetting): object {
+  const shared = { description, default: fallback };
+  switch (value) {
+    case 'count': return { ...shared, type: 'integer', minimum: least, maximum: most };
+    case 'duration': return { ...shared, type: 'string', pattern: durationText.source };
+    case 'size': return { ...shared, anyOf: [{ type: 'string', pattern: sizeText.source }, { type: 'integer', minimum: 0 }] };
+    case 'percent': return { ...shared, type: 'string', pattern: percentText.source };
+  }
 }
 
 function propertiesOf(setting: Setting): [string, object][] {
@@ -27,5 +45,6 @@ function shapeOf({ value, oneOf, wholeTo, positive }: Setting): object {
     case 'boolean': return { type: 'boolean' };
     case 'seconds': return { anyOf: [{ type: 'string', pattern: duration.source, ...(positive && { not: { pattern: '^[0.]+[a-z]*$' } }) }, { type: 'number', ...least }] };
     case 'list': return { anyOf: [{ type: 'array', items: { type: 'string', minLength: 1 } }, { type: 'string' }] };
+    default: throw new Error(`${value} is the unit of a limit`);
   }
 }

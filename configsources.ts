@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { ExposedFile, readSecretFile } from './secretfile.js';
 import { fileSetting, settings, variableOf, type Setting } from './settings.js';
 
 /** What was given for one setting. */
@@ -75,9 +76,10 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Found {
 /** Takes a secret from the file that holds it. */
 export function takeSecret(found: Found, flag: string, { file, source, at }: { file: string; source: string; at: string }): void {
   try {
-    found.given[flag] = { value: readFileSync(file, 'utf8').trim(), source, file };
+    found.given[flag] = { value: readSecretFile(file).trim(), source, file };
   } catch (error) {
-    found.problems.push(`${at}: ${existsSync(file) ? `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` : `there is no file ${file}`}`);
+    if (error instanceof ExposedFile) found.problems.push(`${at}: ${error.message}`);
+    else found.problems.push(`${at}: ${existsSync(file) ? `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` : `there is no file ${file}`}`);
     found.spoiled.add(flag);
   }
 }

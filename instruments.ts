@@ -5,7 +5,9 @@ import type { Server } from './apiserver/server.js';
 import type { AuditLog } from './auditlog.js';
 import type { Config } from './config.js';
 import type { Holdings } from './holdings.js';
+import { mailLimits } from './kinds/interaction/emailchallenge.js';
 import { Phases } from './kinds/interaction/phases.js';
+import { wrongCodes } from './kinds/interaction/resting.js';
 import type { Court } from './kinds/policy/law.js';
 import type { Meters } from './meters.js';
 import { Exposition, type Sample, type Sources } from './metrics/exposition.js';
@@ -60,6 +62,8 @@ function ofRequests({ meters: { server: meter }, server, audit }: Observed) {
     apiserver_request_duration_seconds: () => [...meter.all()].map(({ labels, seconds }) => ({ labels: { ...labels }, value: seconds })),
     apiserver_response_sizes: () => [...meter.all()].flatMap(({ labels, bytes }) => (bytes ? [{ labels: { ...labels }, value: bytes }] : [])),
     apiserver_current_inflight_requests: () => by('request_kind', [['readOnly', server.inflight.reads], ['mutating', server.inflight.changes]]),
+    vestibule_memory_used_ratio: () => by('limit', server.memory.use().map(({ limit, ratio }) => [limit, ratio] as const)),
+    vestibule_memory_refused_total: () => by('kind', server.memory.refused.entries()),
     apiserver_longrunning_requests: () => [...meter.all()].filter(({ labels }) => labels.verb === 'WATCH').map(({ labels, open }) => ({ labels: { ...labels }, value: open })),
     apiserver_watch_events_total: () => [...meter.watchEvents.entries()].map(([resource, value]) => ({ labels: { group, version, resource }, value })),
     apiserver_terminated_watchers_total: () => by('resource', [...meter.terminated.entries()].map(([resource, count]) => [qualified(resource), count] as const)),
@@ -93,7 +97,13 @@ function counted(provider: IdentityProvider, prefix: string, known: readonly str
   return [...new Map([...known.map((name): [string, number] => [name, 0]), ...found])];
 }
 
-function ofSignIns({ meters, provider, outbox }: Observed, phases: Phases) {
+/** How much of each ceiling of the whole service is spent now. */
+async function ceilings({ networkLimits, settings: { limits } }: Store): Promise<[string, number][]> {
+  const now = Date.now();
+  return [['wrong_codes', await networkLimits.ratio(wrongCodes(limits), now)], ['mails', await networkLimits.ratio(mailLimits(limits, 'stranger').network, now)]];
+}
+
+function ofSignIns({ meters, provider, outbox, store }: Observed, phases: Phases) {
   const { signIns } = provider;
   const oldest = (): number => { const { since } = outbox.waiting('mail'); return since === undefined ? 0 : Math.max(0, Date.now() - since) / 1000 };
   return {
@@ -101,6 +111,7 @@ function ofSignIns({ meters, provider, outbox }: Observed, phases: Phases) {
     vestibule_sign_in_duration_seconds: () => one(signIns.seconds),
     vestibule_interactions: () => by('phase', phases.entries()),
     vestibule_single_use_refused_total: () => by('kind', [...signIns.refused.entries(), ...counted(provider, 'reuse.', ['AuthorizationCode', 'RefreshToken', 'DeviceCode', 'PushedAuthorizationRequest', 'ReplayDetection'])]),
+    vestibule_limit_spent_ratio: async () => by('limit', await ceilings(store)),
     vestibule_mail_total: () => by('outcome', meters.mail.entries()),
     vestibule_mail_outbox: () => one(outbox.waiting('mail').rows),
     vestibule_mail_outbox_oldest_seconds: () => one(oldest()),

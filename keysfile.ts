@@ -1,21 +1,38 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { followFiles } from './followfiles.js';
-import { Keys, KeysFile, newKeys } from './registry/keys.js';
+import { Keys, KeysFile, newKeys, type KeyIDs } from './registry/keys.js';
 import type { Log } from './registry/observe.js';
+import { ExposedFile, readSecretFile } from './secretfile.js';
 
 /** Reads the keys file; throws with one sentence where it is missing or malformed. */
 export const readKeys = (file: string): Keys => new Keys(read(file));
 
 function read(file: string): KeysFile {
   if (!existsSync(file)) throw new Error(`--keys-file: there is no file ${file}; make one with "vestibule keys new ${file}"`);
-  try { return KeysFile.parse(JSON.parse(readFileSync(file, 'utf8'))) } catch { throw new Error(`--keys-file: ${file} is not a keys file; make one with "vestibule keys new FILE"`) }
+  const text = readSecret(file);
+  try { return KeysFile.parse(JSON.parse(text)) } catch { throw new Error(`--keys-file: ${file} is not a keys file; make one with "vestibule keys new FILE"`) }
 }
 
-/** Takes over what the keys file says whenever it changes (`operations.md` 2); while it is wrong, the former keys stay. Gives back how to stop. */
-export function followKeys(file: string, keys: Keys, log: Log): () => void {
+function readSecret(file: string): string {
+  try {
+    return readSecretFile(file);
+  } catch (error) {
+    if (error instanceof ExposedFile) throw new Error(`--keys-file: ${error.message}`, { cause: error });
+    throw new Error(`--keys-file: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`, { cause: error });
+  }
+}
+
+/**
+ * Reads the keys again whenever the file changes, and calls `changed` with the former ids. While the file is invalid,
+ * the former keys stay in use. Returns a function that stops it.
+ */
+export function followKeys(file: string, keys: Keys, log: Log, changed: (before: KeyIDs) => void): () => void {
   return followFiles([file], () => {
     try {
-      if (keys.take(read(file))) log.info({ file }, 'the keys file has changed: its keys are in use');
+      const before = keys.ids();
+      if (!keys.take(read(file))) return;
+      log.info({ file }, 'the keys file has changed: its keys are in use');
+      changed(before);
     } catch (error) {
       log.error({ err: error, file }, 'the keys file has changed and cannot be used; the former keys stay');
     }

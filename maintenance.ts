@@ -7,9 +7,10 @@ import type { Values } from './cli/flags.js';
 import { helpOn } from './cli/help.js';
 import { program } from './cli/program.js';
 import { words } from './cli/words.js';
-import type { Config } from './config.js';
+import { lonePart, type Config } from './config.js';
 import { isLoopback } from './registry/loopback.js';
 import { raiseEpoch } from './registry/epoch.js';
+import type { Revocation } from './revocations.js';
 import { release } from './release.js';
 import { Progress } from './progress.js';
 import { everything, type Tally, type Watcher } from './storage/snapshot/contents.js';
@@ -26,7 +27,10 @@ export async function snapshot(args: readonly string[], environment: NodeJS.Proc
   const { args: [verb, file, ...more], flags } = parsed(words['snapshot']!, args);
   if (flags.help) return void process.stdout.write(helpOn(words['snapshot']!));
   if ((verb !== 'save' && verb !== 'restore') || file === undefined || more.length > 0) throw usage('snapshot');
-  await interruptible((signal) => (verb === 'save' ? save : restore)(file, placeOf(flags, environment), signal));
+  const since = flags['revoke-since'];
+  if (since !== undefined && verb === 'save') throw new Failure('--revoke-since is a flag of snapshot restore alone', 2);
+  const place = placeOf(flags, environment);
+  await interruptible((signal) => (verb === 'save' ? save(file, place, signal) : restore(file, { place, since }, signal)));
 }
 
 /** `vestibule epoch raise`, for a store that was restored by etcd's own means, before any replica starts. */
@@ -53,21 +57,38 @@ async function save(file: string, place: Place, signal: AbortSignal): Promise<vo
   process.stdout.write(savedText(file, saved));
 }
 
-async function restore(file: string, place: Place, signal: AbortSignal): Promise<void> {
+async function restore(file: string, { place, since }: { place: Place; since: string | undefined }, signal: AbortSignal): Promise<void> {
+  const from = since === undefined ? undefined : timeOf(since);
   const { verifySnapshot } = await import('./storage/snapshot/read.js');
   const whole = await verifySnapshot(file);
   const progress = new Progress('restored', signal, whole.items);
-  const restored = await restoreInto(place, whole, progress);
+  const revocation = from === undefined ? undefined : await revocationOf(whole, since!, from);
+  const restored = await restoreInto(place, whole, progress, revocation);
   progress.end();
-  process.stdout.write(restoredText(file, restored));
+  process.stdout.write(restoredText(file, restored, revocation && revokedText(since!, revocation)));
   const keys = place.type === 'embedded' ? join(place.directory, 'keys.json') : undefined;
   if (keys !== undefined && !existsSync(keys)) process.stderr.write(`${program}: there are no keys in ${keys}: put those of that store there before it is served, or name them by --keys-file; with new ones nothing that is sealed opens\n`);
 }
 
-async function restoreInto(place: Place, whole: Snapshot, watcher: Watcher): Promise<Restored> {
-  if (place.type === 'embedded') return (await import('./storage/embedded/restore.js')).restoreEmbedded(embeddedFolder(place.directory), whole, watcher);
+async function restoreInto(place: Place, whole: Snapshot, watcher: Watcher, revocation: Revocation | undefined): Promise<Restored> {
+  if (place.type === 'embedded') return (await import('./storage/embedded/restore.js')).restoreEmbedded(embeddedFolder(place.directory), whole, watcher, revocation?.revise);
   const { fillStorage } = await import('./storage/etcd/restore.js');
-  return withStorage(place, { restoring: true }, (storage) => fillStorage(storage, whole, watcher));
+  return withStorage(place, { restoring: true }, (storage) => fillStorage(storage, whole, watcher, revocation?.revise));
+}
+
+/** Parses a time of RFC 3339, or a date, which begins at midnight UTC; returns milliseconds since the epoch. */
+function timeOf(text: string): number {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
+  const isDay = day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
+  const time = isDay ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) throw new Failure(`--revoke-since must be a date such as 2025-11-01, or a time such as 2025-11-01T09:30:00Z (got ${JSON.stringify(text)})`, 2);
+  return time;
+}
+
+/** Reads what a restore leaves out. Refuses a time after the snapshot, before anything is written. */
+async function revocationOf(whole: Snapshot, since: string, from: number): Promise<Revocation> {
+  if (from > Date.parse(whole.header.time)) throw new Failure(`--revoke-since ${since} is after ${whole.file} was saved (${whole.header.time}): nothing in it was added since then; give an earlier date, or leave the flag out`, 2);
+  return (await import('./revocations.js')).readRevocation(whole, from);
 }
 
 /** Opens a store, for this process alone where it is an embedded one, and closes it behind the work. */
@@ -96,6 +117,8 @@ function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
   const all = servers!.split(',').map((one) => one.trim()).filter(Boolean);
   for (const one of all) if (!URL.canParse(one) || !(one.startsWith('https:') || (one.startsWith('http:') && isLoopback(new URL(one).hostname)))) throw new Failure(`--etcd-servers: ${one} must be https, or http on loopback`, 2);
   const [caFile, certFile, keyFile] = [given('etcd-cafile'), given('etcd-certfile'), given('etcd-keyfile')];
+  const alone = lonePart(certFile, keyFile);
+  if (alone !== undefined) throw new Failure(alone, 2);
   return { type: 'etcd', servers: all, prefix: given('etcd-prefix') ?? '/vestibule/', ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };
 }
 
@@ -122,8 +145,23 @@ async function interruptible(work: (signal: AbortSignal) => Promise<void>): Prom
 const savedText = (file: string, { header, tally }: Saved): string =>
   `saved ${file}: ${holds(tally)} of ${named(header.store)}, as of revision ${header.revision}, epoch ${header.epoch}\n${table(tally)}`;
 
-const restoredText = (file: string, { header, tally, epoch: now, base }: Restored): string =>
-  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are refused\n${table(tally)}`;
+const restoredText = (file: string, { header, tally, epoch: now, base }: Restored, revoked?: string): string =>
+  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are refused\n${revived(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
+
+/** Returns the lines that say what was left out, and what follows from it. */
+function revokedText(since: string, { passkeys, accounts, withoutPasskey, operatorsGroup }: Revocation): string {
+  const group = { Absent: '', Kept: 'Group operators was not changed since, and stays\n', LeftOut: 'left out: Group operators, whose members may have been added since; until it lists members again, operators are those of the setting --operators\n' };
+  return `left out: ${passkeys} passkeys registered since ${since}, of ${accounts} accounts, ${withoutPasskey} of which have none left and sign in by mail\n${group[operatorsGroup]}`;
+}
+
+/**
+ * Lists what a restore may have brought back: a snapshot does not know what was removed after it. Points to
+ * `--revoke-since` if `isOffered`.
+ */
+function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
+  const back = ['accounts', 'passkeys', 'grants', 'groups', 'clients', 'policies'].flatMap((range) => (ranges.has(`objects/${range}`) ? [`${ranges.get(`objects/${range}`)!.keys} ${range}`] : []));
+  return back.length === 0 ? '' : `as they were at ${time}, whatever was removed or changed since: ${back.join(', ')}; compare with the audit log from then on${isOffered ? '; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE' : ''}\n`;
+}
 
 const named = (store: 'embedded' | 'etcd'): string => (store === 'etcd' ? 'a store in etcd' : 'an embedded store');
 const holds = ({ keys, bytes }: Tally): string => `${keys} keys, ${bytes} bytes`;

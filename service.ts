@@ -5,16 +5,21 @@ import { Server } from './apiserver/server.js';
 import { auditLog, type AuditLog } from './auditlog.js';
 import type { Config } from './config.js';
 import { Holdings } from './holdings.js';
+import { DroppedKeys, goneFrom } from './droppedkeys.js';
 import { ensureKeys, followKeys, readKeys } from './keysfile.js';
+import { refuseOtherKeys } from './keysrecord.js';
 import { closingWorker } from './kinds/account/closer.js';
 import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
 import { mockMessage } from './kinds/mockmail.js';
 import { operatorsNow } from './kinds/operators.js';
+import { noteDelivery } from './kinds/interaction/delivery.js';
+import { OperatorPasskeys } from './kinds/operatorpasskeys.js';
 import { sessionsWorker } from './kinds/othersessions.js';
 import { webauthn } from './kinds/passkey/library.js';
 import { openEngine } from './kinds/policy/engine.js';
+import { recoveryWorker, stopRevivedRecoveries } from './kinds/recovery/worker.js';
 import { openCourt, type Court } from './kinds/policy/law.js';
 import { tallyWorker } from './kinds/policy/tally.js';
 import { Troubles } from './kinds/policy/troubles.js';
@@ -32,7 +37,6 @@ import { Hub } from './registry/hub.js';
 import type { Keys } from './registry/keys.js';
 import type { Authorize } from './registry/decision.js';
 import type { Ports, Settings } from './registry/kind.js';
-import { NetworkLimits } from './registry/limits.js';
 import type { Log } from './registry/observe.js';
 import { Outbox } from './registry/outbox.js';
 import { Registry } from './registry/registry.js';
@@ -96,7 +100,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
   const [settings, hub] = [await settingsOf(config, baseURL, storage, log), new Hub(storage, registry.kinds, log)];
   const allKeys = keys ?? ensureKeys(keysFileOf(config));
-  if (!given.keys) held.add(followKeys(keysFileOf(config), allKeys, log));
+  await useKeys(allKeys, given.keys ? undefined : keysFileOf(config), storage, log, held);
   let provider: IdentityProvider;
   let server: Server | undefined;
   let court: Court;
@@ -105,23 +109,24 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports });
   court = openCourt(await opening, store, log, () => server?.renewViews());
   const outbox = new Outbox(store, allKeys, log);
-  const limits = new NetworkLimits(storage, config.limitFactor);
   held.add(() => hub.stop());
   await hub.start();
   const suppliers = new Suppliers(store);
-  await follow((groups = new Memberships(store, config.operators)), suppliers, held);
-  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, suppliers, stylesheet: () => server!.stylesheet, log, outbox, networkLimits: limits });
-  await declareBuiltIn(store);
+  const operatorPasskeys = new OperatorPasskeys(store, (groups = new Memberships(store, config.operators)));
+  await follow(groups, suppliers, operatorPasskeys, held);
+  provider = createIdentityProvider({ store, storage, keys: allKeys, settings, authorize, groups, operatorPasskeys, suppliers, stylesheet: () => server!.stylesheet, log, outbox, networkLimits: store.networkLimits });
+  held.add(provider.unproven.follow());
+  await Promise.all([declareBuiltIn(store), stopRevivedRecoveries(store, log)]);
   const mail = await mailFor(config, store, log);
   if ('transport' in mail) held.add(() => mail.transport.close());
-  for (const worker of [mailWorker(config.emailFrom, mail, log, meters?.mail), closingWorker(store), sessionsWorker(store), tallyWorker(store)]) outbox.register(worker);
+  for (const worker of [mailWorker(config.emailFrom, mail, log, meters?.mail, noteDelivery(store)), closingWorker(store), sessionsWorker(store), recoveryWorker(store), tallyWorker(store)]) outbox.register(worker);
   held.add(async () => { await provider.settled(); await court.stop() });
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();
-  const clocks = followClocks(config, storage, log, held);
+  const clocks = await followClocks(config, storage, allKeys, log, held);
   server = new Server({
-    ...partsOf(config, { storage, hub, court, clocks }), store, keys: allKeys, log, baseURL, authorize, limits, authenticators: provider.authenticators, ports,
+    ...partsOf(config, { storage, hub, court, clocks }), store, keys: allKeys, log, baseURL, ownHostOnly: config.mockMail, authorize, limits: store.networkLimits, authenticators: provider.authenticators, ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }), ...(proxyTrust && { proxyTrust }), ...(meters && { meter: meters.server }), ...(audit && { audit }),
   });
@@ -143,16 +148,26 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
 /** Where the keys are: beside the embedded store where nothing else is said. */
 const keysFileOf = ({ keysFile, store }: Config): string => keysFile ?? join((store as { directory: string }).directory, 'keys.json');
 
-/** Two indexes, kept up with their kinds until the stop. */
-async function follow(groups: Memberships, suppliers: Suppliers, held: Holdings): Promise<void> {
-  held.add(() => { groups.stop(); suppliers.stop() });
+/** Refuses keys that are not those of the store; their file, where there is one, is followed until the stop. */
+async function useKeys(keys: Keys, file: string | undefined, storage: Storage, log: Log, held: Holdings): Promise<void> {
+  await refuseOtherKeys(storage, keys);
+  const dropped = new DroppedKeys(storage, keys, log);
+  held.add(() => dropped.stop());
+  await dropped.start();
+  if (file !== undefined) held.add(followKeys(file, keys, log, (before) => dropped.drop(goneFrom(before, keys.ids()))));
+}
+
+/** Three indexes, kept up with their kinds until the stop. */
+async function follow(groups: Memberships, suppliers: Suppliers, operatorPasskeys: OperatorPasskeys, held: Holdings): Promise<void> {
+  held.add(() => { groups.stop(); suppliers.stop(); operatorPasskeys.stop() });
+  operatorPasskeys.start();
   await Promise.all([groups.start(), suppliers.start()]);
 }
 
 /** What kinds and the provider may know of the settings. */
 async function settingsOf(config: Config, baseURL: string, storage: Storage, log: Log): Promise<Settings> {
-  const { limitFactor, emailFrom, operators, allowPrivateNetwork, mockMail } = config;
-  return { baseURL, limitFactor, emailFrom, operators, allowPrivateNetwork, mockMail, epoch: await readEpoch(storage), rpID: await relyingPartyID(storage, baseURL, log) };
+  const { limitFactor, limits, emailFrom, operators, allowPrivateNetwork, mockMail, deviceAuthorization } = config;
+  return { baseURL, limitFactor, limits, emailFrom, operators, allowPrivateNetwork, mockMail, deviceAuthorization, epoch: await readEpoch(storage), rpID: await relyingPartyID(storage, baseURL, log) };
 }
 
 /** What of the HTTP core follows from the settings and from the pieces that must be well. */
@@ -171,12 +186,14 @@ function trustFor({ frontProxy }: Config, log: Log, { serviceAccount }: Given, h
   return followed;
 }
 
-/** The clocks of other replicas: there are none beside an embedded store. */
-function followClocks({ store }: Config, storage: Storage, log: Log, held: Holdings): Clocks | undefined {
+/** The clocks of other replicas, and whether they have these keys: there are none beside an embedded store. */
+async function followClocks({ store }: Config, storage: Storage, keys: Keys, log: Log, held: Holdings): Promise<Clocks | undefined> {
   if (store.type !== 'etcd') return undefined;
-  const clocks = new Clocks(storage, log);
+  const clocks = new Clocks(storage, log, { keys: () => keys.ids() });
   held.add(() => clocks.stop());
   clocks.start();
+  await clocks.written();
+  await refuseOtherKeys(storage, keys);   // of two that start at the same time, one at least reads what the other wrote
   return clocks;
 }
 

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { wrongMailServer } from './config.js';
 import { followFiles } from './followfiles.js';
 import type { Transport } from './mail/message.js';
 import type { Log } from './registry/observe.js';
+import { readSecretFile } from './secretfile.js';
 
 /** A way to send mail with how many it is sending; it is closed once it is left and sends none. */
 interface Way { readonly transport: Transport; sending: number; left: boolean }
@@ -14,7 +14,7 @@ export function followedTransport(file: string, url: string, make: (url: string)
   const closeIdle = (one: Way): void => { if (one.left && one.sending === 0) one.transport.close().catch((error: unknown) => log.warn({ err: error }, 'connections to the former mail server could not be closed')) };
   const stop = followFiles([file], () => {
     try {
-      const next = readFileSync(file, 'utf8').trim();
+      const next = readSecretFile(file).trim();
       if (next === now) return;
       const wrong = wrongMailServer(next);
       if (wrong !== undefined) throw new Error(wrong);

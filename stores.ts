@@ -1,9 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config.js';
+import { ConfigError, type Config } from './config.js';
 import { followFiles } from './followfiles.js';
 import type { Log } from './registry/observe.js';
+import { ExposedFile, readSecretFile } from './secretfile.js';
 import type { EtcdOptions, EtcdStorage } from './storage/etcd/etcd.js';
 
 type Place = Extract<Config['store'], { type: 'etcd' }>;
@@ -14,8 +15,17 @@ export const embeddedFolder = (dataFolder: string): string => join(dataFolder, '
 
 /** What etcd is reached with; reads its certificates. */
 export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Place): Reached {
-  const pem = (name: 'ca' | 'cert' | 'key', file: string | undefined) => file !== undefined && { [name]: readFileSync(file) };
-  return { servers, prefix, ...pem('ca', caFile), ...pem('cert', certFile), ...pem('key', keyFile) };
+  const pem = (name: 'ca' | 'cert', file: string | undefined) => file !== undefined && { [name]: readFileSync(file) };
+  return { servers, prefix, ...pem('ca', caFile), ...pem('cert', certFile), ...(keyFile !== undefined && { key: readKeyFile(keyFile) }) };
+}
+
+/** The private key of etcd's client; throws a ConfigError where anyone on this machine may read it. */
+function readKeyFile(file: string): Buffer {
+  try {
+    return Buffer.from(readSecretFile(file));
+  } catch (error) {
+    throw error instanceof ExposedFile ? new ConfigError([`--etcd-keyfile: ${error.message}`]) : error;
+  }
 }
 
 /** Has a store connect anew whenever its certificates change (`operations.md` 5), and tells of it; while they are wrong, the former stay. Gives back how to stop. */

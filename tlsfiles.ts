@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Identity } from './apiserver/listener.js';
@@ -8,6 +8,7 @@ import { putFile } from './cli/files.js';
 import { ConfigError, type SecureConfig } from './config.js';
 import { followFiles } from './followfiles.js';
 import type { Log } from './registry/observe.js';
+import { ExposedFile, readSecretFile } from './secretfile.js';
 
 /** Where a certificate and its key are. */
 interface Files { readonly certFile: string; readonly keyFile: string }
@@ -50,16 +51,20 @@ function isGood(files: Files, names: readonly string[]): boolean {
 
 /** Reads both and puts them to the proof; throws a ConfigError that says what is wrong with them. */
 function read({ certFile, keyFile }: Files): Pair {
-  const pair = { cert: text(certFile, 'tls-cert-file'), key: text(keyFile, 'tls-private-key-file') };
-  if ((statSync(keyFile).mode & 0o007) !== 0) throw new ConfigError([`--tls-private-key-file: ${keyFile} can be read by anyone on this machine; take that away: chmod o= ${keyFile}`]);
+  const pair = { cert: text(certFile, 'tls-cert-file'), key: text(keyFile, 'tls-private-key-file', readSecretFile) };
   const certificate = parsed(() => new X509Certificate(pair.cert), `--tls-cert-file: ${certFile} is not a certificate in PEM`);
   const key = parsed(() => createPrivateKey(pair.key), `--tls-private-key-file: ${keyFile} is not a private key in PEM without a pass phrase`);
   if (!certificate.checkPrivateKey(key)) throw new ConfigError([`--tls-private-key-file: ${keyFile} is not the key of the certificate in ${certFile}`]);
   return pair;
 }
 
-function text(file: string, flag: string): string {
-  try { return readFileSync(file, 'utf8') } catch (error) { throw new ConfigError([`--${flag}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`]) }
+function text(file: string, flag: string, readFile = (path: string): string => readFileSync(path, 'utf8')): string {
+  try {
+    return readFile(file);
+  } catch (error) {
+    if (error instanceof ExposedFile) throw new ConfigError([`--${flag}: ${error.message}`]);
+    throw new ConfigError([`--${flag}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+  }
 }
 
 function parsed<T>(parse: () => T, problem: string): T {

@@ -1,3 +1,5 @@
+import { parseMediaRanges, type MediaType } from './mediatype.js';
+
 /** One thing a caller would take: a media type and, of JSON, the form of it (Kubernetes API conventions; RFC 9110 12.5.1). */
 export interface Clause { readonly type: string; readonly as?: string; readonly group?: string; readonly version?: string }
 
@@ -17,7 +19,7 @@ export function clausesOf(accept: string | undefined): readonly Clause[] {
   if (!accept) return anything;
   let clauses = parsed.get(accept);
   if (clauses) return clauses;
-  const weighed = accept.split(',').map(parseClause).filter(({ weight }) => weight > 0);
+  const weighed = parseMediaRanges(accept).map(clauseOf).filter(({ weight }) => weight > 0);
   clauses = weighed.sort((a, b) => b.weight - a.weight).map(({ clause }) => clause);
   if (accept.length > remembered.characters) return clauses;
   if (parsed.size >= remembered.headers) parsed.delete(parsed.keys().next().value!);
@@ -25,13 +27,11 @@ export function clausesOf(accept: string | undefined): readonly Clause[] {
   return clauses;
 }
 
-function parseClause(text: string): { clause: Clause; weight: number } {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
-  const clause: { type: string; as?: string; group?: string; version?: string } = { type: type.toLowerCase() };
+function clauseOf({ type, parameters }: MediaType): { clause: Clause; weight: number } {
+  const clause: { type: string; as?: string; group?: string; version?: string } = { type };
   let weight = 1;
-  for (const parameter of parameters) {
-    const [, name = '', value = ''] = /^([^=\s]+)\s*=\s*"?([^"]*)"?$/.exec(parameter) ?? [];
-    if (name.toLowerCase() === 'q') weight = Number(value) || 0;
+  for (const [name, value] of parameters) {
+    if (name === 'q') weight = Number(value) || 0;
     else if (Object.hasOwn(known, name)) clause[known[name]!] = value;
   }
   return { clause, weight };

@@ -5,13 +5,18 @@ import type { Store } from '../registry/store.js';
 import type { Stored } from '../registry/stored.js';
 import type { Admitted } from './classes.js';
 import type { OtherAsk, ResourceAsk } from './request.js';
-import { parseSelector } from './selectors.js';
+import { parseSelector, type Selector } from './selectors.js';
 
 const nobody: Caller = { type: 'Visitor' };
 const collective = new Set(['list', 'watch', 'deletecollection']);
 
 /** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
 const actionOf = ({ kind, verb, action }: ResourceAsk): string => (action ? `${kind.resource}/${action.subresource}` : verb);
+
+/** What a request is narrowed to, as far as policy needs it; a selector that cannot be read is an error only for a caller that policy permits. */
+function selectorOf({ query, kind }: ResourceAsk): Selector | undefined {
+  try { return parseSelector(query, kind) } catch { return undefined }
+}
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -110,7 +115,7 @@ export class Admission {
   #collection(asking: Asking): Admitted {
     const { ask, caller } = asking;
     const { kind, verb } = ask;
-    const selector = collective.has(verb) ? parseSelector(ask.query, kind) : undefined;
+    const selector = collective.has(verb) ? selectorOf(ask) : undefined;
     if (selector?.name !== undefined && verb !== 'deletecollection') return this.#pinned(asking, selector.name, selector.owner);
     const own = kind.owner && caller.type === 'Account' ? caller.account : undefined;
     if (verb === 'deletecollection' && kind.owner) return this.#range(asking, selector?.owner ?? own);

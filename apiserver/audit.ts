@@ -1,6 +1,7 @@
 import type { Caller, Decision } from '../registry/kind.js';
 import type { Req, Res } from './classes.js';
 import { endpointName } from './endpoints.js';
+import { signInEventOf } from '../registry/sign-in-event.js';
 import { codes } from '../registry/status.js';
 
 /** Where audit events go; never waits, never throws. */
@@ -25,7 +26,7 @@ export function auditEvent(req: Req, res: Res, began: number, ended: number, hid
     requestURI: uriOf(req), verb: ask?.type === 'resource' ? ask.verb : req.method!.toLowerCase(), user: userOf(req.caller, hide),
     sourceIPs: [req.network], userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), ...objectRef(req),
     responseStatus: { metadata: {}, ...(res.statusCode >= 400 && { status: 'Failure', ...(reason && { reason }) }), code: res.statusCode },
-    requestReceivedTimestamp: micro(began), stageTimestamp: micro(ended), ...annotations(req),
+    requestReceivedTimestamp: micro(began), stageTimestamp: micro(ended), ...annotations(req, hide),
   };
 }
 
@@ -52,17 +53,36 @@ function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown>
   }
 }
 
+/** What policy said and what became of a sign-in; nothing where the request came to neither. */
+function annotations(req: Req, hide: Hide): { annotations?: Record<string, string> } {
+  const all = { ...decided(req), ...signInAnnotations(req, hide) };
+  return Object.keys(all).length > 0 ? { annotations: all } : {};
+}
+
+/** A sign-in that was tried, or tokens that were asked for, in a form that a search finds: `id.vestibule.org/sign-in-…`. */
+function signInAnnotations(req: Req, hide: Hide): Record<string, string> {
+  const facts = signInFacts(req, hide) ?? {};
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [`id.vestibule.org/sign-in-${name}`, value]));
+}
+
+/** What the logs say of the sign-in that a request tried; of an address its keyed hash. */
+export function signInFacts(req: Req, hide: Hide): Record<string, string> | undefined {
+  const event = signInEventOf(req);
+  if (!event) return undefined;
+  const { address, ...facts } = event;
+  const all = { ...facts, ...(address !== undefined && { addressHash: hide(address) }) };
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
 /** What policy said, by which rules, and where that is written down; nothing where the request never came before it. */
-function annotations({ admitted, refusal }: Req): { annotations?: Record<string, string> } {
+function decided({ admitted, refusal }: Req): Record<string, string> {
   const decision = refusal ?? admitted?.decision;
   if (!decision) return {};
   const name = recorded(decision);
   return {
-    annotations: {
-      'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
-      'authorization.k8s.io/reason': decision.reasons.map(({ rule }) => rule).join(', '),
-      ...(name && { 'id.vestibule.org/policy-decision': name }),
-    },
+    'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
+    'authorization.k8s.io/reason': decision.reasons.map(({ rule }) => rule).join(', '),
+    ...(name && { 'id.vestibule.org/policy-decision': name }),
   };
 }
 

@@ -1,15 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { parseJSON } from '../registry/json.js';
 import { badRequest, StatusError, tooLarge, unsupportedMediaType } from '../registry/status.js';
 import type { Req, Res } from './classes.js';
-import { parseJSON } from './json.js';
+import { parseMediaType } from './mediatype.js';
 import { isBrowser, rawValues } from './origin.js';
 
 export const json = 'application/json';
 export const mergePatch = 'application/merge-patch+json';
-
-const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const grammar = new RegExp(`^(${token}/${token})((?:[ \\t]*;[ \\t]*${token}=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))*)[ \\t]*$`);
-const charset = /;[ \t]*charset=(?:"([^"]*)"|([^;\s]*))/i;
 
 /** Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it is not one of `accepted`. */
 function refuseMediaType(request: IncomingMessage, accepted: string, absentMeansJSON: boolean): void {
@@ -17,11 +14,10 @@ function refuseMediaType(request: IncomingMessage, accepted: string, absentMeans
   if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
   const types = rawValues(request, 'content-type');
   if (types.length === 0 ? absentMeansJSON : types.length === 1 && types[0] === accepted) return;
-  const match = types.length === 1 ? grammar.exec(types[0]!) : null;
-  if (!match || match[1]!.toLowerCase() !== accepted) throw unsupportedMediaType([accepted]);
-  if ((match[2]!.match(/;[ \t]*charset=/gi) ?? []).length > 1) throw unsupportedMediaType([accepted]);
-  const given = charset.exec(match[2]!);
-  if (given && (given[1] ?? given[2])!.toLowerCase() !== 'utf-8') throw unsupportedMediaType([accepted]);
+  const given = types.length === 1 ? parseMediaType(types[0]!) : undefined;
+  const charsets = given?.parameters.filter(([name]) => name === 'charset') ?? [];
+  const isUTF8 = charsets.length < 2 && charsets.every(([, value]) => value.toLowerCase() === 'utf-8');
+  if (given?.type !== accepted || !isUTF8) throw unsupportedMediaType([accepted]);
 }
 
 /** The media type a method's body must have: PATCH takes merge patches, everything else JSON (`kubernetes.md` 6.3). */
@@ -46,16 +42,21 @@ export function refuseBody(request: Req, response: Res): void {
 }
 
 /** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
-export function readBytes(request: IncomingMessage, most: number): Promise<Buffer> {
+export function readBytes(request: Req, most: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > most) return Promise.reject(tooLarge(most));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= most) return void chunks.push(chunk);
-      request.pause();
-      reject(tooLarge(most));
+      try {
+        if (size > most) throw tooLarge(most);
+        request.memory?.refuseBody(size);
+        chunks.push(chunk);
+      } catch (error) {
+        request.pause();
+        reject(error as StatusError);
+      }
     });
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     request.on('error', () => reject(badRequest('the body ended early')));
@@ -64,9 +65,13 @@ export function readBytes(request: IncomingMessage, most: number): Promise<Buffe
 }
 
 /** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
-export async function readObject(request: IncomingMessage, most: number, optional = false): Promise<Record<string, unknown>> {
+export async function readObject(request: Req, most: number, optional = false): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, most);
-  if (bytes.length === 0 && optional) return {};
+  return bytes.length === 0 && optional ? {} : objectOf(bytes);
+}
+
+/** Those bytes as a JSON object; 400 for anything else. */
+export function objectOf(bytes: Buffer): Record<string, unknown> {
   const value = parseJSON(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('the body must be a JSON object');
   return value as Record<string, unknown>;

@@ -3,6 +3,7 @@ import express, { type Express } from 'express';
 import type { Caller, Decision } from '../registry/kind.js';
 import type { Stored } from '../registry/stored.js';
 import type { Claim } from './frontproxy/claim.js';
+import type { MemoryGuard } from './memory-guard.js';
 import type { Ask } from './request.js';
 
 /** What the steps before the handlers found out. */
@@ -35,6 +36,8 @@ export class Req extends IncomingMessage {
   admitted: Admitted | undefined;
   /** What a front proxy says of who sent it. */
   claim: Claim | undefined;
+  /** Refuses a body that turns out to be large, while memory is short. */
+  memory: MemoryGuard | undefined;
   /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
   welcome: (() => void) | undefined;
 

@@ -34,7 +34,7 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
 export function judgeUnknown(req: Req, res: Res, { query, kind }: ResourceAsk, name: string, unknown: readonly string[], of: Named = kind): void {
   if (query !== none) refuseWriteParameters(query, name, of);
   if (unknown.length === 0) return;
-  const mode = query.get('fieldValidation') || 'Warn';
+  const mode = query.get('fieldValidation') ?? 'Warn';
   if (isBrowser(req)) throw invalid(of, name, unknown.slice(0, 32).map((field) => ({ reason: 'FieldValueForbidden', field, message: 'Forbidden: unknown field' })));
   if (mode === 'Strict') throw badRequest(`strict decoding error: ${unknown.map((field) => `unknown field "${field}"`).join(', ')}`);
   if (mode === 'Warn') res.setHeader('Warning', [...new Set(unknown.slice(0, 20))].map((field) => `299 - "unknown field \\"${field.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 128)}\\""`));
@@ -42,10 +42,10 @@ export function judgeUnknown(req: Req, res: Res, { query, kind }: ResourceAsk, n
 
 /** Parameters of writes alone: one that is not understood is 422, lest a mistake passes for a choice (`kubernetes.md` 6.2). */
 function refuseWriteParameters(query: ResourceAsk['query'], name: string, of: Named): void {
-  const [mode, manager] = [query.get('fieldValidation') || 'Warn', query.get('fieldManager') ?? ''];
+  const [mode, manager] = [query.get('fieldValidation') ?? 'Warn', query.get('fieldManager') ?? ''];
   if (!['Ignore', 'Warn', 'Strict'].includes(mode)) throw invalid(of, name, [{ reason: 'FieldValueNotSupported', field: 'fieldValidation', message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"' }]);
   if (manager.length > 128) throw invalid(of, name, [{ reason: 'FieldValueTooLong', field: 'fieldManager', message: 'Too long: may not be more than 128 bytes' }]);
-  if (!/^\P{C}*$/u.test(manager)) throw invalid(of, name, [{ reason: 'FieldValueInvalid', field: 'fieldManager', message: 'Invalid value: should only contain printable characters' }]);
+  if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(manager)) throw invalid(of, name, [{ reason: 'FieldValueInvalid', field: 'fieldManager', message: 'Invalid value: should only contain printable characters' }]);
 }
 
 const said = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
@@ -73,19 +73,10 @@ export function hiddenCharacters(value: unknown, at: string): Cause[] {
 
 /** dryRun of a query or options: only All. */
 export function isDryRun(ask: { query: ReadonlyMap<string, string>; kind: AnyKind }, options: readonly unknown[] = []): boolean {
-  const asked = [...(ask.query.get('dryRun') ? [ask.query.get('dryRun')] : []), ...options];
+  const given = ask.query.get('dryRun');
+  const asked = [...(given === undefined ? [] : [given]), ...options];
   if (asked.some((one) => one !== 'All')) throw invalid(ask.kind, '', [{ reason: 'FieldValueNotSupported', field: 'dryRun', message: 'Unsupported value: supported values: "All"' }]);
   return asked.length > 0;
-}
-
-/** Strings of a body in NFC, in which lengths are counted (`api.md` 4). */
-export function normalised<T>(value: T): T {
-  if (typeof value === 'string') return value.normalize('NFC') as T;
-  if (Array.isArray(value)) return value.map(normalised) as T;
-  if (!isRecord(value)) return value;
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) copy[name] = normalised(value[name]);
-  return copy as T;
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

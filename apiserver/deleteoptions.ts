@@ -17,7 +17,7 @@ const DeleteOptions = z.object({
 type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly dry: boolean };
 
 const validator = new Validator(toJSONSchema(DeleteOptions, 'DeleteOptions'));
-const policies = ['Orphan', 'Background', 'Foreground', undefined, ''];
+const policies = ['Orphan', 'Background', 'Foreground', undefined];
 
 /** The options of a deletion, from body and query; 400, 415 and 422 where they are not such (`kubernetes.md` 6.2). */
 export async function readDeleteOptions(req: Req, res: Res, ask: ResourceAsk, most: number): Promise<DeleteOptions> {

@@ -1,12 +1,14 @@
 import type { ActionBody, AnyKind, Call, CreationBody, KindObject, Ports, RequestFacts } from '../registry/kind.js';
-import type { NetworkLimits } from '../registry/limits.js';
+import type { LimitOf } from '../registry/limits.js';
+import type { NetworkLimits } from '../registry/network-limits.js';
 import type { Registry } from '../registry/registry.js';
 import { badRequest, invalid, notFound } from '../registry/status.js';
 import { Outdated, type Store } from '../registry/store.js';
 import type { Admission } from './admission.js';
-import { readObject, refuseBodyType } from './body.js';
+import { spendAccountBudget } from './account-budget.js';
+import { objectOf, readBytes, refuseBodyType } from './body.js';
 import type { Admitted, Req, Res } from './classes.js';
-import { hiddenCharacters, isDryRun, isRecord, judgeUnknown, normalised, refuseOtherKind, unknownMembers } from './decode.js';
+import { hiddenCharacters, isDryRun, isRecord, judgeUnknown, refuseOtherKind, unknownMembers } from './decode.js';
 import { wireObject, type Encoder } from './encode.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from './origin.js';
@@ -32,14 +34,18 @@ export interface HandlerParts {
   ports(req: Req, res: Res): Ports;
 }
 
-const bodyLimit = 256 << 10;
 const empty = Buffer.alloc(0);
 
 /** One short function a verb; by now the request is known to be permitted. */
 export class Handlers {
   readonly #parts: HandlerParts;
 
-  constructor(parts: HandlerParts) { this.#parts = parts }
+  readonly #bodyLimit: number;
+
+  constructor(parts: HandlerParts) {
+    this.#parts = parts;
+    this.#bodyLimit = parts.store.settings.limits.requestBodySize;
+  }
 
   get(req: Req, res: Res): void | Promise<void> {
     const { ask, target } = admittedOf(req);
@@ -70,11 +76,13 @@ export class Handlers {
     const { ask } = admittedOf(req);
     const instead = ask.kind.create;
     if (instead && !instead.dryRun && ask.query.has('dryRun')) throw badRequest('dryRun is not for this');
-    if (instead?.limit) await this.#parts.limits.spend(instead.limit, req.network, Date.now());
+    await this.#spend(instead?.limit, req);
     const body = await this.#body(req, res, ask);
     const call = this.#call(req, res, isDryRun(ask));
     const object = instead ? await instead.run(call, this.#sent(ask.kind, body)) : await call.change((tx) => tx.create(ask.kind, created(ask.kind, copyOf(body)) as never));
-    this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, object));
+    const shown = ask.kind.strategy.status ? copyOf(object) : object;
+    ask.kind.strategy.status?.(shown, call);
+    this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, shown));
   }
 
   /** What is sent to a kind whose create is an action of its own. */
@@ -88,15 +96,21 @@ export class Handlers {
   async update(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'replace') }
   async patch(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'merge') }
 
+  /** Counts the request against a limit by client network, if there is one; throws 429 beyond it. */
+  async #spend(limit: LimitOf | undefined, { network }: Req): Promise<void> {
+    const { limits, store } = this.#parts;
+    if (limit) await limits.spend(limit(store.settings.limits), network, Date.now());
+  }
+
   async #write(req: Req, res: Res, how: 'replace' | 'merge'): Promise<void> {
     const { ask } = admittedOf(req);
-    if (ask.kind.changeLimit) await this.#parts.limits.spend(ask.kind.changeLimit, req.network, Date.now());
+    await this.#spend(ask.kind.changeLimit, req);
     refuseBodyType(req);
-    const body = await readObject(req, ask.kind.bodyLimit ?? bodyLimit);
+    const body = await this.#read(req, ask.kind.bodyLimit);
     const { schema } = this.#parts.registry.schemas(ask.kind).spec;
     const write = async (): Promise<void> => {
       const call = this.#call(req, res, isDryRun(ask));
-      const object = await call.change((tx) => tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, normalised(body), how, schema))));
+      const object = await call.change((tx) => tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, copyOf(body), how, schema))));
       await this.#answer(req, res, 200, object, call);
     };
     try { await write() } catch (error) {
@@ -108,7 +122,7 @@ export class Handlers {
 
   async delete(req: Req, res: Res): Promise<void> {
     const { ask } = admittedOf(req);
-    const options = await readDeleteOptions(req, res, ask, bodyLimit);
+    const options = await readDeleteOptions(req, res, ask, this.#bodyLimit);
     const call = this.#call(req, res, options.dry);
     const old = await call.change(async (tx) => {
       const target = await tx.get(ask.kind, ask.name!);
@@ -127,7 +141,7 @@ export class Handlers {
   /** Deletes one at a time what the selectors name and the caller may delete; answers the List of what went. */
   async deletecollection(req: Req, res: Res): Promise<void> {
     const { ask, owner } = admittedOf(req);
-    const options = await readDeleteOptions(req, res, ask, bodyLimit);
+    const options = await readDeleteOptions(req, res, ask, this.#bodyLimit);
     const call = this.#call(req, res, options.dry);
     const selector = parseSelector(ask.query, ask.kind);
     const page = await guard(this.#parts.store.storage.list(rangeOf(ask.kind, owner, selector.name)));
@@ -160,7 +174,7 @@ export class Handlers {
     const { ask, target } = admittedOf(req);
     const action = ask.action!;
     if (ask.query.has('dryRun')) throw badRequest('dryRun is not for actions');
-    if (action.limit) await this.#parts.limits.spend(action.limit, req.network, Date.now());
+    await this.#spend(action.limit, req);
     const call = this.#call(req, res);
     const body = action.verb === 'get' ? { spec: {}, apply() {} } : await this.#actionBody(req, res, ask);
     const answer = (await action.run(call, target!.object, body)) as KindObject;
@@ -172,7 +186,7 @@ export class Handlers {
   async #actionBody(req: Req, res: Res, ask: ResourceAsk): Promise<ActionBody<unknown>> {
     const action = ask.action!;
     refuseBodyType(req);
-    const body = normalised(await readObject(req, action.bodyLimit ?? ask.kind.bodyLimit ?? bodyLimit));
+    const body = await this.#read(req, action.bodyLimit ?? ask.kind.bodyLimit);
     refuseOtherKind(body, action.kind);
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
@@ -182,18 +196,27 @@ export class Handlers {
     const validator = this.#parts.registry.body(action)!;
     const of = { ...ask.kind, kind: action.kind };
     judgeUnknown(req, res, ask, ask.name!, unknownMembers(body, validator.schema), of);
-    const causes = [...validator.check(body.spec ?? {}, 'spec'), ...hiddenCharacters(body.spec, 'spec')];
+    const faults = validator.check(body.spec ?? {}, 'spec');
+    const causes = faults.length > 0 ? faults : hiddenCharacters(body.spec, 'spec');
     if (causes.length > 0) throw invalid(of, ask.name!, causes);
     return { spec: body.spec ?? {}, apply() {} };
   }
 
   async #body(req: Req, res: Res, ask: ResourceAsk): Promise<Record<string, unknown>> {
     refuseBodyType(req);
-    const body = normalised(await readObject(req, ask.kind.bodyLimit ?? bodyLimit));
+    const body = await this.#read(req, ask.kind.bodyLimit);
     refuseOtherKind(body, ask.kind.kind);
     const name = isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
     judgeUnknown(req, res, ask, name, unknownMembers(body, this.#parts.registry.schemas(ask.kind).sent.schema));
     return body;
+  }
+
+  /** The body of a change, which counts for the account that asks. */
+  async #read(req: Req, most = this.#bodyLimit): Promise<Record<string, unknown>> {
+    const bytes = await readBytes(req, most);
+    const { limits, store } = this.#parts;
+    await spendAccountBudget(limits, store.settings.limits, req.caller, bytes.length, Date.now());
+    return objectOf(bytes);
   }
 
   async #answer(req: Req, res: Res, code: number, object: KindObject, call: Call, kind = admittedOf(req).ask.kind): Promise<void> {

@@ -14,7 +14,6 @@ import { parseSelector, type Selector } from './selectors.js';
 import { refuseTooNew } from './version.js';
 import { whole } from './view.js';
 
-const pageMost = 500;
 /** So many rows are read at a time, at least, where some are left out. */
 const sieved = 100;
 
@@ -48,9 +47,11 @@ export class Lister {
   readonly #encoder: Encoder;
   readonly #keys: Keys;
   readonly #sealed = new Map<string, string>();
+  readonly #pageMost: number;
 
   constructor(store: Store, admission: Admission, encoder: Encoder, keys: Keys) {
     this.#store = store;
+    this.#pageMost = store.settings.limits.listPageSize;
     this.#admission = admission;
     this.#encoder = encoder;
     this.#keys = keys;
@@ -67,7 +68,7 @@ export class Lister {
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
     if (!limit) return this.#whole(req, res, admitted, selector, from, at);
     const sieve = this.#sieve(admitted, selector);
-    const found = await (sieve.passesAll ? this.#plain(admitted, from, Math.min(limit, pageMost), at, !token) : this.#page(admitted, sieve, from, Math.min(limit, pageMost), at, !token));
+    const found = await (sieve.passesAll ? this.#plain(admitted, from, Math.min(limit, this.#pageMost), at, !token) : this.#page(admitted, sieve, from, Math.min(limit, this.#pageMost), at, !token));
     const remaining = token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
     const next = found.more && found.last !== undefined ? this.#seal(admitted, { r: found.revision, k: found.last, q: fingerprint(ask.query), ...(remaining !== undefined && { n: remaining }) }) : undefined;
     const head = ask.view.opening(ask.kind, { resourceVersion: String(found.revision), ...(next && { continue: next }), ...(next && remaining && { remainingItemCount: remaining }) });
@@ -112,7 +113,7 @@ export class Lister {
     const { kind, view } = admitted.ask as ResourceAsk;
     const sieve = this.#sieve(admitted, selector);
     const seen = call(admitted);
-    let page = await this.#read(range, { limit: pageMost, ahead: 1, ...(at !== undefined && { at }) });
+    let page = await this.#read(range, { limit: this.#pageMost, ahead: 1, ...(at !== undefined && { at }) });
     const { revision } = page;
     const opening = view.opening(kind, { resourceVersion: String(revision) });
     const chunks: Buffer[] = [];
@@ -126,7 +127,7 @@ export class Lister {
       if (!res.headersSent) { this.#encoder.begin(req, res, 200); write(res, Buffer.from(opening)) }
       if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0)))) await new Promise<void>((resolve) => { res.once('drain', resolve); res.once('close', resolve) });
       if (res.destroyed) return;
-      page = await this.#read({ start: `${page.entries.at(-1)!.key}!`, end: range.end }, { limit: pageMost, at: revision, ahead: 1 });
+      page = await this.#read({ start: `${page.entries.at(-1)!.key}!`, end: range.end }, { limit: this.#pageMost, at: revision, ahead: 1 });
     }
     const rest = Buffer.concat([...chunks, end]);
     if (res.headersSent) { res.bytes += rest.length; res.end(rest) } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
@@ -155,7 +156,7 @@ export class Lister {
 
   /** The revision a list must be read at, or undefined for the latest (the table in `kubernetes.md` 4.1). */
   async #exactly({ query, kind }: ResourceAsk, limit: number | undefined): Promise<Revision | undefined> {
-    const match = query.get('resourceVersionMatch') || undefined;
+    const match = query.get('resourceVersionMatch');
     const text = query.get('resourceVersion') || undefined;
     const wrong = (message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${message}` }]);
     const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
@@ -171,7 +172,7 @@ export class Lister {
   #token(admitted: Admitted, query: Query): Token | undefined {
     const text = query.get('continue') || undefined;
     if (text === undefined) return undefined;
-    if (query.get('resourceVersionMatch')) throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: 'Forbidden: not with continue' }]);
+    if (query.has('resourceVersionMatch')) throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: 'Forbidden: not with continue' }]);
     if (!['', '0', undefined].includes(query.get('resourceVersion'))) throw badRequest('specifying resource version is not allowed when using continue');
     try {
       const sealed = Buffer.from(text, 'base64url');

@@ -1,10 +1,12 @@
 import { constants, randomUUID } from 'node:crypto';
-import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer, STATUS_CODES, type Server as HttpServer } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
-import { Server as NetServer, type AddressInfo } from 'node:net';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { StatusError, badRequest } from '../registry/status.js';
 import { Req, Res } from './classes.js';
 import type { TrustSource } from './frontproxy/trust.js';
+import { answerBroken, serveInTurn } from './pipeline.js';
 
 /** What a service proves with who it is (RFC 8446 4.4.2): a certificate with its key, and other ones from time to time. */
 export interface Identity {
@@ -15,19 +17,32 @@ export interface Identity {
   onChange(changed: () => void): void;
 }
 
-/** What becomes of a request, and of one whose expectation cannot be met. */
-interface Handlers { serve(req: Req, res: Res): void; refuse(req: Req, res: Res): void }
+/** What handles a request, and what is called for a connection that is closed because no request could be read; `refusal` is what was answered, if anything was. */
+interface Handlers {
+  serve(req: Req, res: Res): void;
+  unread(socket: Socket, refusal?: { readonly status: StatusError; readonly auditID: string }): void;
+}
 
 /** Milliseconds without a byte either way after which a connection is cut; a watch's heartbeat keeps its own. */
 const stalled = 30_000;
-const options = { IncomingMessage: Req, ServerResponse: Res, maxHeaderSize: 16 << 10, headersTimeout: 10_000, requestTimeout: 60_000, requireHostHeader: false, connectionsCheckingInterval: 5_000 };
+/** Bounds of one request: bytes of its header, milliseconds until the last byte has come. */
+export interface Bounds { readonly headerSize: number; readonly timeout: number }
+
+const optionsOf = ({ headerSize, timeout }: Bounds) => ({
+  IncomingMessage: Req, ServerResponse: Res, maxHeaderSize: headerSize, headersTimeout: 10_000, requestTimeout: timeout,
+  requireHostHeader: false, connectionsCheckingInterval: 5_000,
+});
 
 /** One port and its connections: TLS where it is given an identity, else plain. HTTP/1.1 alone on both. */
 export class Listener {
   readonly #http: HttpServer<typeof Req, typeof Res> | SecureServer<typeof Req, typeof Res>;
 
-  constructor(handlers: Handlers, identity?: Identity, proxies?: TrustSource) {
-    this.#http = identity ? secure(identity, proxies) : createServer(options);
+  readonly #bounds: Bounds;
+
+  constructor(handlers: Handlers, bounds: Bounds, identity?: Identity, proxies?: TrustSource) {
+    this.#bounds = bounds;
+    const options = optionsOf(bounds);
+    this.#http = identity ? secure(options, identity, proxies) : createServer(options);
     this.#http.maxHeadersCount = 0;
     this.#http.keepAliveTimeout = 65_000;
     this.#http.setTimeout(stalled);
@@ -49,31 +64,72 @@ export class Listener {
   }
 
   /** No answer is left to node's defaults; a connection on which nobody speaks HTTP, or not after a handshake, gets none. */
-  #guard({ serve, refuse }: Handlers): void {
-    this.#http.on('request', serve);
-    this.#http.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      const answering = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
-      if (!socket.writable || answering || !/^(HPE|ERR_HTTP)_/.test(error.code ?? '')) return void socket.destroy();
-      const status = error.code === 'HPE_HEADER_OVERFLOW' ? new StatusError('RequestHeaderFieldsTooLarge', 'the header is over 16 KiB') : badRequest('the request cannot be read');
-      const body = JSON.stringify(status.toStatus());
-      socket.end(`HTTP/1.1 ${status.code} ${status.reason}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nAudit-ID: ${randomUUID()}\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  #guard({ serve, unread }: Handlers): void {
+    const inTurn = (req: Req, res: Res): void => serveInTurn(req, res, serve);
+    this.#http.on('request', inTurn);
+    this.#http.on('checkContinue', (req, res) => {
+      req.welcome = () => { if (!res.headersSent) res.writeContinue() };
+      inTurn(req, res);
     });
-    this.#http.on('checkContinue', (req, res) => { req.welcome = () => { if (!res.headersSent) res.writeContinue() }; serve(req, res) });
-    this.#http.on('checkExpectation', refuse);
-    this.#http.on('connect', (_req, socket) => socket.destroy());
+    this.#http.on('checkExpectation', inTurn);
+    this.#http.on('connect', (_req, socket) => answerBroken(socket, () => socket.destroy()));
+    this.#http.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
+      const socket = duplex as Socket;
+      if (!socket.writable || !/^(HPE|ERR_HTTP)_/.test(error.code ?? '')) return void socket.destroy();
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
+        unread(socket);
+        return void socket.destroy();
+      }
+      answerBroken(socket, () => {
+        const refusal = { status: refusalOf(error, this.#bounds), auditID: randomUUID() };
+        unread(socket, refusal);
+        end(socket, refusal.status, refusal.auditID);
+      });
+    });
   }
 }
+
+/** What is answered to a message that cannot be read. */
+function refusalOf({ code }: NodeJS.ErrnoException, { headerSize }: Bounds): StatusError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new StatusError('RequestHeaderFieldsTooLarge', `the header is over ${headerSize >> 10} KiB`);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new StatusError('RequestTimeout', 'the request did not arrive in time');
+  return badRequest('the request cannot be read');
+}
+
+/** Sends the last answer of a connection, to what never became a request of node's. */
+function end(socket: Duplex, status: StatusError, auditID: string): void {
+  const body = JSON.stringify(status.toStatus());
+  const head = [`HTTP/1.1 ${status.code} ${STATUS_CODES[status.code]}`, 'Content-Type: application/json', 'Cache-Control: no-store', 'X-Content-Type-Options: nosniff',
+    `Audit-ID: ${auditID}`, 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** The suites offered: all of TLS 1.3, and of TLS 1.2 those that RFC 9325 §4.2 recommends, with forward secrecy and authenticated encryption. */
+const ciphers = [
+  'TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384',
+].join(':');
 
 /** What a front proxy proves itself by is shown once, at the beginning: a session taken up again would come without what leads to its authority, and another handshake might bring another certificate. */
 const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /** Connections that are open keep the certificate they began with; the next ones get the newer. Where there may be front proxies, whoever connects is asked for a certificate of their authorities, and needs none. */
-function secure(identity: Identity, proxies: TrustSource | undefined): SecureServer<typeof Req, typeof Res> {
-  const context = () => ({ cert: identity.cert, key: identity.key, minVersion: identity.minVersion, ...(proxies && { ca: [...(proxies.current?.askedFor ?? [])], secureOptions: once }) });
+function secure(options: ReturnType<typeof optionsOf>, identity: Identity, proxies: TrustSource | undefined): SecureServer<typeof Req, typeof Res> {
+  const context = () => ({ cert: identity.cert, key: identity.key, minVersion: identity.minVersion, ciphers, ...(proxies && { ca: [...(proxies.current?.askedFor ?? [])], secureOptions: once }) });
   const asking = proxies ? { requestCert: true, rejectUnauthorized: false } : {};
   const server = createSecureServer({ ...options, ...context(), ...asking, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 });
   const renew = (): void => { server.setSecureContext(context()) };
   identity.onChange(renew);
   proxies?.onChange(renew);
   return server;
+}
+
+/** Milliseconds for which connections on which nothing is asked stay open at a stop, once watches have ended. */
+const linger = 1_000;
+
+/** Resolves when `closed` does, or after that time. */
+export async function lingered(closed: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([closed, new Promise((resolve) => { timer = setTimeout(resolve, linger) })]);
+  clearTimeout(timer);
 }

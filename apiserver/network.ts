@@ -5,7 +5,7 @@ import type { AddressList } from '../registry/addresslist.js';
 const plain = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);
 
 /** The client's network: /32 of IPv4, /64 of IPv6, from the socket, or from trusted proxies the nearest address that is not one of them. */
-export function clientNetwork(request: IncomingMessage, trusted: AddressList | undefined): string {
+export function clientNetwork(request: Pick<IncomingMessage, 'socket' | 'headers'>, trusted: AddressList | undefined): string {
   let address = plain(request.socket.remoteAddress ?? '');
   if (!trusted && !address.includes(':')) return address;
   if (trusted && address && trusted.has(address)) {

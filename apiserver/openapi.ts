@@ -25,6 +25,7 @@ const statusSchema: JSONSchema = {
         name: text('Name of the object.'), group: text('API group.'), kind: text('Resource, or of Invalid the kind.'), uid: text('uid of the object.'),
         causes: { type: 'array', description: 'Names each invalid field.', items: { type: 'object', required: ['reason', 'message'], additionalProperties: false, description: 'One cause.', properties: { reason: text('For programs.'), message: text('What is wrong.'), field: text('Path of the field.') } } },
         retryAfterSeconds: { type: 'integer', description: 'Wait so many seconds; Retry-After says the same.' },
+        methods: { type: 'array', description: 'Ways to sign in that suffice, where a cause is ReauthenticationRequired.', items: text('EmailCode, EmailLink or Passkey.') },
         triesLeft: { type: 'integer', description: 'Wrong codes that may still follow.' },
         policyDecision: text('Name of the PolicyDecision.'),
       },

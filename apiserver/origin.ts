@@ -38,10 +38,8 @@ function readPasses(request: IncomingMessage, sites: string[], origins: string[]
   return request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document';
 }
 
-/** Whether a browser sent it: any `Sec-Fetch-*` or `Origin` header (`kubernetes.md` 6.3). */
-export function isBrowser({ headers }: IncomingMessage): boolean {
-  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined || headers['sec-fetch-mode'] !== undefined || headers['sec-fetch-dest'] !== undefined || headers['sec-fetch-user'] !== undefined || headers['sec-fetch-storage-access'] !== undefined;
-}
+/** Whether a browser sent it: what it does for another site's page has an Origin or a Sec-Fetch-Site. Programs send other `Sec-Fetch-*` headers too, as fetch of Node does. */
+export const isBrowser = ({ headers }: IncomingMessage): boolean => headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 
 /** The provider's endpoints that other sites may call (`security.md` 1.1): all but the confirmations. */
 export const exemptFromOrigin = (path: string): boolean =>

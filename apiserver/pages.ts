@@ -8,7 +8,7 @@ import { coded, type Coded } from './coding.js';
 import { errorHeaders } from './encode.js';
 
 const types: Record<string, string> = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.json': 'application/json', '.png': 'image/png', '.ico': 'image/x-icon' };
-const shells: Record<string, string> = { interaction: 'signin.html', mailbox: 'mailbox.html', account: 'account.html', policy: 'policy.html' };
+const shells: Record<string, string> = { interaction: 'signin.html', mailbox: 'mailbox.html', account: 'account.html', policy: 'policy.html', recovery: 'recovery.html' };
 
 /** The headers of every page shell, exact (`ui.md` 2). */
 const pageHeaders = [
@@ -82,3 +82,7 @@ export class Pages {
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 }
+
+/** A person who opens a page outside the API, rather than a program. */
+export const isVisit = ({ url, headers }: Req): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' && !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);

@@ -4,7 +4,7 @@ import type { Registry } from '../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../registry/status.js';
 import { endpointMethods } from './endpoints.js';
 import { allowed, methodOf, verbOf, withHead } from './methods.js';
-import { isWatch, none, parseQuery, refuseMalformed, type Query } from './query.js';
+import { isWatch, none, parseQuery, type Query } from './query.js';
 import { viewOf, type View } from './view.js';
 
 /** A request for objects: the one reading of the path that policy, router, audit and handlers share (`security.md` 1.4). */
@@ -38,8 +38,8 @@ export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authentication.k8s.io/v1/selfsubjectreviews', 'SelfSubjectReview'], ['/apis/authentication.k8s.io/v1beta1/selfsubjectreviews', 'SelfSubjectReview'],
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
 ]);
-/** These two alone may end in a slash. */
-const slashed = new Map([['/apis/', '/apis'], [`/apis/${group}/`, `/apis/${group}`]]);
+/** Documents that answer with a slash at their end too, as a kube-apiserver's do; collections do not (docs/design/wire.md). */
+const slashed = new Map(['/api', `/api/${version}`, '/apis', `/apis/${group}`, `/apis/${apiVersion}`, '/version'].map((path) => [`${path}/`, path]));
 const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath = /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery|\.well-known\/passkey-endpoints)?$/;
 
@@ -52,7 +52,7 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Ask 
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
   const mark = target.indexOf('?');
   const spelled = mark < 0 ? target : target.slice(0, mark);
-  const path = slashed.get(spelled) ?? spelled;
+  const path = slashed.get(spelled) ?? spelled.replaceAll(/%7e/gi, '~');
   refuseOddSpelling(path);
   const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
@@ -97,7 +97,6 @@ function parseResource(method: string, rest: string, query: Query, registry: Reg
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
-  if (query !== none) refuseMalformed(query);
   if (name !== undefined && name !== '~' && (name.length > 253 || !apiName.test(name))) throw notFound(kind, name);
   if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions') throw notFound(kind, name);
   if (subresource !== undefined) return parseAction(method, kind, name!, subresource, query, registry, accept);

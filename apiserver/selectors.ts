@@ -15,24 +15,29 @@ export interface Selector {
   matches(object: KindObject): boolean;
 }
 
-const key = '(?:[a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?';
-const value = '(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?';
-const equality = new RegExp(`^(${key})\\s*(==|=|!=)\\s*(${value})$`);
-const set = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
-const exists = new RegExp(`^(!?)\\s*(${key})$`);
-const oneValue = new RegExp(`^${value}$`);
+const label = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const domain = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
+const equality = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
+const set = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const exists = /^(!?)\s*([^\s!]+)$/;
 const most = { characters: 4_096, parts: 100 };
 
+const isValue = (text: string): boolean => text === '' || label.test(text);
+
+/** A label's key: a name, behind a domain and a slash or without. */
+function isKey(text: string): boolean {
+  const slash = text.indexOf('/');
+  return (slash < 0 || domain.test(text.slice(0, slash))) && label.test(text.slice(slash + 1));
+}
+
 function parseRequirement(text: string): Requirement {
-  const eq = equality.exec(text);
-  if (eq) return { key: eq[1]!, operator: eq[3] === '!=' ? 'notin' : 'in', values: [eq[4]!] };
-  const of = set.exec(text);
-  if (of) {
-    const values = of[4]!.split(',').map((one) => one.trim());
-    if (values.length <= most.parts && values.every((one) => oneValue.test(one))) return { key: of[1]!, operator: of[3] as 'in' | 'notin', values };
-  }
-  const is = exists.exec(text);
-  if (is) return { key: is[2]!, operator: is[1] ? 'absent' : 'exists', values: [] };
+  const [, key, operator, value] = equality.exec(text) ?? [];
+  if (key !== undefined && isKey(key) && isValue(value!)) return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
+  const [, of, how, listed] = set.exec(text) ?? [];
+  const values = (listed ?? '').split(',').map((one) => one.trim());
+  if (of !== undefined && isKey(of) && values.length <= most.parts && values.every(isValue)) return { key: of, operator: how as 'in' | 'notin', values };
+  const [, not, held] = exists.exec(text) ?? [];
+  if (held !== undefined && isKey(held)) return { key: held, operator: not ? 'absent' : 'exists', values: [] };
   throw badRequest(`unable to parse the label selector at "${text.slice(0, 64)}"`);
 }
 
@@ -77,7 +82,7 @@ export function parseSelector(query: Query, kind: AnyKind): Selector {
 function parseFields(text: string, kind: AnyKind): { name?: string; owner?: string; notNames: string[] } {
   const found: { name?: string; owner?: string; notNames: string[] } = { notNames: [] };
   for (const part of partsOf(text)) {
-    const match = /^\s*([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)\s*$/.exec(part);
+    const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
     const [, field, operator, wanted] = match as unknown as [string, string, string, string];
     if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted)) throw badRequest(`unable to parse the field selector: "${wanted.slice(0, 64)}" cannot be a name`);

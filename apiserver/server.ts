@@ -1,32 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { AddressList } from '../registry/addresslist.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
 import type { Caller, Ports } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
-import type { NetworkLimits } from '../registry/limits.js';
+import type { NetworkLimits } from '../registry/network-limits.js';
 import type { Log } from '../registry/observe.js';
-import { badRequest, internalError, StatusError, timeout, unauthorized, unavailable } from '../registry/status.js';
+import { internalError, StatusError, unauthorized, unavailable } from '../registry/status.js';
 import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
 import { traced, tracing } from '../registry/trace.js';
 import { Admission } from './admission.js';
-import { auditEvent, type AuditSink } from './audit.js';
+import { auditEvent, signInFacts, type AuditSink } from './audit.js';
 import { Authentication, impersonates } from './authenticate.js';
 import { createApi, type Api } from './api.js';
 import { refuseBody } from './body.js';
 import { Req, Res, type Admitted } from './classes.js';
+import { startDeadline } from './deadline.js';
 import { Encoder } from './encode.js';
 import { Health, type Check } from './health.js';
 import { InFlight, type Bounds } from './inflight.js';
-import { Listener, type Identity } from './listener.js';
+import { fromLibrary } from './library-error.js';
+import { lingered, Listener, type Identity } from './listener.js';
+import { MemoryGuard } from './memory-guard.js';
 import type { ServerMeter } from './meter.js';
 import { clientNetwork } from './network.js';
 import { FrontProxy } from './frontproxy/frontproxy.js';
 import type { TrustSource } from './frontproxy/trust.js';
+import { refuseOtherHost } from './own-host.js';
 import { exemptFromOrigin, rawValues, refuseCrossSite } from './origin.js';
-import type { Pages } from './pages.js';
+import { isVisit, type Pages } from './pages.js';
+import { refuseMalformed } from './query.js';
 import { parseRequest, type OtherAsk, type ResourceAsk } from './request.js';
 import { nameSpan, withinSpan } from './spans.js';
 import { Watcher } from './watch.js';
@@ -37,6 +42,8 @@ interface ServerParts {
   readonly keys: Keys;
   readonly log: Log;
   readonly baseURL: string;
+  /** Answers no request for another host than the base URL's, but health and what a front proxy sends. */
+  readonly ownHostOnly?: boolean;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
   /** Whose word about callers counts; nobody's where there is none. */
@@ -71,12 +78,15 @@ export class Server {
   readonly #api: Api;
   readonly #listeners: Listener[] = [];
   readonly #inflight: InFlight;
+  /** Refuses watches and large bodies while memory is short. */
+  readonly memory: MemoryGuard;
   #ready = false;
   #stopping = false;
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.#inflight = new InFlight(parts.inflight);
+    this.memory = new MemoryGuard(parts.store.settings.limits);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
     this.#authentication = new Authentication(parts.authenticators, this.#frontProxy, parts.meter?.authentications);
@@ -100,10 +110,11 @@ export class Server {
 
   /** Begins to listen on one more port, by TLS where there is an identity to prove; until `ready` everything but /livez is 503. */
   listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
+    const { limits } = this.#parts.store.settings;
     const listener = new Listener({
       serve: (req, res) => void withinSpan(req, this.#parts.trustedProxies, () => this.#serve(req, res)),
-      refuse: (req, res) => { this.#frontProxy.receive(req); this.#identify(req, res); this.#encoder.error(req, res, badRequest('the expectation cannot be met')) },
-    }, identity, this.#parts.proxyTrust);
+      unread: (socket, refusal) => this.#logUnread(socket, refusal),
+    }, { headerSize: limits.requestHeaderSize, timeout: limits.requestTimeout }, identity, this.#parts.proxyTrust);
     this.#listeners.push(listener);
     return listener.listen(port, address);
   }
@@ -135,6 +146,7 @@ export class Server {
     const began = performance.now();
     const at = this.#parts.audit ? Date.now() : 0;
     const fields = req.rawHeaders.length / 2;
+    let deadline: NodeJS.Timeout | undefined;
     try {
       this.#frontProxy.receive(req);
       this.#identify(req, res);
@@ -142,14 +154,18 @@ export class Server {
       const ask = (req.ask = parseRequest(req, this.#parts.store.registry));
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
       if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review');
+      if (this.#parts.ownHostOnly && ask.type !== 'health' && !req.claim) refuseOtherHost(req.headers.host, this.#parts.baseURL);
       const admitted = this.#admit(req, ask);
       req.admitted = admitted instanceof Promise ? await admitted : admitted;
+      refuseMalformed(ask);
+      deadline = startDeadline(req, res, ask, (...failed) => this.#fail(...failed));
       this.#bound(req, res, ask);
       const answering = this.#answer(req, res, req.admitted);
       if (answering) await answering;
     } catch (error) {
       this.#fail(req, res, error);
     } finally {
+      clearTimeout(deadline);
       this.#record(req, res, performance.now() - began, at);
     }
   }
@@ -169,6 +185,7 @@ export class Server {
     if ((req.headers.host === undefined && req.httpVersion === '1.1') || rawValues(req, 'host').length > 1) refuse('one Host header is needed');
     if (!['chunked', undefined].includes(req.headers['transfer-encoding']?.toLowerCase())) refuse('the transfer encoding is not served');
     if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
+    if (req.headers.expect !== undefined && req.httpVersion === '1.1' && !req.welcome) refuse('the expectation cannot be met');
   }
 
   #admit(req: Req, ask: ResourceAsk | OtherAsk, quiet = false): Admitted | Promise<Admitted> {
@@ -200,7 +217,10 @@ export class Server {
 
   /** Requests in flight are bounded, the provider's and pages' included, watches and health apart (`operations.md` 2). */
   #bound(req: Req, res: Res, ask: ResourceAsk | OtherAsk): void {
-    if (ask.type === 'health' || (ask.type === 'resource' && ask.verb === 'watch')) return;
+    if (ask.type === 'health') return;
+    if (ask.type === 'resource' && ask.verb === 'watch') return this.memory.refuseWatch();
+    this.memory.refuseBody(Number(req.headers['content-length'] ?? 0));
+    req.memory = this.memory;
     this.#inflight.enter(req, res);
   }
 
@@ -226,9 +246,10 @@ export class Server {
     const error = fromLibrary(thrown);
     if (error instanceof StatusError) req.refusal = error.decision;
     else this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');
+    if (res.writableEnded) return;
     if (res.headersSent) return void req.socket.destroy();
     refuseBody(req, res);
-    if (error instanceof StatusError && error.headers.Connection === 'close') { res.shouldKeepAlive = false; res.once('finish', () => req.socket.destroySoon()) }
+    if (error instanceof StatusError && error.headers.Connection === 'close') res.shouldKeepAlive = false;
     if (isVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
       this.#pages.error(req, res, status, this.#parts.errorPage(status.code, req.auditID));
@@ -243,6 +264,8 @@ export class Server {
     if (event) audit.write(event);
     nameSpan(req, res);
     this.#log(req, res, milliseconds);
+    const signIn = signInFacts(req, this.#hidden);
+    if (signIn) this.#parts.log.info({ auditID: req.auditID, ...signIn, network: req.network }, 'sign-in event');
   }
 
   /** Reads at debug, changes and refusals at info (`operations.md` 6). */
@@ -259,6 +282,13 @@ export class Server {
     }, 'request');
   }
 
+  /** A connection that ended before a request could be read; browsers open some ahead and never use them. */
+  #logUnread(socket: Socket, refusal?: { readonly status: StatusError; readonly auditID: string }): void {
+    const network = clientNetwork({ socket, headers: {} }, undefined);
+    if (!refusal) return this.#parts.log.debug({ network }, 'connection closed before a request came');
+    this.#parts.log.info({ network, auditID: refusal.auditID, code: refusal.status.code, why: refusal.status.message }, 'request could not be read');
+  }
+
   /** The user of a cluster who asked, let in or not. */
   #userOf(req: Req): string | undefined {
     const caller = req.claim && this.#frontProxy.caller(req);
@@ -268,23 +298,3 @@ export class Server {
   /** A name as logs may hold it: an address as a keyed hash (`security.md` 1.7). */
   readonly #hidden = (text: string): string => (text.includes('@') ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}` : text);
 }
-
-/** Milliseconds for which connections on which nothing is asked stay open at a stop, once watches have ended. */
-const linger = 1_000;
-
-async function lingered(closed: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([closed, new Promise((resolve) => { timer = setTimeout(resolve, linger) })]);
-  clearTimeout(timer);
-}
-
-/** What the provider's library says of the store, in this API's words: it carries the HTTP status alone. */
-function fromLibrary(error: unknown): unknown {
-  const status = (error as { statusCode?: unknown } | undefined)?.statusCode;
-  if (status === 503) return unavailable('the store cannot be reached');
-  return status === 504 ? timeout('it is not known whether the change was made') : error;
-}
-
-/** A person who opens a page outside the API, rather than a program. */
-const isVisit = ({ url, headers }: Req): boolean =>
-  headers['sec-fetch-mode'] === 'navigate' && !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);

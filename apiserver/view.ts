@@ -1,5 +1,5 @@
 import { apiVersion, type AnyKind, type Call } from '../registry/kind.js';
-import { badRequest, notAcceptable } from '../registry/status.js';
+import { notAcceptable } from '../registry/status.js';
 import type { Stored } from '../registry/stored.js';
 import { clausesOf, takesJSON, type Clause } from './accept.js';
 import { shownObject, wireBytes } from './encode.js';
@@ -11,6 +11,8 @@ type Seen = Pick<Call, 'caller' | 'now'>;
 /** How a caller is shown objects: whole, as rows of a table, or by their metadata alone (`kubernetes.md` 4.2). */
 export interface View {
   readonly metadataOnly: boolean;
+  /** Whether the query asked to include what there is not; told once the request is known to be permitted. */
+  readonly isUnknown?: boolean;
   /** What those that look at it at `now` may share an encoding under. */
   label(now: number): string;
   /** A list up to its first item; `]}` ends it. */
@@ -33,12 +35,14 @@ export const whole: View = {
   bookmark: (kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
 };
 
-/** An object's metadata; nothing of it depends on who asks. */
-const partial = (version: string, { object: { metadata } }: Stored, revision?: number) =>
-  ({ kind: 'PartialObjectMetadata', apiVersion: version, metadata: revision === undefined ? metadata : { ...metadata, resourceVersion: String(revision) } });
+/** An object's metadata, as this caller sees it. */
+function partial(version: string, stored: Stored, call: Seen, revision?: number): object {
+  const { metadata } = shownObject(stored, call);
+  return { kind: 'PartialObjectMetadata', apiVersion: version, metadata: revision === undefined ? metadata : { ...metadata, resourceVersion: String(revision) } };
+}
 
 function metadataView(version: string): View {
-  const item = (stored: Stored, _call: Seen, revision?: number): Buffer => Buffer.from(JSON.stringify(partial(version, stored, revision)));
+  const item = (stored: Stored, call: Seen, revision?: number): Buffer => Buffer.from(JSON.stringify(partial(version, stored, call, revision)));
   return {
     metadataOnly: true, item,
     label: () => `metadata ${version}`,
@@ -53,7 +57,7 @@ const included = ['Metadata', 'Object', 'None'] as const;
 function tableView(version: string, include: (typeof included)[number]): View {
   const opening = (metadata: object, columns: object[]): string => `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
   const shown = (stored: Stored, call: Seen, revision?: number): string =>
-    include === 'Object' ? wireBytes(stored, call, revision).toString() : include === 'None' ? 'null' : JSON.stringify(partial(version, stored, revision));
+    include === 'Object' ? wireBytes(stored, call, revision).toString() : include === 'None' ? 'null' : JSON.stringify(partial(version, stored, call, revision));
   const row = (stored: Stored, call: Seen, revision?: number): string =>
     `{"cells":${JSON.stringify(cellsOf(stored.kind, shownObject(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
   return {
@@ -90,7 +94,5 @@ function transformed({ as, group, version = '' }: Clause, shape: Shape, query: Q
   if (group !== 'meta.k8s.io') return undefined;
   if (as === (shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) return metadata.get(version);
   const byInclude = as === 'Table' ? tables.get(version) : undefined;
-  const table = byInclude?.get(query.get('includeObject') || 'Metadata');
-  if (byInclude && !table) throw badRequest(`includeObject must be one of ${included.join(', ')}`);
-  return table;
+  return byInclude && (byInclude.get(query.get('includeObject') ?? 'Metadata') ?? { ...byInclude.get('Metadata')!, isUnknown: true });
 }

@@ -12,13 +12,13 @@ import { Line } from './line.js';
 import type { ServerMeter } from './meter.js';
 import { rangeOf } from './list.js';
 import { Places } from './places.js';
-import { flag, versionOf, wholeNumber } from './query.js';
+import { flag, timeoutMsOf, versionOf, wholeNumber } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
 import { shortOf } from './version.js';
 import { whole, type View } from './view.js';
 
-const bounds = { bytes: 1 << 20, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000, patience: 60_000, seconds: 2_000_000 };
+const bounds = { bytes: 1 << 20, bookmark: 60_000, heartbeat: 25_000, recheck: 2_000, patience: 60_000, ms: 2_000_000_000 };
 
 /** Streams of changes, one JSON event a line (`kubernetes.md` 5). */
 export class Watcher {
@@ -26,13 +26,14 @@ export class Watcher {
   readonly #admission: Admission;
   readonly #encoder: Encoder;
   readonly #again: (req: Req) => Promise<Admitted>;
-  readonly #places = new Places();
+  readonly #places: Places;
   readonly #streams = new Set<Stream>();
   readonly #meter: ServerMeter | undefined;
 
   /** `again` asks anew who sent a request and whether it may stay; `meter` counts, where somebody wants to know. */
   constructor(store: Store, admission: Admission, encoder: Encoder, again: (req: Req) => Promise<Admitted>, meter?: ServerMeter) {
     this.#store = store;
+    this.#places = new Places(store.settings.limits);
     this.#admission = admission;
     this.#encoder = encoder;
     this.#again = again;
@@ -41,7 +42,7 @@ export class Watcher {
 
   async watch(req: Req, res: Res): Promise<void> {
     const admitted = req.admitted!;
-    const start = parseStart(admitted.ask as ResourceAsk, admitted.target?.name ?? (admitted.ask as ResourceAsk).name);
+    const start = parseStart(admitted.ask as ResourceAsk, admitted.target?.name ?? (admitted.ask as ResourceAsk).name, this.#store.settings.limits.watchTimeout);
     const release = this.#places.take(admitted.caller, req.network);
     const series = this.#meter?.of(admitted.ask, req.method!);
     if (series) series.open += 1;
@@ -77,14 +78,15 @@ export class Watcher {
   }
 }
 
-interface Start { selector: Selector; from: Revision | undefined; initial: 'synthetic' | 'list' | 'none'; bookmarks: boolean; seconds: number }
+interface Start { selector: Selector; from: Revision | undefined; initial: 'synthetic' | 'list' | 'none'; bookmarks: boolean; ms: number }
 
-function parseStart(ask: ResourceAsk, name: string | undefined): Start {
+/** What a watch was asked for; one that names no timeout lasts `shortest` milliseconds, or up to twice that. */
+function parseStart(ask: ResourceAsk, name: string | undefined, shortest: number): Start {
   const { query, kind } = ask;
   const wrong = (field: string, message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` }]);
   const version = versionOf(query, () => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueInvalid', field: 'resourceVersion', message: 'Invalid value: must be a decimal number' }]));
   if (query.get('continue')) throw badRequest('continue is not for watches');
-  const match = query.get('resourceVersionMatch') || undefined;
+  const match = query.get('resourceVersionMatch');
   const initial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined;
   if (initial !== undefined && match !== 'NotOlderThan') throw wrong('resourceVersionMatch', 'sendInitialEvents needs resourceVersionMatch=NotOlderThan');
   if (initial === undefined && match !== undefined) throw wrong('resourceVersionMatch', 'only with sendInitialEvents');
@@ -94,7 +96,7 @@ function parseStart(ask: ResourceAsk, name: string | undefined): Start {
     from: version,
     initial: initial === true ? 'list' : initial === false ? 'none' : version === undefined ? 'synthetic' : 'none',
     bookmarks: flag(query, 'allowWatchBookmarks'),
-    seconds: Math.min(wholeNumber(query, 'timeoutSeconds', 2 ** 31) || 1800 + Math.floor(Math.random() * 1800), bounds.seconds),
+    ms: Math.min((wholeNumber(query, 'timeoutSeconds', 2 ** 31) ?? 0) * 1000 || Math.floor(shortest * (1 + Math.random())), timeoutMsOf(query) ?? Infinity, bounds.ms),
   };
 }
 
@@ -135,7 +137,7 @@ class Stream {
   async run(): Promise<void> {
     if (this.#res.destroyed) return;
     const ended = new Promise<void>((resolve) => { this.#finish = resolve; this.#res.once('close', resolve) });
-    const timers = [setTimeout(() => this.finish(), this.#start.seconds * 1000), this.#every(bounds.recheck, () => this.#recheck()),
+    const timers = [setTimeout(() => this.finish(), this.#start.ms), this.#every(bounds.recheck, () => this.#recheck()),
       this.#every(bounds.heartbeat, () => { this.#res.write('\n') }), this.#every(bounds.bookmark * (0.9 + Math.random() / 5), () => this.#bookmark())];
     try {
       await this.#begin();

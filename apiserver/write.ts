@@ -17,7 +17,7 @@ export function created(kind: AnyKind, body: Record<string, unknown>): { metadat
   if (body.spec === undefined || body.spec === null) causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   if (causes.length > 0) throw invalid(kind, typeof name === 'string' ? name : '', causes);
   const { labels, annotations, ownerReferences, generateName } = metadata;
-  return { metadata: { ...(name !== undefined && { name }), ...(generateName !== undefined && { generateName }), ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }) }, spec: body.spec };
+  return { metadata: { ...(name !== undefined && { name }), ...(generateName !== undefined && kind.named !== 'service' && { generateName }), ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }) }, spec: body.spec };
 }
 
 /** Where the service names a kind, a name is refused and a beginning of one ignored (`kubernetes.md` 3). */

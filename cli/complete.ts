@@ -72,6 +72,6 @@ async function objectsOf(service: Service, word: Word, positionals: readonly str
     const [of] = current.split('/');
     return (await names(of!)).map((name) => `${of}/${name}`);
   }
-  if (type === undefined) return all.map(({ plural }) => `${current.replace(/[^,]*$/, '')}${plural}`);
+  if (type === undefined) return all.map(({ plural }) => `${current.slice(0, current.lastIndexOf(',') + 1)}${plural}`);
   return type.includes('/') ? [] : (await names(type)).filter((name) => !positionals.includes(name));
 }

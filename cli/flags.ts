@@ -32,6 +32,7 @@ export const flags = {
   'etcd-certfile': { type: 'string', value: 'FILE', about: 'client certificate for etcd' },
   'etcd-keyfile': { type: 'string', value: 'FILE', about: 'its private key' },
   config: { type: 'string', value: 'FILE', about: 'the file of settings; so does VESTIBULE_CONFIG' },
+  'revoke-since': { type: 'string', value: 'DATE', about: 'leaves out of a restore the passkeys registered since this date, and Group operators unless it is older and was never changed' },
   yes: { type: 'boolean', about: 'does not ask' },
   url: { type: 'string', value: 'URL', about: 'where the service is; http://127.0.0.1:8080 unless told' },
   issuer: { type: 'string', value: 'URL', about: 'what it has to say that it is' },

@@ -27,7 +27,7 @@ export const asLine = (value: unknown, indent = 0): string => escaped(JSON.strin
 export function asYAML(value: unknown): string {
   const document = new Document(value, { sortMapEntries: true, version: '1.1' });
   // Nothing but space and line breaks, as a block, would be read as something else.
-  visit(document, { Scalar(_, scalar) { if (typeof scalar.value === 'string' && /^\s*\n\s*$/.test(scalar.value)) scalar.type = 'QUOTE_DOUBLE' } });
+  visit(document, { Scalar(_, scalar) { if (typeof scalar.value === 'string' && scalar.value.includes('\n') && scalar.value.trim() === '') scalar.type = 'QUOTE_DOUBLE' } });
   const written = (defaultStringType: 'PLAIN' | 'QUOTE_DOUBLE'): string => document.toString({ lineWidth: 0, indentSeq: false, defaultStringType, defaultKeyType: defaultStringType });
   const text = written('PLAIN');
   return plain(text) === text ? text : escaped(written('QUOTE_DOUBLE'));

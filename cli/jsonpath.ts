@@ -85,7 +85,7 @@ class Reader {
   #inBracket(): Step {
     if (this.#match(/\*/y)) return { all: true };
     if (this.#match(/\?\(\s*/y)) return this.#condition();
-    const [, from, colon, to] = this.#match(/(-?\d+)?\s*(:)?\s*(-?\d+)?(?=\s*\])/y) ?? [];
+    const [, from, colon, to] = this.#match(/(-?\d+)?(?:\s*(:)(?:\s*(-?\d+))?)?(?=\s*\])/y) ?? [];
     if (colon !== undefined) return { ...(from !== undefined && { from: Number(from) }), ...(to !== undefined && { to: Number(to) }) };
     if (from !== undefined) return { at: Number(from) };
     const key = this.#literal();

@@ -1,4 +1,4 @@
-const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Text of a service as a terminal may be given it: without characters that steer one. */
 export const plain = (text: string): string => text.replaceAll(steering, '\ufffd');

@@ -14,13 +14,16 @@ export class Unreachable extends Failure {}
 /** Whom a context trusts. */
 export const trusted = ({ certificateAuthority: ca }: { readonly certificateAuthority?: string }): Sent => (ca === undefined ? {} : { ca });
 
+/** What the command says of itself, which a person who confirms it is shown. */
+const userAgent = `vestibule (${process.platform}; ${process.arch})`;
+
 /** How long that is unless told: a watch says something every 25 seconds. */
 const silence = 60_000;
 
 /** Sends one request; gives the answer once it has begun. Not by fetch, which says that it is a browser's: those may carry no token (`security.md` 1.1). */
 export function open(method: string, url: string, headers: Readonly<Record<string, string>>, { body, ca, patience = silence }: Sent = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const begun = (url.startsWith('https:') ? https : http)(url, { method, ...(ca !== undefined && { ca }), headers: { accept: 'application/json', ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }), ...headers }, timeout: patience }, resolve);
+    const begun = (url.startsWith('https:') ? https : http)(url, { method, ...(ca !== undefined && { ca }), headers: { accept: 'application/json', 'user-agent': userAgent, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }), ...headers }, timeout: patience }, resolve);
     begun.on('error', (error) => reject(unreachable(url, error))).on('timeout', () => begun.destroy(new Error('no answer'))).end(body);
   });
 }
@@ -56,7 +59,7 @@ export async function* lines(answer: IncomingMessage): AsyncGenerator<string> {
 const unreachable = (url: string, error: Error): Unreachable => new Unreachable(`${new URL(url).origin} cannot be reached: ${error.message}`);
 
 /** The texts of a Warning header (RFC 7234 5.5). */
-const warningsOf = (header: string | string[] | undefined): string[] => [...String(header ?? '').matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text!.replaceAll(/\\(.)/g, '$1'));
+const warningsOf = (header: string | string[] | undefined): string[] => [...String(header ?? '').matchAll(/299 \S{1,255} "((?:[^"\\]|\\.){0,4096})"/g)].map(([, text]) => text!.replaceAll(/\\(.)/g, '$1'));
 
 function parsed(text: string): unknown {
   try { return JSON.parse(text) } catch { return undefined }

@@ -45,4 +45,7 @@ export class Rows {
 }
 
 /** A cell is one line; what follows is only hinted at. */
-const oneLine = (text: string): string => plain(text.replace(/[\n\r\f][^]*$/, '...').replaceAll('\t', ' '));
+function oneLine(text: string): string {
+  const [line = ''] = text.split(/[\n\r\f]/, 1);
+  return plain((line === text ? text : `${line}...`).replaceAll('\t', ' '));
+}

@@ -10,7 +10,7 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 /** Where somebody signs in, and whose certificates are trusted there. */
 type Place = Pick<Context, 'server' | 'certificateAuthority'>;
 
-interface Provider { readonly issuer: string; readonly device_authorization_endpoint: string; readonly token_endpoint: string; readonly revocation_endpoint: string }
+interface Provider { readonly issuer: string; /** Absent where the service connects no devices. */ readonly device_authorization_endpoint?: string; readonly token_endpoint: string; readonly revocation_endpoint: string }
 interface Started { readonly device_code: string; readonly user_code: string; readonly verification_uri: string; readonly verification_uri_complete?: string; readonly expires_in: number; readonly interval?: number }
 interface Issued { readonly access_token: string; readonly refresh_token?: string; readonly expires_in: number }
 
@@ -20,7 +20,7 @@ async function discover(place: Place): Promise<Provider> {
   const found = body as Provider | undefined;
   if (found && found.issuer !== server) throw new Failure(`${server} says that it is ${JSON.stringify(found.issuer)}: sign in there instead`);
   if (found && [found.device_authorization_endpoint, found.token_endpoint, found.revocation_endpoint].some((url) => typeof url === 'string' && new URL(url).origin !== server)) throw new Failure(`${server} leads elsewhere to sign in`);
-  if (!ok || !found?.device_authorization_endpoint) throw new Failure(`${server} is not an identity service that this command can sign in to`);
+  if (!ok || !found?.token_endpoint) throw new Failure(`${server} is not an identity service that this command can sign in to`);
   return found;
 }
 
@@ -35,7 +35,9 @@ const kept = ({ server, certificateAuthority }: Place, { access_token, refresh_t
 /** Signs in by device flow (RFC 8628): `show` tells a person where to go and what to type there; waits for them. */
 export async function signIn(place: Place, show: (words: string) => void): Promise<Context> {
   const provider = await discover(place);
-  const { ok, body } = await post(place, provider.device_authorization_endpoint, { scope });
+  const { device_authorization_endpoint: begin } = provider;
+  if (begin === undefined) throw new Failure(`${place.server} connects no devices: its operators have switched that off (--device-authorization)`);
+  const { ok, body } = await post(place, begin, { scope });
   if (!ok) throw new Failure(`the service does not begin a sign-in: ${body.error ?? 'no reason was given'}`);
   const started = body as Started;
   show(`Open ${started.verification_uri_complete ?? started.verification_uri}\nand confirm the code ${started.user_code}\n`);

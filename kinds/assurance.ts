@@ -6,9 +6,11 @@ export const emailed = 'urn:vestibule:acr:email';
 /** OpenID EAP ACR values: a phishing-resistant authentication. */
 export const phishingResistant = 'phr';
 
-/** How a sign-in is told to Clients (RFC 8176; `provider.md` 13). */
-export const claimsOf: Readonly<Record<Method, { readonly acr: string; readonly amr: readonly string[] }>> = {
-  EmailCode: { acr: emailed, amr: ['otp'] },
-  EmailLink: { acr: emailed, amr: ['otp'] },
-  Passkey: { acr: phishingResistant, amr: ['pop', 'user', 'mfa'] },
-};
+/** What Clients are told of a sign-in (RFC 8176, OpenID Connect Core 2). */
+export interface Claimed { readonly acr: string; readonly amr: readonly string[] }
+
+const byMail: Claimed = { acr: emailed, amr: ['otp'] };
+const byPasskey: Claimed = { acr: phishingResistant, amr: ['pop', 'user', 'mfa'] };
+
+/** What is claimed of a sign-in: never more than the weakest step that led to the credential. A passkey that does not count in full was added behind an emailed proof, and is as strong as that. */
+export const claimsOf = (method: Method, inFull = true): Claimed => (method === 'Passkey' && inFull ? byPasskey : byMail);

@@ -1,4 +1,4 @@
-import type { Limit } from '../registry/limits.js';
+import { perMinute } from '../registry/limits.js';
 
-/** Updates and patches of what people own, by client network. */
-export const ownChanges: Limit = { name: 'changes', most: 120, seconds: 60 };
+/** Limits updates and patches of what people own, by client network. */
+export const ownChanges = perMinute('changes', 'changesPerNetwork');

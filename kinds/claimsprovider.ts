@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { AddressJudge } from '../registry/addressjudge.js';
 import { defineKind, group, type Settings } from '../registry/kind.js';
-import { isLoopback } from '../registry/loopback.js';
 import { alreadyExists, forbidden, type Cause } from '../registry/status.js';
+import { isOperator } from './group.js';
+import { fault, outboundFaults } from './outbound.js';
 import { builtInProvider, builtInScopes, ClaimType, reservedClaims, scopeName } from './scopes.js';
 import { line, webAddress } from './text.js';
+import { inWords } from '../registry/pattern.js';
 
 const ClaimsProviderSpec = z.object({
   displayName: line(64).describe('Its name for people.'),
@@ -21,7 +21,7 @@ const ClaimsProviderSpec = z.object({
     description: line(500).describe('What it is for.'),
     sensitive: z.boolean().default(false).describe('Deserves a second thought.'),
     claims: z.array(z.object({
-      name: z.string().max(128).regex(/^[A-Za-z][A-Za-z0-9_.:/~-]*$/).describe('Claim.'),
+      name: z.string().max(128).regex(inWords(/^[A-Za-z][A-Za-z0-9_.:/~-]*$/, 'must begin with a letter and consist of letters, digits and _ . : / ~ -')).describe('Claim.'),
       title: line(64).describe('What it is called.'),
       type: ClaimType.describe('What its value is; any other is left out.'),
     })).max(32).describe('What it consists of.'),
@@ -49,7 +49,14 @@ export const ClaimsProvider = defineKind({
   unique: { scope: (provider) => isBuiltIn(provider) ? [] : provider.spec.scopes.map(({ name }) => name) },
   columns: { 'Display-Name': (provider) => provider.spec.displayName, URL: (provider) => provider.spec.url ?? '' },
   strategy: {
-    validate: (next, _old, { settings }) => isBuiltIn(next) ? [] : [...addressFaults(next.spec.url, settings), ...certificateFaults(next.spec.caBundle), ...scopeFaults(next.spec)],
+    validate: (next, _old, { settings }) => isBuiltIn(next) ? [] : [...urlFaults(next.spec.url, settings), ...certificateFaults(next.spec.caBundle), ...scopeFaults(next.spec)],
+    /** Where it is and whom it is trusted by is the operators' business, also where a manifest left it in an annotation. */
+    status(provider, { caller }) {
+      if (isOperator(caller)) return;
+      delete provider.spec.url;
+      delete provider.spec.caBundle;
+      if (provider.metadata.annotations) provider.metadata.annotations = withoutManifest(provider.metadata.annotations);
+    },
     also(_tx, next, old, { caller }) {
       const { metadata: { name }, spec } = (next ?? old)!;
       if (name === builtInProvider.name && (!next || caller.type !== 'System' || !isDeepStrictEqual(spec, builtInSpec))) throw forbidden('the built-in provider cannot be changed', named, name);
@@ -58,20 +65,14 @@ export const ClaimsProvider = defineKind({
   },
 });
 
-const fault = (field: string, message: string): Cause => ({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` });
+/** In which kubectl keeps the manifest that it applied last, whole. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** What its text alone says against an address (`security.md` 1.5); what its name resolves to is judged at each call. */
-function addressFaults(text: string | undefined, { baseURL, allowPrivateNetwork }: Settings): Cause[] {
-  if (text === undefined) return [{ reason: 'FieldValueRequired', field: 'spec.url', message: 'Required value' }];
-  if (!URL.canParse(text)) return [fault('spec.url', 'must be an address')];
-  const url = new URL(text);
-  if (url.username || url.password || text.includes('#')) return [fault('spec.url', 'must have no user information and no fragment')];
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const address = isIP(host) ? host : /(^|\.)localhost\.?$/.test(host) ? '127.0.0.1' : undefined;
-  const judge = new AddressJudge(allowPrivateNetwork, isLoopback(new URL(baseURL).hostname));
-  const open = address === undefined ? url.protocol === 'https:' : judge.permits(address, url.protocol === 'https:');
-  return open ? [] : [fault('spec.url', 'must be https and lead to a public address or one that --allow-private-network opens')];
-}
+const withoutManifest = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== lastApplied));
+
+const urlFaults = (url: string | undefined, settings: Settings): Cause[] =>
+  (url === undefined ? [{ reason: 'FieldValueRequired', field: 'spec.url', message: 'Required value' }] : outboundFaults('spec.url', url, settings));
 
 function certificateFaults(bundle: string | undefined): Cause[] {
   if (bundle === undefined) return [];

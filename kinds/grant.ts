@@ -19,14 +19,20 @@ export const Grant = defineKind({
       displayName: z.string().describe('Its name for people.'),
     }).describe('Who may see it.'),
     grantedTimestamp: timestamp().describe('When it was agreed to.'),
+    firstUsedTimestamp: timestamp().optional().describe('First use: tokens were issued, or claims left.'),
     lastUsedTimestamp: timestamp().optional().describe('Last use, to within five minutes.'),
     disclosures: z.array(z.object({
       scope: z.string().describe('Scope.'),
       claims: z.array(z.string()).describe('Names of the claims that left, never their values.'),
       provider: z.string().describe('Who supplied them.'),
+      firstTimestamp: timestamp().optional().describe('When first, to within five minutes; absent where an earlier release recorded it.'),
       lastTimestamp: timestamp().describe('When last, to within five minutes.'),
-    })).describe('What left, by scope.'),
+    })).describe('What left in ID tokens, userinfo, introspection and logout tokens. Claims of a scope that left at other times than the rest have an entry of their own.'),
     policyDecision: z.string().optional().describe('The decision that allowed it.'),
+    shareDecisions: z.array(z.object({
+      scope: z.string().describe('Scope.'),
+      policyDecision: z.string().describe('The decision that allowed sharing it.'),
+    })).max(50).optional().describe('The decisions that each scope rests on, as of when it was agreed to; they last 90 days after they were last made.'),
   }),
   internal: z.object({
     /** Begins with the time (ms since the epoch), so that no Grant has that of a former one; raised by consent and narrowing. Each copy carries the one it was made from. */
@@ -57,6 +63,7 @@ export const Grant = defineKind({
       if (!next) return;
       const { internal } = next;
       internal.decision = old.internal.decision + 1;
+      if (next.status.shareDecisions) next.status.shareDecisions = next.status.shareDecisions.filter(({ scope }) => next.spec.scopes.includes(scope));
       internal.rejected = [...new Set([...old.internal.rejected, ...gone])];
       for (const scope of gone) delete internal.claims?.[scope];
     },

@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { defineKind } from '../registry/kind.js';
-import { emailAddress, isWithinLengths } from './address.js';
+import { defineKind, type Caller } from '../registry/kind.js';
+import { emailAddress, isWithinLengths, newAddressFaults } from './address.js';
 import { line } from './text.js';
 
 /** The Group whose members run this service. */
 export const operators = 'operators';
+
+/** Whether a caller runs this service: a member of that Group, the service itself or, through a cluster, its `system:masters`. */
+export const isOperator = (caller: Caller): boolean =>
+  caller.type === 'System' || (caller.type === 'Account' && caller.operator) || (caller.type === 'Machine' && caller.groups.includes('system:masters'));
 
 /** People named together, by their addresses. An account is in it while its verified address is listed. */
 export const Group = defineKind({
@@ -18,7 +22,13 @@ export const Group = defineKind({
   status: z.object({}),
   columns: { 'Display-Name': (of) => of.spec.displayName, Members: (of) => of.spec.members.length },
   strategy: {
-    validate: ({ spec }) => spec.members.flatMap((member, i) => isWithinLengths(member) ? []
-      : [{ reason: 'FieldValueInvalid' as const, field: `spec.members[${i}]`, message: 'Invalid value: at most 64 characters before the @ and 255 behind it' }]),
+    validate({ spec }, old) {
+      const known = new Set(old?.spec.members);
+      return spec.members.flatMap((member, i) => {
+        const field = `spec.members[${i}]`;
+        if (!isWithinLengths(member)) return [{ reason: 'FieldValueInvalid' as const, field, message: 'Invalid value: at most 64 characters before the @ and 255 behind it' }];
+        return known.has(member) ? [] : newAddressFaults(member, field);
+      });
+    },
   },
 });

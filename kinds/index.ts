@@ -1,6 +1,7 @@
 import type { Action, AnyKind } from '../registry/kind.js';
 import { Account } from './account/account.js';
 import { disable, enable } from './account/disable.js';
+import { exportOf } from './account/export.js';
 import { newAddress, newAddressChallenge } from './account/newaddress.js';
 import { ClaimsProvider } from './claimsprovider.js';
 import { ClaimsReview } from './claimsreview.js';
@@ -10,6 +11,7 @@ import { Grant } from './grant.js';
 import { Group } from './group.js';
 import { readAccount, setUpAccount } from './interaction/account.js';
 import { consent } from './interaction/consent.js';
+import { readDecision } from './interaction/decision.js';
 import { emailChallenge } from './interaction/emailchallenge.js';
 import { Interaction } from './interaction/interaction.js';
 import { login } from './interaction/login.js';
@@ -20,6 +22,9 @@ import { accountPasskeyChallenge } from './passkey/accountchallenge.js';
 import { Passkey } from './passkey/passkey.js';
 import { PolicyDecision } from './policy/decision.js';
 import { Policy } from './policy/policy.js';
+import { cancelByToken } from './recovery/cancel.js';
+import { Recovery } from './recovery/recovery.js';
+import { startRecovery } from './recovery/start.js';
 import { Session } from './session.js';
 
 /** The table of contents of the API: every kind, a line each. */
@@ -28,6 +33,7 @@ export const kinds: readonly AnyKind[] = [
   Session,
   Account,
   Passkey,
+  Recovery,
   Grant,
   PolicyDecision,
   Policy,
@@ -44,9 +50,13 @@ export const actions: readonly Action[] = [
   passkeyChallenge,
   login,
   readAccount,
+  readDecision,
   setUpAccount,
   newAddressChallenge,
   newAddress,
+  exportOf(kinds),
+  startRecovery,
+  cancelByToken,
   disable,
   enable,
   addPasskeyInSetup,

@@ -12,6 +12,7 @@ const none: readonly string[] = [];
 export class Memberships {
   readonly #named: ReadonlySet<string>;
   #isListed = false;
+  #version = 0;
   readonly #groups = new Map<string, readonly string[]>();
   readonly #mirror: Mirror<typeof Group>;
 
@@ -25,6 +26,9 @@ export class Memberships {
   start(): Promise<void> { return this.#mirror.start() }
 
   stop(): void { this.#mirror.stop() }
+
+  /** Changes with every Group. */
+  get version(): number { return this.#version }
 
   /** The names of an address' groups in order, or undefined where memory cannot be trusted at this moment. */
   held(address: string): readonly string[] | undefined {
@@ -55,6 +59,7 @@ export class Memberships {
   }
 
   #moved(before: GroupObject | undefined, after: GroupObject | undefined): void {
+    this.#version += 1;
     const { name } = (after ?? before)!.metadata;
     if (name === operators) this.#isListed = after !== undefined && listsOperators(after);
     const [old, now] = [membersOf(before), membersOf(after)];

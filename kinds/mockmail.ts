@@ -7,8 +7,8 @@ interface Kept { to: string; from: string; subject: string; text: string; html: 
 
 /** The Part that keeps a mail in the mock mailbox, its code and link parsed for convenience. */
 export function mockMessage(store: Store, mail: Kept, id: string): Promise<Part> {
-  const code = /^(\d{6})$/m.exec(mail.text)?.[1];
-  const link = /https?:\/\/\S+\/interaction\/\S+#token=\S+/.exec(mail.text)?.[0];
+  const code = /^\d{3,4} \d{3,4}$/m.exec(mail.text)?.[0].replace(' ', '');
+  const link = mail.text.split(/\s/).find((word) => /^https?:/.test(word) && word.includes('/interaction/') && word.includes('#token='));
   const { to, from, subject, text, html } = mail;
   return store.stage(MockMessage, id, () => ({
     metadata: { name: id }, spec: {}, internal: undefined as never,

@@ -19,14 +19,14 @@ type SignedOut = ObjectOf<typeof Account>['internal']['signedOut'];
 /** Whether a sign-in of an account counts: not one from before its other sessions were ended, wherever it was still on its way (`security.md` 1.6). */
 export const stillCounts = (signedOut: SignedOut, session: string, seconds: number): boolean => !signedOut || seconds > signedOut.seconds || session === signedOut.kept;
 
-/** Ends every session of an account but the one that asks, in this commit: they count no more from then on; the objects of the first dozen go with it, the rest follow from the outbox (`security.md` 1.3, E8). */
-export async function endOtherSessions(tx: Transaction, call: Call, account: string): Promise<void> {
+/** Ends every session of an account but the one that asks, in this commit: they count no more from then on; the objects of `most` of them go with it, the rest follow from the outbox. So whoever signed in by what was taken away is signed out with it. */
+export async function endOtherSessions(tx: Transaction, call: Call, account: string, most = atOnce): Promise<void> {
   const kept = call.caller.type === 'Account' && call.caller.account === account ? call.caller.session : undefined;
   const order: Order = { account, ...(kept !== undefined && { kept }), seconds: Math.floor(call.now / 1000) };
   await tx.update(Account, account, ({ internal }) => { internal.signedOut = { seconds: order.seconds, ...(kept !== undefined && { kept }) } });
   const others = await sessionsOf(call, order);
-  tx.add(await call.ports.endSessions(others.slice(0, atOnce)));
-  if (others.length > atOnce) await tx.later('sessions', order, call.now + workFor);
+  tx.add(await call.ports.endSessions(others.slice(0, most)));
+  if (others.length > most) await tx.later('sessions', order, call.now + workFor);
 }
 
 async function sessionsOf(call: Pick<Call, 'store'>, { account, kept, seconds }: Order): Promise<SessionObject[]> {

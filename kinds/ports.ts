@@ -1,4 +1,5 @@
 import type { KindObject, Part } from '../registry/kind.js';
+import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { SignIns } from './interaction/signins.js';
 import type { ObjectOf } from '../registry/kind.js';
@@ -34,6 +35,10 @@ declare module '../registry/kind.js' {
     revokeGrants(grants: readonly string[]): Promise<Part>;
     /** Clears the session cookie of the browser that made this request. */
     forgetCookies(): void;
+    /** Whether the browser that made this request proves that someone signed in from it with this address. */
+    knowsBrowser(address: string): boolean;
+    /** Lets that browser prove so later. */
+    rememberBrowser(address: string): void;
     /** The one way out (`security.md` 1.5). */
     fetch(url: string, init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string }): Promise<FetchAnswer>;
     /** The scopes there are, as they stand now. */
@@ -46,6 +51,8 @@ declare module '../registry/kind.js' {
     law: Law;
     /** Tells those who watch over this service of something; never a secret, never an address. */
     audit(event: string, facts: Readonly<Record<string, unknown>>): void;
+    /** Adds to what the audit log and the log say of the sign-in that this request tries. */
+    noteSignIn(facts: SignInEvent): void;
     /** Where tries to sign in are counted. */
     signIns: SignIns;
     /** A JWT by this service's first ES256 key. */
@@ -62,5 +69,7 @@ declare module '../registry/kind.js' {
     readonly rpID: string;
     /** Mail is kept in MockMessages instead of being sent. */
     readonly mockMail: boolean;
+    /** Devices and the command may be connected by device authorization (RFC 8628). */
+    readonly deviceAuthorization: boolean;
   }
 }

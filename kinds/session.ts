@@ -39,6 +39,13 @@ export const Session = defineKind({
       name: z.string().describe('Client.'),
       displayName: z.string().describe('Its name for people.'),
     })).describe('Clients signed in to from here.'),
+    recentEvents: z.array(z.object({
+      type: z.enum(['SignedIn', 'SignedInAgain', 'TokensIssued']).describe('What happened.'),
+      timestamp: timestamp().describe('When; tokens for one Client within five minutes are one event.'),
+      method: Method.optional().describe('How the person signed in.'),
+      browser: z.string().max(160).optional().describe('The browser in which they did, as its user agent says.'),
+      client: z.string().optional().describe('The Client that tokens were issued to.'),
+    })).max(10).optional().describe('What happened in it, oldest first: the last ten events. Absent in sessions that an earlier release began.'),
     signOut: SignOut.optional().describe('Present while the session is being ended.'),
   }),
   internal: z.object({

@@ -40,7 +40,7 @@ export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDel
 
 /** The notice that somebody signed in from a browser that none of the account's sessions is from. */
 export const newBrowserMail = ({ host, browser, now, account }: NewBrowser): Message => message(`A new sign-in to your account with ${host}`, [
-  { text: `On ${day(now)} somebody signed in to your account with ${host} from ${browser}, which is not signed in anywhere else. If this was you, there is nothing to do.` },
+  { text: `On ${day(now)} someone signed in to your account with ${host} from ${browser}, a browser that has not signed in to it before. If this was you, there is nothing to do.` },
   { text: 'If it was not, sign that browser out on your account page, and see to it that nobody else can read your mail:' },
   { link: account, label: 'See where you are signed in' },
 ]);

@@ -1,6 +1,7 @@
 import { Account } from '../kinds/account/account.js';
 import { canonical } from '../kinds/address.js';
 import { operators } from '../kinds/group.js';
+import type { OperatorsHave } from '../kinds/operatorpasskeys.js';
 import type { AccountCaller, OwnerReference } from '../registry/kind.js';
 import { ownerReference } from '../registry/transaction.js';
 import { currentExchange } from './exchange.js';
@@ -34,10 +35,14 @@ export const domainOf = (account: AccountObject): string => account.status.email
 export interface SignedIn { readonly session?: string; readonly authenticated?: number; readonly methods?: readonly string[]; readonly assurance?: string }
 
 /** How an Account that is in these groups stands before policy, with what is known of its sign-in. */
-export function accountCaller(account: AccountObject, groups: readonly string[], signedIn: SignedIn = {}): AccountCaller {
-  return { type: 'Account', account: account.metadata.name, email: canonical(account.status.email.address), groups, operator: groups.includes(operators), ...signedIn };
+export function accountCaller({ settings }: Pick<Foundation, 'settings'>, account: AccountObject, groups: readonly string[], signedIn: SignedIn & Partial<OperatorsHave> = {}): AccountCaller {
+  const { authenticated } = signedIn;
+  const recent = authenticated === undefined ? {} : { recentUntil: authenticated + settings.limits.recentSignIn / 1000 };
+  return { type: 'Account', account: account.metadata.name, ...recent, email: canonical(account.status.email.address), groups, operator: groups.includes(operators), passkeys: account.status.passkeys, ...signedIn };
 }
 
 /** The same with its groups as they are now. */
-export const callerFor = async (on: Foundation, account: AccountObject, signedIn: SignedIn = {}): Promise<AccountCaller> =>
-  accountCaller(account, await reach(on.groups.of(account.status.email.address)), signedIn);
+export async function callerFor(on: Foundation, account: AccountObject, signedIn: SignedIn = {}): Promise<AccountCaller> {
+  const groups = await reach(on.groups.of(account.status.email.address));
+  return accountCaller(on, account, groups, { ...signedIn, ...(groups.includes(operators) && await reach(on.operatorPasskeys.of())) });
+}

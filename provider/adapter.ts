@@ -1,19 +1,23 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
-import { interactionLife } from '../kinds/interaction/interaction.js';
 import { digest } from '../registry/keys.js';
 import { findClient } from './clients.js';
 import { currentExchange, Exchange, inExchange, LostRace } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { indexesOf } from './indexes.js';
 import { recordEnded } from './interactions.js';
-import { loginMemo, projectSession, sessionName } from './projection.js';
+import { loginMemo, projectSession } from './projection.js';
+import { sessionName } from './session-name.js';
 import { reach } from './reach.js';
 import { grantable, membersPrefix, recordKey, recordKeyOf, uidKey, userCodeKey } from './records.js';
 import { deleteMembers, revokeReused } from './revocation.js';
+import { presentedMemo } from './user-code-events.js';
 import { spendUserCode } from './usercodes.js';
 
 /** How long past its stored end the library still takes an object, in seconds (FAPI 2.0 asks for no less of assertions). */
 export const clockTolerance = 10;
+
+/** Models of the codes and tokens that a Client presents at the token endpoint. */
+const grants: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken', 'DeviceCode']);
 
 /** The library's storage for one model over the store; `provider.md` 7 is its contract. */
 export class StoreAdapter implements Adapter {
@@ -45,10 +49,11 @@ export class StoreAdapter implements Adapter {
     return this.#within(async (exchange) => {
       if (this.#model === 'Client') return findClient(this.#on, id);
       const payload = await this.#read(exchange, recordKey(this.#model, id));
+      if (grants.has(this.#model)) exchange.memo.set(presentedMemo, payload);
       if (this.#model !== 'Interaction' || !payload) return payload;
       const method = (payload.result?.login as { method?: string } | undefined)?.method;
       if (method !== undefined) exchange.memo.set(loginMemo, method);
-      return Date.now() >= payload.iat! * 1000 + interactionLife ? undefined : payload;
+      return Date.now() >= payload.iat! * 1000 + this.#on.settings.limits.interactionLifetime ? undefined : payload;
     });
   }
 
@@ -56,7 +61,11 @@ export class StoreAdapter implements Adapter {
 
   /** Counts a wrong code by session and network, and throws 429 when there were too many. */
   findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    return this.#within((exchange) => spendUserCode(this.#on, exchange.origin, () => this.#through(exchange, userCodeKey(this.#on.keys, userCode))));
+    return this.#within(async (exchange) => {
+      const found = await spendUserCode(this.#on, exchange.origin, () => this.#through(exchange, userCodeKey(this.#on.keys, userCode)));
+      exchange.memo.set(presentedMemo, found);
+      return found;
+    });
   }
 
   /** Uses an object up; who loses, or finds it gone, brings the whole grant down (RFC 9700 4.14). */

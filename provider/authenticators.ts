@@ -1,5 +1,7 @@
 import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account/account.js';
+import { operators } from '../kinds/group.js';
+import type { OperatorsHave } from '../kinds/operatorpasskeys.js';
 import { stillCounts } from '../kinds/othersessions.js';
 import { Session } from '../kinds/session.js';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
@@ -12,47 +14,59 @@ import { signInBehind } from './behind.js';
 import { apiAudience, command } from './builtin.js';
 import { isSigned } from './cookies.js';
 import type { AccountObject, Foundation, SessionObject } from './foundation.js';
-import { sessionName } from './projection.js';
+import { sessionName } from './session-name.js';
 import { recordKey } from './records.js';
 
 const signed = (on: Foundation, presented: Presented, name: string): string | undefined => {
   const value = presented.cookie(name);
-  return value && isSigned(on.keys, presented.request.headers.cookie, name, value) ? value : undefined;
+  return value && isSigned(on.keys, on.cookies, presented.request.headers.cookie, name, value) ? value : undefined;
 };
 
 /** Whoever holds the cookie of the very interaction that is asked for. */
 export const interactionAuthenticator = (on: Foundation): Authenticator => async (presented) => {
   if (presented.bound === undefined) return undefined;
   const uid = signed(on, presented, on.cookies.interaction);
-  return uid && nameOf(uid) === presented.bound ? { type: 'Browser', interaction: presented.bound } : undefined;
+  if (!uid || nameOf(uid) !== presented.bound) return undefined;
+  on.touched(presented.bound);
+  return { type: 'Browser', interaction: presented.bound };
 };
 
 const remembered = 20_000;
 
 /** Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. Without waiting where the caches have session and account. */
 export function sessionAuthenticator(on: Foundation): Authenticator {
-  const keys = new Map<string, string>();
+  const found: Found = { keys: new Map(), version: on.keys.version };
   const names = new Map<string, string>();
   const [sessions, accounts] = [on.store.reader(Session), on.store.reader(Account)];
   const later = async (key: string): Promise<Caller | undefined> => {
     const session = await sessionBehind(on, names, key);
     if (!session) return undefined;
     const account = await accounts.cached(session.status.account);
-    return account && callerOf(on, session, account, await guard(on.groups.of(account.status.email.address)));
+    if (!account) return undefined;
+    const groups = await guard(on.groups.of(account.status.email.address));
+    return callerOf(on, session, account, { groups, ...(groups.includes(operators) && await guard(on.operatorPasskeys.of())) });
   };
   return (presented) => {
-    const key = sessionKey(on, presented, keys);
+    const key = sessionKey(on, presented, found);
     if (key === undefined) return undefined;
     const name = names.get(key);
     const session = name === undefined ? undefined : sessions.held(name);
     const account = session && accounts.held(session.status.account);
-    const groups = account && on.groups.held(account.status.email.address);
-    return groups && session!.internal.recordKey === key ? callerOf(on, session!, account, groups) : later(key);
+    const standing = account && standingOf(on, account);
+    return standing && session!.internal.recordKey === key ? callerOf(on, session!, account, standing) : later(key);
   };
 }
 
+/** Where sessions stand, by the Cookie header, as signed by the keys of one version: a key that was dropped must not be believed from memory. */
+interface Found { readonly keys: Map<string, string>; version: number }
+
 /** Where the session stands whose signed cookie was sent: worked out once for a Cookie header, which comes with every request of a page. */
-function sessionKey(on: Foundation, presented: Presented, keys: Map<string, string>): string | undefined {
+function sessionKey(on: Foundation, presented: Presented, found: Found): string | undefined {
+  const { keys } = found;
+  if (found.version !== on.keys.version) {
+    keys.clear();
+    found.version = on.keys.version;
+  }
   const { authorization, cookie } = presented.request.headers;
   if (cookie === undefined || authorization !== undefined) return undefined;
   const known = keys.get(cookie);
@@ -85,11 +99,22 @@ async function nameBehind(on: Foundation, key: string): Promise<string | undefin
   return payload?.accountId && payload.uid ? sessionName(payload.accountId, payload.uid) : undefined;
 }
 
-function callerOf(on: Foundation, session: SessionObject, account: AccountObject, groups: readonly string[]): Caller | undefined {
+/** The groups someone is in and, of an operator, what is known of operators' passkeys. */
+type Standing = { readonly groups: readonly string[] } & Partial<OperatorsHave>;
+
+/** The same without waiting; undefined where memory cannot be trusted at this moment. */
+function standingOf(on: Foundation, account: AccountObject): Standing | undefined {
+  const groups = on.groups.held(account.status.email.address);
+  if (!groups?.includes(operators)) return groups && { groups };
+  const have = on.operatorPasskeys.held();
+  return have && { groups, ...have };
+}
+
+function callerOf(on: Foundation, session: SessionObject, account: AccountObject, { groups, ...have }: Standing): Caller | undefined {
   const { metadata, internal, status } = session;
   if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch) return undefined;
   if (!isAlive(account) || !stillCounts(account.internal.signedOut, metadata.name, internal.loginSeconds)) return undefined;
-  return accountCaller(account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods, assurance: status.assurance });
+  return accountCaller(on, account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods, assurance: status.assurance, ...have });
 }
 
 /** The command, by an access token whose audience is this API, as signed in as the person was who connected it; any other token is not good, and a browser may not send one. The provider's own paths judge theirs. */

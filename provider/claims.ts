@@ -1,11 +1,11 @@
-import type { Account as LibraryAccount, ProviderContext, Token } from 'oidc-provider';
-import { Grant, grantName } from '../kinds/grant.js';
+import { errors, type Account as LibraryAccount, type ProviderContext, type Token } from 'oidc-provider';
 import type { Scope } from '../kinds/scopes.js';
-import { toTimestamp } from '../registry/timestamp.js';
+import { whyRefused } from '../registry/decision.js';
 import { accountObject, type SignedIn } from './accounts.js';
 import { signInBehind } from './behind.js';
 import { clientObject } from './clients.js';
-import type { AccountObject, Foundation, GrantObject } from './foundation.js';
+import { rememberScopes } from './disclosures.js';
+import type { AccountObject, Foundation } from './foundation.js';
 import { reach } from './reach.js';
 import { judgeRefresh } from './refresh.js';
 import { mayShare } from './sharing.js';
@@ -23,15 +23,28 @@ export async function findAccount(on: Foundation, ctx: ProviderContext, sub: str
 async function claimsFor(on: Foundation, ctx: ProviderContext, account: AccountObject, asked: { use: 'id_token' | 'userinfo'; scope: string }): Promise<Record<string, unknown> & { sub: string }> {
   const sub = account.metadata.name;
   const client = ctx.oidc.client!.clientId;
+  const signedIn = await signedInFor(on, ctx, sub);
+  await refuseIdentity(on, account, client, { use: asked.use, signedIn });
   const wanted = asked.use === 'id_token' ? new Set((await clientObject(on, client))?.spec.idTokenClaims) : undefined;
   if (wanted?.size === 0) return { sub };
   const agreed = new Set(ctx.oidc.grant?.getOIDCScopeFiltered(new Set(asked.scope.split(' '))).split(' '));
   const scopes = on.scopes().filter((scope) => agreed.has(scope.name) && scope.name !== 'openid' && scope.claims.some(({ name }) => !wanted || wanted.has(name)));
-  const released = await release(on, account, client, scopes, scopes.length > 0 ? await signedInFor(on, ctx, sub) : {});
+  const released = await release(on, account, client, scopes, signedIn);
   const leaving = [...released].map(([scope, values]) => [scope, only(values, wanted)] as const).filter(([, values]) => Object.keys(values).length > 0);
-  if (leaving.length > 0) on.afterwards(() => noteDisclosures(on, grantName(sub, client), leaving));
+  rememberScopes(leaving);
   return { ...Object.assign({}, ...leaving.map(([, values]) => values)), sub };
 }
+
+/** Refuses where policy does not let the Client know who it is: 403 at userinfo, with the words of the rule (RFC 6750 3.1), `invalid_grant` at the token endpoint. */
+async function refuseIdentity(on: Foundation, account: AccountObject, client: string, { use, signedIn }: { use: 'id_token' | 'userinfo'; signedIn: SignedIn }): Promise<void> {
+  const decision = await mayShare(on, account, client, 'openid', signedIn);
+  if (decision.allowed) return;
+  if (use === 'id_token') throw new errors.InvalidGrant('policy refuses scope openid');
+  throw new errors.InsufficientScope(inDescription(whyRefused(decision)), 'openid');
+}
+
+/** A text in the characters of an `error_description` (RFC 6749 5.2), which is a header too. */
+const inDescription = (text: string): string => text.replaceAll('"', "'").replaceAll(/[^\x20-\x5b\x5d-\x7e]/gu, '?');
 
 /** How the sign-in was done that what leaves now goes back to. */
 async function signedInFor(on: Foundation, ctx: ProviderContext, account: string): Promise<SignedIn> {
@@ -57,30 +70,3 @@ async function release(on: Foundation, account: AccountObject, client: string, s
 
 const only = (values: Record<string, unknown>, names: ReadonlySet<string> | undefined): Record<string, unknown> =>
   names ? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name))) : values;
-
-const coarse = 300_000;
-
-/** Writes into our Grant which claims left and when, to within five minutes, never their values. */
-async function noteDisclosures(on: Foundation, name: string, leaving: readonly (readonly [Scope, Record<string, unknown>])[]): Promise<void> {
-  const now = Date.now();
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    const part = await on.store.stage(Grant, name, (grant) => grant && isNews(grant, leaving, now) ? disclosed(grant, leaving, now) : 'leave');
-    if (part.writes.length === 0 || (await on.store.commit([part])).committed) return;
-  }
-}
-
-function isNews(grant: GrantObject, leaving: readonly (readonly [Scope, Record<string, unknown>])[], now: number): boolean {
-  return leaving.some(([scope, values]) => {
-    const known = grant.status.disclosures.find((disclosure) => disclosure.scope === scope.name);
-    return !known || now - Date.parse(known.lastTimestamp) > coarse || Object.keys(values).some((claim) => !known.claims.includes(claim));
-  });
-}
-
-function disclosed(grant: GrantObject, leaving: readonly (readonly [Scope, Record<string, unknown>])[], now: number): GrantObject {
-  const lastTimestamp = toTimestamp(now);
-  const others = grant.status.disclosures.filter((known) => !leaving.some(([scope]) => scope.name === known.scope));
-  const news = leaving.map(([scope, values]) => ({ scope: scope.name, claims: Object.keys(values), provider: scope.provider.name, lastTimestamp }));
-  grant.status.disclosures = [...others, ...news];
-  grant.status.lastUsedTimestamp = lastTimestamp;
-  return grant;
-}

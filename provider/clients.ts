@@ -2,9 +2,10 @@ import type { AdapterPayload, ClientMetadata } from 'oidc-provider';
 import { Client } from '../kinds/client.js';
 import type { Interaction } from '../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../registry/kind.js';
-import { builtIn, builtInNames } from './builtin.js';
+import { builtIn, builtInNames, deviceGrant } from './builtin.js';
 import { currentExchange } from './exchange.js';
 import type { ClientObject, Foundation } from './foundation.js';
+import { parseDuration } from '../registry/units.js';
 import { reach } from './reach.js';
 import { secretMarker } from './secrets.js';
 
@@ -22,14 +23,14 @@ export async function clientObject(on: Foundation, name: string): Promise<Client
 /** RFC 7591 metadata of a Client, or undefined where there is none. */
 export async function findClient(on: Foundation, name: string): Promise<AdapterPayload | undefined> {
   const client = await clientObject(on, name);
-  return client && metadataOf(client, knownScopes(on));
+  return client && metadataOf(client, knownScopes(on), on.settings.deviceAuthorization);
 }
 
 /** The scopes of a declared Client that this service knows and lets it ask for. */
 const knownScopes = (on: Foundation): ReadonlySet<string> => new Set(on.scopes().filter((scope) => !scope.onlyFor).map((scope) => scope.name));
 
-/** A Client object in the library's words (RFC 7591); scopes this service does not know are left out, else all of it would be refused. */
-export function metadataOf(client: ClientObject, known: ReadonlySet<string>): ClientMetadata {
+/** A Client object in the library's words (RFC 7591); scopes this service does not know, and the device grant where devices are switched off, are left out, else all of it would be refused. */
+export function metadataOf(client: ClientObject, known: ReadonlySet<string>, devices: boolean): ClientMetadata {
   const { spec, metadata: { name } } = client;
   const codes = spec.redirectURIs.length > 0 && spec.grantTypes.includes('authorization_code');
   const scopes = spec.scopes.map((scope) => scope.name).filter((scope) => known.has(scope));
@@ -40,12 +41,18 @@ export function metadataOf(client: ClientObject, known: ReadonlySet<string>): Cl
     redirect_uris: codes ? spec.redirectURIs : [], post_logout_redirect_uris: spec.postLogoutRedirectURIs,
     application_type: spec.applicationType, subject_type: spec.subjectType,
     response_types: codes ? ['code'] : [], response_modes: ['query', 'form_post'],
-    grant_types: spec.grantTypes.filter((type) => codes || type !== 'authorization_code'),
+    grant_types: spec.grantTypes.filter((type) => (codes || type !== 'authorization_code') && (devices || type !== deviceGrant)),
     scope: scopes.length > 0 ? scopes.join(' ') : 'openid',
     token_endpoint_auth_method: method,
     ...(method.startsWith('client_secret') && { client_secret: secretMarker(hashes) }),
     ...(spec.jwks && { jwks: spec.jwks }), ...(spec.jwksURI && { jwks_uri: spec.jwksURI }),
+    ...(spec.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
+    ...(spec.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
+    ...(spec.tokenEndpointAuthSigningAlg && { token_endpoint_auth_signing_alg: spec.tokenEndpointAuthSigningAlg }),
+    pkce: spec.pkce, ...(spec.profile && { profile: spec.profile }),
     id_token_signed_response_alg: spec.idTokenSignedResponseAlg,
+    ...(spec.lifetimes && { lifetimes: spec.lifetimes }),
+    ...(spec.lifetimes?.signIn !== undefined && { default_max_age: parseDuration(spec.lifetimes.signIn) / 1000 }),
     ...(spec.backchannelLogoutURI && { backchannel_logout_uri: spec.backchannelLogoutURI, backchannel_logout_session_required: true }),
     ...(spec.homepageURI && { client_uri: spec.homepageURI }), ...(spec.policyURI && { policy_uri: spec.policyURI }),
     ...(spec.termsURI && { tos_uri: spec.termsURI }), ...(spec.logoURI && { logo_uri: spec.logoURI }),

@@ -1,12 +1,14 @@
 import { Provider, type AdapterPayload } from 'oidc-provider';
 import type { Scope } from '../kinds/scopes.js';
-import type { Limit } from '../registry/limits.js';
+import type { LimitOf } from '../registry/limits.js';
+import { prefixesOf } from '../registry/prefixes.js';
 import { configuration } from './configuration.js';
+import { recordDisclosures } from './disclosures.js';
 import { listen } from './events.js';
 import { currentExchange } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { noticeRow, noticesOf } from './notices.js';
-import { sessionName } from './projection.js';
+import { sessionName } from './session-name.js';
 import { secretMatches } from './secrets.js';
 import { settling } from './settle.js';
 import { endingPart } from './signout.js';
@@ -16,7 +18,7 @@ import { queueLogouts, type Tell } from './workers.js';
 /** A Provider of the library, the scopes and the version of the keys it was made of, its request handler, and how it tells Clients of a sign-out. */
 export interface Made { readonly scopes: readonly Scope[]; readonly keys: number; readonly provider: Provider; readonly callback: ReturnType<Provider['callback']>; readonly tell: Tell }
 
-const wrongSecrets: Limit = { name: 'client-secret', most: 20, seconds: 900 };
+const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => ({ name: 'client-secret', most: wrongSecretsPerNetwork, seconds: wrongCodeWindow / 1000 });
 
 /** Makes one Provider of what is configured now, the scopes as they stand; it keeps no state of its own, so two may run side by side. */
 export function createProvider(foundation: Foundation): Made {
@@ -28,17 +30,18 @@ export function createProvider(foundation: Foundation): Made {
   provider.silent = true;
   compareHashes(on, provider);
   keepSavedOnly(provider);
+  recordDisclosures(on, provider);
   listen(on, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
   provider.use(settling(on, provider));
   return { scopes, keys, provider, callback: provider.callback(), tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
 }
 
-/** Secrets are compared by their hashes; wrong ones count per Client and network. */
+/** Secrets are compared by their hashes; wrong ones count per Client and network, with the networks around it. */
 function compareHashes(on: Foundation, provider: Provider): void {
   provider.Client.prototype.compareClientSecret = async function compare(presented) {
     if (secretMatches(this.clientSecret, presented)) return true;
-    await spendTry(on, wrongSecrets, `${this.clientId} ${currentExchange()?.origin.network ?? ''}`);
+    await spendTry(on, wrongSecrets(on.settings.limits), `${this.clientId} ${prefixesOf(currentExchange()?.origin.network ?? '').wide}`);
     return false;
   };
 }

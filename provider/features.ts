@@ -1,7 +1,9 @@
 import { errors, type Client, type Configuration, type KoaContext, type ProviderContext, type Token } from 'oidc-provider';
 import { apiAudience, command } from './builtin.js';
 import type { Foundation } from './foundation.js';
-import { renderConnected, renderLogout, renderSignedOut, renderUserCode, renderUserCodeConfirm } from './pages.js';
+import { deviceOrigin, renderConnected, renderUserCode, renderUserCodeConfirm, type DeviceOrigin } from './device-pages.js';
+import { renderLogout, renderSignedOut } from './pages.js';
+import { noteRefusedUserCode, noteUserCode } from './user-code-events.js';
 
 const off = { enabled: false };
 
@@ -21,9 +23,15 @@ export function features(on: Foundation): Configuration {
       postLogoutSuccessSource: async (ctx: KoaContext) => renderSignedOut(on, ctx),
     },
     deviceFlow: {
-      enabled: true, charset: 'base-20', mask: '****-****', deviceInfo: () => ({}),
-      userCodeInputSource: async (ctx: ProviderContext, _form: string, _out: unknown, error?: Error) => renderUserCode(on, ctx, error),
-      userCodeConfirmSource: async (ctx: ProviderContext, _form: string, _client: Client, _info: unknown, userCode: string) => renderUserCodeConfirm(on, ctx, userCode),
+      enabled: on.settings.deviceAuthorization, charset: 'base-20', mask: '****-****', deviceInfo: deviceOrigin,
+      userCodeInputSource: async (ctx: ProviderContext, _form: string, _out: unknown, error?: Error) => {
+        if (error) noteRefusedUserCode(ctx, error);
+        renderUserCode(on, ctx, error);
+      },
+      userCodeConfirmSource: async (ctx: ProviderContext, _form: string, _client: Client, origin: DeviceOrigin, userCode: string) => {
+        noteUserCode(ctx, { outcome: 'Found' });
+        await renderUserCodeConfirm(on, ctx, origin, userCode);
+      },
       successSource: async (ctx: KoaContext) => renderConnected(on, ctx),
     },
     resourceIndicators: {

@@ -56,6 +56,7 @@ async function resultOf(on: Foundation, provider: Provider, interaction: Interac
   const { phase } = interaction.status;
   const { login, consent } = interaction.internal;
   if (held.result?.error) return undefined;
+  if (phase === 'Aborted' && interaction.internal.demandedAcr !== undefined) return { error: 'unmet_authentication_requirements', error_description: 'the sign-in that was asked for was not made' };
   if (phase === 'Aborted') return { error: 'access_denied', error_description: 'the person declined' };
   if (phase === 'Authenticated' && login) {
     const said = held.result?.login;

@@ -1,7 +1,7 @@
 import type { Authorize } from '../registry/decision.js';
 import type { ObjectOf, Settings } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
-import type { NetworkLimits } from '../registry/limits.js';
+import type { NetworkLimits } from '../registry/network-limits.js';
 import type { Log } from '../registry/observe.js';
 import type { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.js';
@@ -10,6 +10,7 @@ import type { Client } from '../kinds/client.js';
 import type { Grant } from '../kinds/grant.js';
 import type { Scope } from '../kinds/scopes.js';
 import type { Memberships } from '../kinds/memberships.js';
+import type { OperatorPasskeys } from '../kinds/operatorpasskeys.js';
 import type { Session } from '../kinds/session.js';
 import type { SignIns } from '../kinds/interaction/signins.js';
 import type { Suppliers } from '../kinds/suppliers.js';
@@ -37,10 +38,13 @@ export interface Foundation {
   readonly fetch: Fetch;
   readonly epoch: number;
   readonly groups: Pick<Memberships, 'held' | 'of'>;
+  readonly operatorPasskeys: Pick<OperatorPasskeys, 'held' | 'of'>;
   readonly networkLimits?: NetworkLimits;
   readonly reviews: Pick<Reviews, 'ask'>;
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
   readonly signIns: SignIns;
+  /** Notes that the browser of a sign-in has asked for something. */
+  touched(name: string): void;
   /** The scopes there are, as they stand now. */
   scopes(): readonly Scope[];
   /** The address of the shared style sheet. */

@@ -1,5 +1,6 @@
 import type { Grant as LibraryGrant, Provider, ProviderContext, Session } from 'oidc-provider';
 import { Grant, grantName } from '../kinds/grant.js';
+import { scopesRequiredBy } from '../kinds/scopes.js';
 import { digest } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
 import { toTimestamp } from '../registry/timestamp.js';
@@ -12,7 +13,7 @@ import { decisionOf, signInOf, stamped, stampOf, type Stamp } from './indexes.js
 import { reach } from './reach.js';
 import { copiesPrefix } from './records.js';
 import { signedInBy } from './signin.js';
-import { refusedScopes } from './sharing.js';
+import { judgeScopes, refusedIn } from './sharing.js';
 
 const year = 365 * 86_400_000;
 
@@ -40,6 +41,7 @@ export async function saveCopy(on: Foundation, provider: Provider, agreement: Ag
   if (agreement.scopes.length > 0) grant.addOIDCScope(agreement.scopes.join(' '));
   if (agreement.rejected.length > 0) grant.rejectOIDCScope(agreement.rejected.join(' '));
   if (agreement.scopes.includes('api')) grant.addResourceScope(apiAudience(on.settings.baseURL), 'api');
+  if (agreement.rejected.includes('api')) grant.rejectResourceScope(apiAudience(on.settings.baseURL), 'api');
   currentExchange()?.memo.set(stampOf(grant.jti), { decision: agreement.decision, signedIn: agreement.signedIn } satisfies Stamp);
   await grant.save();
   return grant;
@@ -84,7 +86,7 @@ async function copyOf(on: Foundation, ctx: ProviderContext, remembered: GrantObj
   const { provider, client, session, account } = ctx.oidc;
   const { scopes } = remembered.spec;
   const signedIn = await signedInBy(on, session!);
-  const refused = await refusedScopes(on, account!.accountId, client!.clientId, scopes, signedIn);
+  const refused = refusedIn(await judgeScopes(on, account!.accountId, client!.clientId, scopes, signedIn));
   const required = await requiredScopes(on, client!.clientId);
   return saveCopy(on, provider, {
     account: account!.accountId, client: client!.clientId, decision: remembered.internal.decision, signedIn,
@@ -94,8 +96,7 @@ async function copyOf(on: Foundation, ctx: ProviderContext, remembered: GrantObj
 }
 
 /** The scopes without which a Client's sign-in makes no sense. */
-const requiredScopes = async (on: Foundation, client: string): Promise<ReadonlySet<string>> =>
-  new Set((await clientObject(on, client))?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name));
+const requiredScopes = async (on: Foundation, client: string): Promise<ReadonlySet<string>> => scopesRequiredBy(client, await clientObject(on, client));
 
 /** A first party is agreed to on the spot, in our Grant and its copy alike. */
 async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remembered: GrantObject | undefined): Promise<LibraryGrant> {
@@ -103,10 +104,12 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
   const pair = { account: account!.accountId, client: client!.clientId };
   const asked = [...new Set([...remembered?.spec.scopes ?? [], ...requestParamOIDCScopes])];
   const signedIn = await signedInBy(on, session!);
-  const refused = await refusedScopes(on, pair.account, pair.client, asked, signedIn);
+  const decisions = await judgeScopes(on, pair.account, pair.client, asked, signedIn);
+  const refused = refusedIn(decisions);
   const required = await requiredScopes(on, pair.client);
   const scopes = asked.filter((scope) => !refused.has(scope));
   const rejected = [...refused].filter((scope) => !required.has(scope));
+  const shareDecisions = scopes.flatMap((scope) => { const policyDecision = decisions.get(scope)?.name; return policyDecision ? [{ scope, policyDecision }] : [] });
   const name = grantName(pair.account, pair.client);
   const old = (await reach(on.store.stored(Grant, name)))?.object as GrantObject | undefined;
   const decision = old ? old.internal.decision + 1 : Date.now();
@@ -115,7 +118,7 @@ async function agreeForFirstParty(on: Foundation, ctx: ProviderContext, remember
   const clientUID = uidOfClient(pair.client, await clientObject(on, pair.client))!;
   currentExchange()!.defer(`grant ${name}`, () => on.store.stage(Grant, name, (before) => ({
     metadata: before?.metadata ?? { name, ...owned }, spec: { scopes },
-    status: { ...before?.status, account: pair.account, client: { name: pair.client, displayName }, grantedTimestamp: toTimestamp(Date.now()), disclosures: before?.status.disclosures ?? [] },
+    status: { ...before?.status, account: pair.account, client: { name: pair.client, displayName }, grantedTimestamp: toTimestamp(Date.now()), disclosures: before?.status.disclosures ?? [], shareDecisions },
     internal: { decision, rejected, clientUID, firstParty: true, decided: Date.now() },
   })));
   return saveCopy(on, provider, { ...pair, scopes, rejected, decision, signedIn });

@@ -1,15 +1,21 @@
 import type { AdapterPayload, Interaction as LibraryInteraction, ProviderContext } from 'oidc-provider';
 import { accountSummary } from '../kinds/account/account.js';
-import { Interaction, interactionLife } from '../kinds/interaction/interaction.js';
+import { phishingResistant } from '../kinds/assurance.js';
+import { Interaction } from '../kinds/interaction/interaction.js';
 import type { ObjectOf, Part } from '../registry/kind.js';
 import { nameOf } from '../registry/keys.js';
 import { objectKey } from '../registry/stored.js';
 import { toTimestamp } from '../registry/timestamp.js';
 import { accountObject } from './accounts.js';
+import { demandedAcr } from './acr.js';
+import { accountPage } from './builtin.js';
+import { bindBrowser } from './browser-binding.js';
 import { clientSummary } from './clients.js';
 import { currentExchange, type Exchange } from './exchange.js';
 import type { Foundation } from './foundation.js';
-import { loginMemo, sessionName } from './projection.js';
+import { newBrowserNotice } from './new-browser-notice.js';
+import { loginMemo } from './projection.js';
+import { sessionName } from './session-name.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
@@ -24,6 +30,7 @@ export async function beginInteraction(on: Foundation, ctx: ProviderContext, int
   const exchange = currentExchange()!;
   const name = nameOf(interaction.uid);
   exchange.memo.set(begunMemo, { name, cid: interaction.cid });
+  bindBrowser(on, ctx);
   const draft = await draftOf(on, name, interaction);
   exchange.defer(`interaction ${name}`, () => {
     const ended = exchange.memo.get(endedMemo) as { name: string; cid: string } | undefined;
@@ -38,6 +45,7 @@ async function draftOf(on: Foundation, name: string, interaction: LibraryInterac
   const { params, prompt, session } = interaction;
   const consent = prompt.name === 'consent';
   const account = consent && session ? await accountObject(on, session.accountId) : undefined;
+  const demandsPhr = !consent && demandedAcr(params, on.settings) === phishingResistant;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   return {
     metadata: { name } as InteractionObject['metadata'],
@@ -50,43 +58,59 @@ async function draftOf(on: Foundation, name: string, interaction: LibraryInterac
       client: await clientSummary(on, params.client_id),
       ...(account && { account: accountSummary(account) }),
       ...(refusal && { refusal }),
-      expirationTimestamp: toTimestamp(now + interactionLife),
+      expirationTimestamp: toTimestamp(now + on.settings.limits.interactionLifetime),
     },
     internal: {
       epoch: on.epoch, cid: interaction.cid, returnTo: on.keys.seal(objectKey(Interaction, name), interaction.returnTo).toString('base64url'),
-      created: now, replaced: [],
-      ...(!consent && prompt.reasons.includes('assurance_required') && { passkeyOnly: true }),
+      created: now, ends: now + on.settings.limits.interactionLifetime, replaced: [],
+      ...(!consent && (demandsPhr || prompt.reasons.includes('assurance_required') || asksForPasskey(params)) && { passkeyOnly: true }),
+      ...(demandsPhr && { demandedAcr: phishingResistant }),
       ...(session && { account: session.accountId, session: sessionName(session.accountId, session.uid) }),
     },
   };
 }
 
-const control = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+/** The account page asks for it before what may follow a sign-in by passkey alone. */
+const asksForPasskey = ({ client_id: client, vestibule_method: method }: Record<string, unknown>): boolean => client === accountPage && method === 'Passkey';
+
+const control = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+
+/** What an address may look like: nothing else is kept of a hint. */
+const addressLike = /^[^\s@]+@[^\s@]+$/;
 
 /** What the Client suggests, as far as it could be meant. */
 function hints(params: Record<string, unknown>): Pick<InteractionObject['spec'], 'loginHint' | 'locales'> {
   const { login_hint: hint, ui_locales: locales } = params;
   const languages = typeof locales === 'string' ? locales.split(' ').filter((tag) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,6}$/.test(tag)).slice(0, 10) : [];
   return {
-    ...(typeof hint === 'string' && hint && hint.length <= 320 && !control.test(hint) && { loginHint: hint }),
+    ...(typeof hint === 'string' && hint.length <= 320 && addressLike.test(hint) && !control.test(hint) && { loginHint: hint }),
     ...(languages.length > 0 && { locales: languages }),
   };
 }
 
-/** The library destroyed its half: ours stops showing the way back, in the same commit, and is over when nothing had been decided. */
+/** The library destroyed its half: ours stops showing the way back, in the same commit, and says where the sign-in went on, or that it is complete, or over where nothing had been decided. */
 export function recordEnded(on: Foundation, exchange: Exchange, uid: string, payload: AdapterPayload): void {
   const name = nameOf(uid);
   exchange.memo.set(endedMemo, { name, cid: payload.cid });
-  exchange.defer(`interaction ${name}`, (): Promise<Part> => on.store.stage(Interaction, name, (old) => {
-    if (!old) return 'leave';
-    if (old.internal.login && payload.result?.login) exchange.memo.set(loginMemo, old.internal.login.method);
-    const begun = exchange.memo.get(begunMemo) as { name: string; cid: string } | undefined;
-    if (begun?.cid === old.internal.cid) old.status.next = begun.name;
-    delete old.internal.returnTo;
-    if (!payload.result && old.status.phase !== 'Aborted') {
-      old.status.phase = 'Aborted';
-      old.internal.aborted = 'Superseded';
-    }
-    return old;
-  }));
+  exchange.defer(`interaction ${name}`, async (): Promise<Part> => {
+    let proven: InteractionObject | undefined;
+    const { checks, writes } = await on.store.stage(Interaction, name, (old) => {
+      if (!old) return 'leave';
+      if (old.internal.login && payload.result?.login) {
+        exchange.memo.set(loginMemo, old.internal.login.method);
+        proven = old;
+      }
+      const begun = exchange.memo.get(begunMemo) as { name: string; cid: string } | undefined;
+      if (begun?.cid === old.internal.cid) old.status.next = begun.name;
+      else if (old.status.phase === 'Authenticated' && payload.result) old.status.phase = 'Completed';
+      delete old.internal.returnTo;
+      if (!payload.result && old.status.phase !== 'Aborted') {
+        old.status.phase = 'Aborted';
+        old.internal.aborted = 'Superseded';
+      }
+      return old;
+    });
+    const notice = proven ? await newBrowserNotice(on, proven) : { checks: [], writes: [] };
+    return { checks: [...checks, ...notice.checks], writes: [...writes, ...notice.writes] };
+  });
 }

@@ -1,8 +1,8 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
-import { clientName } from './clients.js';
 import type { Foundation } from './foundation.js';
 import { html, type Html } from './html.js';
-import { sentenceFor, sentenceForStatus } from './sentences.js';
+import { sentenceFor, sentenceForSignOut, sentenceForStatus } from './sentences.js';
+import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
 
 /** One small page with the shared style sheet and no script. */
 export function page(on: Foundation, title: string, body: Html, phase = 'provider'): string {
@@ -27,16 +27,25 @@ ${body}
 `.text;
 }
 
-function show(ctx: KoaContext, content: string): void {
+/** Makes a page the answer of a request to the library. */
+export function show(ctx: KoaContext, content: string): void {
   ctx.type = 'html';
   ctx.body = content;
 }
 
-/** Says what went wrong in our own words; never what the request or the library said. */
-export function renderError(on: Foundation, ctx: KoaContext, out: { error: string }): void {
-  const { title, advice } = sentenceFor(out.error, ctx.status);
+/** What came that was wrong, where it may be shown. */
+function sentParts(on: Foundation, ctx: KoaContext, error: string): readonly Html[] {
+  if (!mayShowParameters(on)) return [];
+  const sent = (ctx as { oidc?: { params?: Record<string, unknown> } }).oidc?.params;
+  return Object.entries(wrongParameters(error, sent) ?? {}).map(([name, value]) => html`<p class="hint">${name}: <code>${value}</code></p>`);
+}
+
+/** Says what went wrong in our own words; never what the library said, and of the request only while the base URL is loopback. */
+export function renderError(on: Foundation, ctx: KoaContext, out: { error: string; error_description?: string }): void {
+  const signOut = ctx.oidc?.route === 'end_session' ? sentenceForSignOut(out.error_description) : undefined;
+  const { title, advice } = signOut ?? sentenceFor(out.error, ctx.status);
   const audit = ctx.response.get('Audit-ID');
-  show(ctx, page(on, `Error: ${title}`, html`<p>${advice}</p>${audit && html`<p class="hint"><small>${audit}</small></p>`}`, 'error'));
+  show(ctx, page(on, `Error: ${title}`, html`<p>${advice}</p>${sentParts(on, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`, 'error'));
 }
 
 /** The page for a person who went where nothing is, or where nothing can be given now. */
@@ -61,40 +70,4 @@ export function renderLogout(on: Foundation, ctx: ProviderContext): void {
 /** The end of a sign-out that leads nowhere else. */
 export function renderSignedOut(on: Foundation, ctx: KoaContext): void {
   show(ctx, page(on, 'You are signed out', html`<p>You can close this page.</p>`));
-}
-
-/** Where a person types what another screen shows (RFC 8628 3.3). */
-export function renderUserCode(on: Foundation, ctx: ProviderContext, error?: Error & { userCode?: string }): void {
-  const wrong = error && (error.name === 'AbortedError' ? 'It was not connected.' : 'That code is not right or no longer good. Check it and try again.');
-  show(ctx, page(on, wrong ? 'Error: Connect a device' : 'Connect a device', html`<p>Type the code that the device shows. Do so only if you started this yourself.</p>
-<form method="post" action="${ctx.oidc.urlFor('code_verification')}">
-<input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
-<div class="field">
-<label for="user_code">Code</label>
-<input class="code" id="user_code" type="text" name="user_code" dir="ltr" autocomplete="off" autocapitalize="characters" spellcheck="false" required${wrong && html` aria-invalid="true" aria-describedby="wrong"`}>
-${wrong && html`<p class="error" role="alert" id="wrong">${wrong}</p>`}
-</div>
-<button class="button main" type="submit">Continue</button>
-</form>`));
-}
-
-/** Has the code confirmed before anything is granted to the device (RFC 8628 5.4). */
-export async function renderUserCodeConfirm(on: Foundation, ctx: ProviderContext, userCode: string): Promise<void> {
-  const name = await clientName(on, ctx.oidc.client!.clientId);
-  show(ctx, page(on, 'Is this your device?', html`<p><bdi>${name}</bdi> wants to be connected. It must show this code:</p>
-<p class="digits"><bdi dir="ltr">${userCode}</bdi></p>
-<form method="post" action="${ctx.oidc.urlFor('code_verification')}">
-<input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
-<input type="hidden" name="user_code" value="${userCode}">
-<input type="hidden" name="confirm" value="yes">
-<div class="pair">
-<button class="button main" type="submit">It shows this code</button>
-<button class="button" type="submit" name="abort" value="yes">It does not</button>
-</div>
-</form>`));
-}
-
-/** The end of a device's sign-in in the browser. */
-export function renderConnected(on: Foundation, ctx: KoaContext): void {
-  show(ctx, page(on, 'Your device is connected', html`<p>Go back to it; you can close this page.</p>`));
 }

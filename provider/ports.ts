@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import type { Ports } from '../registry/kind.js';
+import { noteSignIn } from '../registry/sign-in-event.js';
 import { clearedSession } from './cookies.js';
 import { finish } from './finish.js';
 import type { Foundation } from './foundation.js';
+import { knowsAddress, rememberAddress } from './known-browser.js';
 import { preview } from './preview.js';
 import { signJwt } from './keyset.js';
 import { revokeGrants } from './revocation.js';
@@ -19,11 +21,14 @@ export function portsOf(on: Foundation, provider: () => Provider, request?: Inco
     endSessions: (sessions) => endSessions(on, sessions),
     revokeGrants: (grants) => revokeGrants(on, grants),
     forgetCookies: () => response?.appendHeader('Set-Cookie', clearedSession(on.cookies)),
+    knowsBrowser: (address) => request !== undefined && knowsAddress(on, request, address),
+    rememberBrowser: (address) => { if (request && response) rememberAddress(on, request, response, address) },
     fetch: (url, init) => on.fetch(url, init),
     scopes: () => on.scopes(),
     preview: (interaction, scopes) => preview(on, interaction, scopes),
     groupsOf: (address) => on.groups.of(address),
     audit: (event, facts) => { on.count(event); on.log.warn({ event, ...facts }, 'a security event') },
+    noteSignIn: (facts) => { if (request) noteSignIn(request, facts) },
     signIns: on.signIns,
     sign: async (claims, typ) => signJwt(on.keys, claims, typ),
   };

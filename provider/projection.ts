@@ -1,7 +1,7 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { Session, type Method } from '../kinds/session.js';
 import type { Part } from '../registry/kind.js';
-import { digest, nameOf } from '../registry/keys.js';
+import { digest } from '../registry/keys.js';
 import { toTimestamp } from '../registry/timestamp.js';
 import { ownedBy } from './accounts.js';
 import { clientName } from './clients.js';
@@ -9,10 +9,8 @@ import { phishingResistant } from '../kinds/assurance.js';
 import type { Exchange } from './exchange.js';
 import type { Foundation, SessionObject } from './foundation.js';
 import { followNewSession } from './newsession.js';
-import { deviceOf } from '../kinds/useragent.js';
-
-/** The name of the Session object of one library session: the same on every replica, and it tells no id. */
-export const sessionName = (account: string, uid: string): string => `${account}-${nameOf(uid)}`;
+import { withSignIn } from './session-events.js';
+import { describeBrowser, deviceOf } from '../kinds/useragent.js';
 
 /** Where a sign-in that this exchange completes leaves how it was done. */
 export const loginMemo = 'login';
@@ -27,7 +25,7 @@ export async function projectSession(on: Foundation, exchange: Exchange, name: s
   const owned = ownedBy(payload.accountId!);
   return on.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
-    if (!old) exchange.afterCommit('new session', () => on.afterwards(() => followNewSession(on, payload.accountId!, name)));
+    if (!old) exchange.afterCommit('new session', () => on.afterwards(() => followNewSession(on, payload.accountId!)));
     return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, recordKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
   });
 }
@@ -40,15 +38,18 @@ function statusOf(payload: AdapterPayload, clients: SessionObject['status']['cli
   const { userAgent, method, old } = seen;
   const now = Date.now();
   const last = old ? Date.parse(old.status.lastUsedTimestamp) : 0;
+  const methods = method ? [method] : old?.status.methods ?? [payload.acr === phishingResistant ? 'Passkey' as const : 'EmailCode' as const];
+  const recentEvents = withSignIn(old, { method: methods[0]!, seconds: payload.loginTs!, browser: describeBrowser(userAgent) });
   return {
     account: payload.accountId!, current: false,
     authenticationTimestamp: toTimestamp(payload.loginTs! * 1000),
-    methods: method ? [method] : old?.status.methods ?? [payload.acr === phishingResistant ? 'Passkey' : 'EmailCode'],
+    methods,
     assurance: payload.acr ?? '',
     client: userAgent || !old ? deviceOf(userAgent) : old.status.client,
     lastUsedTimestamp: toTimestamp(now - last < coarse ? last : now),
     expirationTimestamp: toTimestamp(payload.exp! * 1000),
     clients,
+    ...(recentEvents && { recentEvents }),
   };
 }
 

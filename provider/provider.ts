@@ -4,7 +4,7 @@ import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
 import type { Settings } from '../registry/kind.js';
 import type { Keys } from '../registry/keys.js';
-import type { NetworkLimits } from '../registry/limits.js';
+import type { NetworkLimits } from '../registry/network-limits.js';
 import type { Log } from '../registry/observe.js';
 import type { Outbox } from '../registry/outbox.js';
 import type { Store } from '../registry/store.js';
@@ -19,6 +19,7 @@ import { answer } from './answer.js';
 import { errorPage } from './pages.js';
 import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './records.js';
+import { UnprovenSignIns } from './unproven.js';
 import { Reviews } from './reviews.js';
 import { grantsWorker, logoutWorker } from './workers.js';
 
@@ -32,6 +33,7 @@ export interface ProviderDeps {
   readonly authorize: Authorize;
   /** Who is in which group. */
   readonly groups: Foundation['groups'];
+  readonly operatorPasskeys: Foundation['operatorPasskeys'];
   /** The services that supply claims, and the scopes there are with them; where they are other ones, a second Provider is built. */
   readonly suppliers: Foundation['suppliers'];
   /** The address of the shared style sheet. */
@@ -54,6 +56,8 @@ export interface IdentityProvider {
   /** How often each event happened. */
   readonly counts: ReadonlyMap<string, number>;
   readonly signIns: SignIns;
+  /** Sign-ins that no one has proven yet. */
+  readonly unproven: UnprovenSignIns;
   /** Resolves when no work is under way that no answer waited for. */
   settled(): Promise<void>;
 }
@@ -62,7 +66,8 @@ export interface IdentityProvider {
 export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   const counts = new Map<string, number>();
   const under = new Set<Promise<unknown>>();
-  const on = lay(deps, counts, under);
+  const on = lay(deps, counts, under, (name) => unproven.touch(name));
+  const unproven = new UnprovenSignIns(on);
   let made: Made = createProvider(on);
   deps.outbox.register(logoutWorker(on, (...notice) => made.tell(...notice)));
   deps.outbox.register(grantsWorker(on));
@@ -76,17 +81,17 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
     authenticators: [interactionAuthenticator(on), sessionAuthenticator(on), bearerAuthenticator(on, () => current().provider)],
     ports: (request, response) => portsOf(on, () => current().provider, request, response),
     errorPage: (status, auditID) => errorPage(on, status, auditID),
-    counts, signIns: on.signIns,
+    counts, unproven, signIns: on.signIns,
     settled: async () => { while (under.size > 0) await Promise.all(under) },
   };
 }
 
-function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>): Foundation {
-  const { store, storage, keys, settings, authorize, groups, suppliers, log, stylesheet, networkLimits } = deps;
+function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>, touched: Foundation['touched']): Foundation {
+  const { store, storage, keys, settings, authorize, groups, operatorPasskeys, suppliers, log, stylesheet, networkLimits } = deps;
   const count = (event: string): void => { counts.set(event, (counts.get(event) ?? 0) + 1) };
   const base = {
-    store, storage, keys, settings, authorize, groups, suppliers, log, stylesheet, scopes: () => suppliers.scopes, epoch: settings.epoch, count,
-    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), signIns: new SignIns(), fetch: createFetch(settings),
+    store, storage, keys, settings, authorize, groups, operatorPasskeys, suppliers, log, stylesheet, scopes: () => suppliers.scopes, epoch: settings.epoch, count,
+    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), signIns: new SignIns(), fetch: createFetch(settings), touched,
     ...(networkLimits && { networkLimits }),
     afterwards: (work: () => Promise<unknown>): void => {
       const running: Promise<unknown> = outsideExchange(work).catch(() => count('afterwards_failed')).finally(() => under.delete(running));

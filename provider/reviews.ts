@@ -12,7 +12,7 @@ import { Breaker } from './breaker.js';
 import { Refused } from './fetch.js';
 import type { Foundation } from './foundation.js';
 import { signJwt } from './keyset.js';
-import { readAnswer, type Supplied } from './suppliedclaims.js';
+import { readAnswer, type Review, type Supplied } from './suppliedclaims.js';
 
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
 
@@ -75,16 +75,17 @@ export class Reviews {
     return asked;
   }
 
-  async #call({ spec }: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined; isUp?: boolean }> {
+  async #call({ metadata, spec }: ClaimsProviderObject, asking: Asking, end: AbortSignal): Promise<{ outcome: Outcome; supplied: Supplied | undefined; isUp?: boolean }> {
     const url = spec.url!;
     const over = AbortSignal.any([end, AbortSignal.timeout(spec.timeoutMilliseconds)]);
     const begun = performance.now();
+    const review = reviewOf(metadata.name, asking);
     try {
       const { status, body } = await this.#on.fetch(url, {
-        method: 'POST', signal: over, body: JSON.stringify(reviewOf(asking)), ...(spec.caBundle && { ca: spec.caBundle }),
+        method: 'POST', signal: over, body: JSON.stringify({ apiVersion, kind: 'ClaimsReview', spec: review }), ...(spec.caBundle && { ca: spec.caBundle }),
         headers: { 'content-type': 'application/json', accept: 'application/json', authorization: `Bearer ${this.#token(url, asking.account)}` },
       });
-      const supplied = status === 200 || status === 201 ? readAnswer(body, asking.account, asking.scopes) : undefined;
+      const supplied = status === 200 || status === 201 ? readAnswer(body, review, asking.scopes) : undefined;
       return { outcome: supplied ? 'Answered' : 'Failed', supplied, isUp: status >= 400 && status < 500 && !busy.has(status) };
     } catch (error) {
       const late = over.aborted || performance.now() - begun >= Math.min(spec.timeoutMilliseconds, deadline) - 20;
@@ -106,8 +107,8 @@ export class Reviews {
 }
 
 /** What is sent: the person is named by their account alone. */
-const reviewOf = ({ account, client, scopes, purpose }: Asking) =>
-  ({ apiVersion, kind: 'ClaimsReview', spec: { account, client, scopes: scopes.map(({ name }) => name), purpose } });
+const reviewOf = (provider: string, { account, client, scopes, purpose }: Asking): Review =>
+  ({ account, client, provider, scopes: scopes.map(({ name }) => name), purpose });
 
 const versionOf = ({ metadata }: ClaimsProviderObject): string => `${metadata.uid} ${metadata.generation}`;
 

@@ -1,4 +1,5 @@
-import { errors, type KoaContext, type Provider } from 'oidc-provider';
+import { errors, type KoaContext, type Provider, type ProviderContext } from 'oidc-provider';
+import { discloseIntrospection } from './disclosures.js';
 import { currentExchange, LostRace, type Exchange, type SingleUse } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { allowForms, formTargets } from './headers.js';
@@ -6,6 +7,8 @@ import { renderError } from './pages.js';
 import { libraryError, translated } from './reach.js';
 import { revokeReused } from './revocation.js';
 import { waitMemo } from './tries.js';
+import { isOfDevice, noteUserCode } from './user-code-events.js';
+import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
 
 const moved = 'something this request relies on was changed meanwhile, try again';
 
@@ -14,13 +17,20 @@ export const settling = (on: Foundation, provider: Provider) => async (ctx: KoaC
   const exchange = currentExchange()!;
   try {
     await next();
-    if (ctx.status !== 503) await commit(on, ctx, exchange);
+    discloseIntrospection(on, ctx);
+    if (ctx.status !== 503 && !isRefusedUse(ctx, exchange)) await commit(on, ctx, exchange);
   } catch (error) {
     answer(on, provider, ctx, translated(error));
   }
   exchange.client = ctx.oidc?.entities.Client?.clientId;
-  await finishHeaders(provider, ctx);
+  await finishHeaders(on, provider, ctx);
 };
+
+/**
+ * Whether a token request was refused after the library had used up what it brought (a code, a device code, a refresh token): then nothing of the
+ * request is written, so that whoever holds it may ask for something else. What was used up before is no use of this request, and ends the grant.
+ */
+const isRefusedUse = (ctx: KoaContext, exchange: Exchange): boolean => ctx.oidc?.route === 'token' && ctx.status >= 400 && exchange.uses.length > 0;
 
 async function commit(on: Foundation, ctx: KoaContext, exchange: Exchange): Promise<void> {
   const uses = [...exchange.uses];
@@ -35,6 +45,7 @@ async function commit(on: Foundation, ctx: KoaContext, exchange: Exchange): Prom
 /** A second use brings the grant down; a page is simply asked for again; whatever else was lost was not written. */
 async function afterLoss(on: Foundation, ctx: KoaContext, lost: LostRace, uses: readonly SingleUse[]): Promise<void> {
   on.count('lost_race');
+  if (isOfDevice(ctx)) noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'temporarily_unavailable' });
   const reused = uses.find((use) => lost.keys.has(use.key));
   if (reused) await revokeReused(on, reused);
   if (ctx.oidc?.route === 'token') throw new errors.InvalidGrant('the grant is gone');
@@ -58,13 +69,24 @@ function answer(on: Foundation, provider: Provider, ctx: KoaContext, error: unkn
 
 const shared: ReadonlySet<string> = new Set(['discovery', 'jwks']);
 
-async function finishHeaders(provider: Provider, ctx: KoaContext): Promise<void> {
+async function finishHeaders(on: Foundation, provider: Provider, ctx: KoaContext): Promise<void> {
   if (shared.has(ctx.oidc?.route ?? '') && ctx.status === 200) ctx.set('Cache-Control', 'public, max-age=300');
   if (ctx.oidc?.route === 'discovery' && ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
+  if (ctx.oidc && programRoutes.has(ctx.oidc.route)) nameWrong(on, ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   if (ctx.status === 429) ctx.set('Retry-After', String(currentExchange()!.memo.get(waitMemo) ?? 1));
   if (ctx.oidc && ctx.status < 500 && ctx.response.is('html')) await letFormsLead(provider, ctx);
+}
+
+/** Endpoints that answer programs of a Client with what is wrong with its request. */
+const programRoutes: ReadonlySet<string> = new Set(['pushed_authorization_request', 'device_authorization']);
+
+/** Adds the parameters that were wrong to a refusal, where they may be shown. */
+function nameWrong(on: Foundation, ctx: KoaContext): void {
+  const body = ctx.body as { error?: unknown } | undefined;
+  const parameters = typeof body?.error === 'string' ? wrongParameters(body.error, ctx.oidc!.params) : undefined;
+  if (parameters !== undefined && mayShowParameters(on)) ctx.body = { ...body, parameters };
 }
 
 /** A form of the page may lead on to the Client whose request this is. */

@@ -2,16 +2,20 @@ import { interactionPolicy, type ProviderContext, type Session } from 'oidc-prov
 import { stillCounts } from '../kinds/othersessions.js';
 import { Session as ProjectedSession } from '../kinds/session.js';
 import { whyRefused } from '../registry/decision.js';
+import { isLoopback } from '../registry/loopback.js';
 import type { Decision } from '../registry/kind.js';
 import { accountObject } from './accounts.js';
+import { isWeakerThanAsked } from './acr.js';
+import { accountPage } from './builtin.js';
 import { claimsOf, phishingResistant } from '../kinds/assurance.js';
 import { currentExchange } from './exchange.js';
 import type { AccountObject, Foundation } from './foundation.js';
-import { loginMemo, sessionName } from './projection.js';
+import { loginMemo } from './projection.js';
+import { sessionName } from './session-name.js';
 import { reach } from './reach.js';
-import { maySignIn } from './sharing.js';
+import { mayShare, maySignIn } from './sharing.js';
 
-/** What policy says of a live session at a Client: as it is, with a fresh passkey, or not at all. */
+/** What policy says of a live session at a Client, and of sharing `openid` with it, without which there is no sign-in: as it is, with a fresh passkey, or not at all. */
 type Verdict = { readonly is: 'Permitted' | 'Stronger' } | { readonly is: 'Refused'; readonly decision: Decision };
 
 /** How a sign-in was done, as policy sees it. */
@@ -32,16 +36,21 @@ async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict>
   if (!session || !account || !client) return { is: 'Permitted' };
   const memo = currentExchange()!.memo;
   const key = `signIn ${session.accountId} ${session.loginTs}`;
-  if (!memo.has(key)) memo.set(key, judge(on, account, session, client.clientId));
+  if (!memo.has(key)) memo.set(key, judge(on, account, session, ctx));
   return memo.get(key) as Promise<Verdict>;
 }
 
-async function judge(on: Foundation, account: AccountObject, session: Session, client: string): Promise<Verdict> {
+async function judge(on: Foundation, account: AccountObject, session: Session, { oidc }: ProviderContext): Promise<Verdict> {
   const name = sessionName(account.metadata.name, session.uid);
-  const ask = (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => maySignIn(on, account, client, { session: name, ...by }, record);
+  const { clientId } = oidc.client!;
+  const sharesIdentity = clientId !== accountPage && oidc.requestParamOIDCScopes.has('openid');
+  const ask = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => {
+    const signIn = await maySignIn(on, account, clientId, { session: name, ...by }, record);
+    return signIn.allowed && sharesIdentity ? mayShare(on, account, clientId, 'openid', { session: name, ...by }, record) : signIn;
+  };
   const by = await signedInBy(on, session);
   if ((await ask(by, 'allowed')).allowed) return { is: 'Permitted' };
-  const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf.Passkey.acr, authenticated: Math.floor(Date.now() / 1000) }, 'never');
+  const stronger = await ask({ methods: ['Passkey'], assurance: claimsOf('Passkey').acr, authenticated: Math.floor(Date.now() / 1000) }, 'never');
   return stronger.allowed ? { is: 'Stronger' } : { is: 'Refused', decision: await ask(by) };
 }
 
@@ -53,9 +62,26 @@ export function interactionPrompts(on: Foundation): ReturnType<typeof interactio
     async (ctx) => ctx.oidc.session?.accountId !== undefined && (ctx.oidc.account === undefined || !(await counts(on, ctx.oidc.session)))));
   prompts.get('login').checks.add(new Check('assurance_required', 'a stronger sign-in is required', 'login_required',
     async (ctx) => (await verdictOn(on, ctx)).is === 'Stronger'));
+  prompts.get('login').checks.add(new Check('acr_required', 'a sign-in as strong as was asked for is required', 'login_required', (ctx) => isWeakerThanAsked(ctx, on.settings)));
+  prompts.get('login').checks.add(new Check('device_reauthentication', 'connecting a device needs a recent sign-in', 'login_required', (ctx) => isStaleForDevice(on, ctx)));
+  prompts.get('consent').checks.add(new Check('loopback_redirect', 'an app on the person’s own machine is asked for every time', 'interaction_required', ({ oidc }) =>
+    oidc.params?.response_type !== 'none' && isOnLoopback(oidc.params?.redirect_uri) && !oidc.result?.consent));
   prompts.get('consent').checks.add(new Check('policy_refused', 'the policy refuses this sign-in', 'access_denied',
     async (ctx) => (await verdictOn(on, ctx)).is === 'Refused', (ctx) => refusalOf(on, ctx)));
   return prompts;
+}
+
+/** Whether a device is about to be connected by a person whose last sign-in is older than what a change of credentials needs (RFC 8628 §5.4). */
+function isStaleForDevice({ settings }: Foundation, { oidc }: ProviderContext): boolean {
+  const isDevice = oidc.entities.DeviceCode !== undefined || oidc.entities.Interaction?.deviceCode !== undefined;
+  const { accountId, loginTs = 0 } = oidc.session ?? {};
+  return isDevice && accountId !== undefined && !oidc.result?.login && Date.now() - loginTs * 1000 > settings.limits.recentSignIn;
+}
+
+/** Whether a redirect leads to the person's own machine, where any program can take an app's place (RFC 8252 §8.6). */
+function isOnLoopback(redirect: unknown): boolean {
+  if (typeof redirect !== 'string' || !URL.canParse(redirect)) return false;
+  return isLoopback(new URL(redirect).hostname);
 }
 
 /** Whether the sign-in of a session, which may have been on its way for a while, still counts at the account. */

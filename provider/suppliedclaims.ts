@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ClaimValue, Scope } from '../kinds/scopes.js';
+import { parseJSON } from '../registry/json.js';
 
 /** What was supplied, by scope and claim. */
 export type Supplied = ReadonlyMap<string, Readonly<Record<string, ClaimValue>>>;
@@ -15,14 +17,30 @@ const fits: Readonly<Record<Scope['claims'][number]['type'], (value: unknown) =>
   strings: (value) => Array.isArray(value) && value.length <= most.items && value.every(isText),
 };
 
+function parsed(body: Buffer): unknown {
+  try { return parseJSON(body) } catch { return undefined }
+}
+
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads the answer to a review of `account`: declared claims of the declared type, by scope; undefined where it is no such answer. */
-export function readAnswer(body: Buffer, account: string, scopes: readonly Scope[]): Supplied | undefined {
-  let answer: unknown;
-  try { answer = JSON.parse(body.toString()) } catch { return undefined }
-  if (!isRecord(answer) || !isRecord(answer.status) || !isRecord(answer.status.claims)) return undefined;
-  if (isRecord(answer.spec) && answer.spec.account !== undefined && answer.spec.account !== account) return undefined;
+/** What a review asks: about whom, for which Client, why, which scopes, of which supplier. */
+export interface Review {
+  readonly account: string;
+  readonly client: string;
+  readonly provider: string;
+  readonly scopes: readonly string[];
+  readonly purpose: string;
+}
+
+/**
+ * Reads the answer to a review: declared claims of the declared type, by scope. Undefined where it is none: JSON that two readers could take for
+ * two things, or about anything but what was asked.
+ */
+export function readAnswer(body: Buffer, asked: Review, scopes: readonly Scope[]): Supplied | undefined {
+  const answer = parsed(body);
+  if (!isRecord(answer) || !isRecord(answer.status) || !isRecord(answer.status.claims) || !isRecord(answer.spec)) return undefined;
+  const { account, client, provider, scopes: names, purpose } = answer.spec;
+  if (!isDeepStrictEqual({ account, client, provider, scopes: names, purpose }, asked)) return undefined;
   const { claims } = answer.status;
   return new Map(scopes.map((scope) => [scope.name, Object.fromEntries(scope.claims
     .filter(({ name, type }) => Object.hasOwn(claims, name) && fits[type](claims[name]))

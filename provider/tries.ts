@@ -1,5 +1,5 @@
 import { givenBack, limitKey, raised, spendFrom, type Limit } from '../registry/limits.js';
-import { tooManyRequests } from '../registry/status.js';
+import { tooManyRequests, type StatusError } from '../registry/status.js';
 import { currentExchange } from './exchange.js';
 import type { Foundation } from './foundation.js';
 import { reach, translated } from './reach.js';
@@ -17,6 +17,16 @@ export async function spendTry(on: Foundation, limit: Limit, subject: string): P
   }
 }
 
+/** Takes one from a limit by client network and those around it; throws 429 in the library's words. */
+export async function spendNetworkTry(on: Foundation, limit: Limit, network: string): Promise<void> {
+  try {
+    await on.store.networkLimits.spend(limit, network, Date.now());
+  } catch (error) {
+    currentExchange()?.memo.set(waitMemo, (error as StatusError).details?.retryAfterSeconds);
+    throw translated(error);
+  }
+}
+
 /** Gives the last one back: it turned out to be a right one. */
 export function returnTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
   return change(on, limit, subject, (log) => ({ value: givenBack(log ?? Buffer.from('[]')), expires: Date.now() + limit.seconds * 1000 }));
@@ -26,6 +36,7 @@ async function change(on: Foundation, limit: Limit, subject: string, next: (log:
   const key = limitKey(limit, subject);
   for (let attempt = 0; attempt < 10; attempt += 1) {
     const { entry } = await reach(on.storage.get(key));
+    if (!entry) await reach(on.store.networkLimits.countRecord(Date.now()));
     const { value, expires } = await reach(Promise.resolve(entry?.value).then(next));
     const outcome = await reach(on.store.commit([{ checks: [{ key, is: entry ? entry.revision : 'absent' }], writes: [{ put: key, value, expires }] }]));
     if (outcome.committed) return;

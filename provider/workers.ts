@@ -3,6 +3,7 @@ import { Session, type SignOut } from '../kinds/session.js';
 import { objectKey } from '../registry/stored.js';
 import type { Part } from '../registry/kind.js';
 import type { Outcome, Worker } from '../registry/outbox.js';
+import { discloseLogout } from './disclosures.js';
 import type { Foundation, SessionObject } from './foundation.js';
 import { lateBy, noticeRow, type Cleanup, type Notice } from './notices.js';
 import { revokeGrant, revokeOutdated } from './revocation.js';
@@ -23,6 +24,8 @@ export function logoutWorker(on: Foundation, tell: Tell): Worker {
       const notice = payload as Notice;
       const told = await attempt(() => tell(notice.client, notice.account, notice.sid));
       on.count(told === undefined ? 'backchannel.error' : 'backchannel.success');
+      // An attempt without an answer may have arrived all the same.
+      if (told === undefined || told === 'Notified') await discloseLogout(on, notice.account, notice.client, ['sub', 'sid']);
       const notBefore = Date.now() + (pauses[row.attempt - 1] ?? hour);
       if (told === undefined && notBefore < row.until - lateBy) return { done: false, notBefore };
       await noteState(on, notice, told === undefined || told === 'Gone' ? 'GaveUp' : told);

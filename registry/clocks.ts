@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { under, type Storage } from '../storage/storage.js';
+import type { KeyIDs } from './keys.js';
 import type { Log } from './observe.js';
 
-const prefix = 'meta/clocks/';
+/** Below which every replica that serves writes its time and what its keys are known by. */
+export const clocksPrefix = 'meta/clocks/';
 const bounds = { beat: 5_000, silent: 30_000, retry: 1_000, remembered: 4, apart: 5_000 };
 
 /** What another replica said lately: by how much this clock was ahead of it each time, in milliseconds, and when it was last heard, by the monotonic clock. */
 interface Peer { ahead: number[]; heard: number }
 
 /** What may differ in tests. */
-interface ClocksOptions { readonly beat?: number; readonly now?: () => number }
+interface ClocksOptions { readonly beat?: number; readonly now?: () => number; /** What this replica's keys are known by, written beside its time. */ readonly keys?: () => KeyIDs }
 
 /** The clocks of the other replicas as seen in the store: each writes its own time there, and whoever hears of it compares (`operations.md` 4). */
 export class Clocks {
@@ -17,18 +19,20 @@ export class Clocks {
   readonly #log: Log;
   readonly #beat: number;
   readonly #now: () => number;
-  readonly #key = `${prefix}${randomUUID()}`;
+  readonly #keys: (() => KeyIDs) | undefined;
+  readonly #key = `${clocksPrefix}${randomUUID()}`;
   readonly #peers = new Map<string, Peer>();
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #beating: Promise<unknown> = Promise.resolve();
 
-  constructor(storage: Storage, log: Log, { beat = bounds.beat, now = Date.now }: ClocksOptions = {}) {
+  constructor(storage: Storage, log: Log, { beat = bounds.beat, now = Date.now, keys }: ClocksOptions = {}) {
     this.#storage = storage;
     this.#log = log;
     this.#beat = beat;
     this.#now = now;
+    this.#keys = keys;
   }
 
   start(): void {
@@ -37,6 +41,9 @@ export class Clocks {
     this.#timer.unref();
     this.#tell();
   }
+
+  /** Resolves when the others can read what was written last, or it could not be written. */
+  async written(): Promise<void> { await this.#beating }
 
   /** Stops, and takes back what it wrote. */
   async stop(): Promise<void> {
@@ -63,15 +70,15 @@ export class Clocks {
 
   #tell(): void {
     const time = this.#now();
-    this.#beating = this.#storage.commit([], [{ put: this.#key, value: Buffer.from(JSON.stringify({ time })), expires: time + bounds.silent }]).catch(() => { /* the next one, or readiness, tells */ });
+    this.#beating = this.#storage.commit([], [{ put: this.#key, value: Buffer.from(JSON.stringify({ time, keys: this.#keys?.() })), expires: time + bounds.silent }]).catch(() => { /* the next one, or readiness, tells */ });
   }
 
   async #follow(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        const { revision } = await this.#storage.list(under(prefix), { limit: 1 });
-        for await (const { changes } of this.#storage.watch(prefix, revision, signal)) for (const { key, entry } of changes) this.#heard(key, entry?.value);
+        const { revision } = await this.#storage.list(under(clocksPrefix), { limit: 1 });
+        for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal)) for (const { key, entry } of changes) this.#heard(key, entry?.value);
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on the clocks of other replicas was interrupted');
       }

@@ -37,24 +37,53 @@ export const newKeys = (): KeysFile => ({
   signing: [signingKey('ES256'), signingKey('RS256')],
 });
 
+/** What the keys of each sort are known by, where a key itself must not be told: hashes of secrets of 256 bits, thumbprints of those that sign. */
+export type KeyIDs = Readonly<Record<'cookies' | 'hmac' | 'sealing' | 'signing', readonly string[]>>;
+type Sort = keyof KeyIDs;
+
+/** Every sort of keys that a rotation changes. */
+export const allSorts: readonly Sort[] = ['cookies', 'hmac', 'sealing', 'signing'];
+
 /** A keys file in the form that it is used in. */
 interface Ready {
   readonly text: string;
+  readonly ids: KeyIDs;
   readonly signing: readonly Record<string, unknown>[];
   readonly pairwise: Buffer;
   readonly dpopNonce: Buffer;
   readonly cookies: readonly KeyObject[];
   readonly hmac: readonly KeyObject[];
   readonly sealing: readonly { id: number; key: KeyObject }[];
+  /** Sorts of which every key was dropped: nothing is opened or verified by them. */
+  readonly exhausted: ReadonlySet<Sort>;
 }
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
 
-function readyOf(file: KeysFile): Ready {
+function idsOf({ cookies, hmac, sealing, signing }: KeysFile): KeyIDs {
+  const ids = (sort: string, keys: readonly string[]): string[] => keys.map((text) => hash('sha256', `vestibule key id\0${sort}\0${text}`, 'base64url').slice(0, 22));
+  return { cookies: ids('cookies', cookies), hmac: ids('hmac', hmac), sealing: ids('sealing', sealing), signing: signing.map(thumbprint) };
+}
+
+/** A keys file without the keys that were dropped; of a sort of which none would be left, all stay, to make what nobody opens. */
+function without(file: KeysFile, dropped: ReadonlySet<string>): { file: KeysFile; exhausted: Set<Sort> } {
+  const ids = idsOf(file);
+  const exhausted = new Set<Sort>();
+  const left = allSorts.map((sort) => {
+    const live = (file[sort] as unknown[]).filter((_, i) => !dropped.has(`${sort} ${ids[sort][i]}`));
+    const isUsable = sort === 'signing' ? ['ES256', 'RS256'].every((alg) => (live as { alg?: unknown }[]).some((jwk) => jwk.alg === alg)) : live.length > 0;
+    if (!isUsable) exhausted.add(sort);
+    return [sort, isUsable ? live : file[sort]];
+  });
+  return { file: { ...file, ...Object.fromEntries(left) }, exhausted };
+}
+
+function readyOf(whole: KeysFile, dropped: ReadonlySet<string> = new Set()): Ready {
+  const { file, exhausted } = without(whole, dropped);
   for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
   for (const alg of ['ES256', 'RS256']) if (!file.signing.some((jwk) => jwk.alg === alg)) throw new Error(`the keys file has no signing key for ${alg}`);
   return {
-    text: JSON.stringify(file), signing: file.signing, pairwise: bytes(file.pairwise), dpopNonce: bytes(file.dpopNonce).subarray(0, 32),
+    text: JSON.stringify(file), exhausted, ids: idsOf(file), signing: file.signing, pairwise: bytes(file.pairwise), dpopNonce: bytes(file.dpopNonce).subarray(0, 32),
     cookies: file.cookies.map((text) => createSecretKey(bytes(text))), hmac: file.hmac.map((text) => createSecretKey(bytes(text))),
     sealing: file.sealing.map((text) => {
       const key = Buffer.from(hkdfSync('sha256', bytes(text), '', 'vestibule sealing', 32));
@@ -70,27 +99,48 @@ export class Keys {
   /** Cookies whose signature was found good, with the key it was made by. */
   readonly #signed = new Map<string, number>();
   #version = 0;
+  #file: KeysFile;
+  readonly #dropped = new Set<string>();
 
   /** Throws where there is no signing key for ES256 or for RS256, or one is malformed. */
-  constructor(file: KeysFile) { this.#now = readyOf(file) }
+  constructor(file: KeysFile) {
+    this.#now = readyOf(file);
+    this.#file = file;
+  }
 
   /** Private JWKs for ID tokens, the first of its algorithm signs. */
   get signing(): readonly Record<string, unknown>[] { return this.#now.signing }
   get pairwise(): Buffer { return this.#now.pairwise }
   get dpopNonce(): Buffer { return this.#now.dpopNonce }
 
+  /** What the keys in use are known by. */
+  ids(): KeyIDs { return this.#now.ids }
+
   /** How often other keys were taken over: whoever keeps something that was made of them looks at it. */
   get version(): number { return this.#version }
 
   /** Takes over another keys file at once; answers false where it says the same. Throws, and changes nothing, where it cannot be used: the pairwise key is never another, since every subject would be. */
   take(file: KeysFile): boolean {
-    const next = readyOf(file);
+    const next = readyOf(file, this.#dropped);
     if (!next.pairwise.equals(this.#now.pairwise)) throw new Error('the pairwise key is another: people would be strangers to every Client that knows them by it');
+    this.#file = file;
     if (next.text === this.#now.text) return false;
+    this.#use(next);
+    return true;
+  }
+
+  /** Stops opening and verifying by keys that were dropped, whatever the keys file says, now and later; answers the sorts of which none is left. */
+  drop(ids: Partial<KeyIDs>): readonly Sort[] {
+    const before = this.#dropped.size;
+    for (const sort of allSorts) for (const id of ids[sort] ?? []) this.#dropped.add(`${sort} ${id}`);
+    if (this.#dropped.size > before) this.#use(readyOf(this.#file, this.#dropped));
+    return [...this.#now.exhausted];
+  }
+
+  #use(next: Ready): void {
     this.#now = next;
     this.#signed.clear();
     this.#version += 1;
-    return true;
   }
 
   /** AES-256-GCM under the newest sealing key, bound to `context` (the storage key): opened elsewhere it fails. */
@@ -105,12 +155,12 @@ export class Keys {
   }
 
   /** Whether the key that sealed it is still in the keys file. */
-  opens(sealed: Buffer): boolean { return this.#now.sealing.some(({ id }) => id === sealed.readUInt32BE(0)) }
+  opens(sealed: Buffer): boolean { return !this.#now.exhausted.has('sealing') && this.#now.sealing.some(({ id }) => id === sealed.readUInt32BE(0)) }
 
   /** What was sealed for the same context, under any live key; throws when it was not. */
   open(context: string, sealed: Buffer): Buffer {
     const id = sealed.readUInt32BE(0);
-    const found = this.#now.sealing.find((candidate) => candidate.id === id);
+    const found = this.#now.exhausted.has('sealing') ? undefined : this.#now.sealing.find((candidate) => candidate.id === id);
     if (!found) throw new Error('sealed under a key that is no longer in the keys file');
     const decipher = createDecipheriv('aes-256-gcm', found.key, sealed.subarray(4, 16)).setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(16, 32));
     return Buffer.concat([decipher.update(sealed.subarray(32)), decipher.final()]);
@@ -121,7 +171,7 @@ export class Keys {
 
   /** Whether `mac` is the one of `data` under any live key, in constant time. */
   macMatches(purpose: string, data: string, mac: Buffer): boolean {
-    return this.#now.hmac.some((key) => same(keyed(key, purpose, data), mac));
+    return !this.#now.exhausted.has('hmac') && this.#now.hmac.some((key) => same(keyed(key, purpose, data), mac));
   }
 
   /** The signature of a cookie's `<name>=<value>`, base64url (`provider.md` 5). */
@@ -133,6 +183,7 @@ export class Keys {
 
   /** Which live cookie key made `signature`: 0 for the newest, −1 for none. */
   cookieKeyIndex(data: string, signature: string): number {
+    if (this.#now.exhausted.has('cookies')) return -1;
     const pair = `${data}.${signature}`;
     const known = this.#signed.get(pair);
     if (known !== undefined) return known;

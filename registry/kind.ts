@@ -1,9 +1,13 @@
 import type { z } from 'zod';
 import type { Check, Write } from '../storage/storage.js';
 import type { Bare } from './bare.js';
+import type { Caller } from './caller.js';
 import type { Keys } from './keys.js';
-import type { Limit } from './limits.js';
+import type { Limits } from './limit-settings.js';
+import type { Limit, LimitOf } from './limits.js';
 import type { Cause } from './status.js';
+
+export type { AccountCaller, Caller } from './caller.js';
 
 /** The API group and version of every kind (specification 2, 9). */
 export const group = 'id.vestibule.org';
@@ -18,6 +22,8 @@ export interface OwnerReference { apiVersion: string; kind: string; name: string
 /** metadata of every object (specification 2; `kubernetes.md` 3). `resourceVersion` is the store's and never stored inside the value. */
 export interface Metadata {
   name: string;
+  /** What the name was asked to begin with. */
+  generateName?: string;
   uid: string;
   resourceVersion: string;
   generation: number;
@@ -31,36 +37,6 @@ export interface Metadata {
 
 /** An object of a kind as the server holds it; `internal` never leaves it. */
 export interface KindObject<S = any, T = any, I = any> { metadata: Metadata; spec: S; status: T; internal: I }
-
-/** Who asks. Each request has exactly one caller. */
-export type Caller =
-  | { readonly type: 'Visitor' }
-  /** Holds the cookie of exactly this interaction. */
-  | { readonly type: 'Browser'; readonly interaction: string }
-  | AccountCaller
-  /** A user of a cluster, vouched for by its front proxy. */
-  | { readonly type: 'Machine'; readonly user: string; readonly groups: readonly string[]; readonly uid?: string; readonly extra?: Readonly<Record<string, readonly string[]>> }
-  | { readonly type: 'Client'; readonly client: string }
-  /** This service itself: workers, manifests, the provider. */
-  | { readonly type: 'System' };
-
-/** A signed-in person, by session cookie or by token. */
-export interface AccountCaller {
-  readonly type: 'Account';
-  readonly account: string;
-  /** The verified address, lower case: what Groups list. */
-  readonly email: string;
-  /** The Groups it is in, in order of their names. */
-  readonly groups?: readonly string[];
-  /** In Group `operators`. */
-  readonly operator: boolean;
-  readonly session?: string;
-  /** Seconds since the epoch of the last proof. */
-  readonly authenticated?: number;
-  readonly methods?: readonly string[];
-  /** The acr of that proof. */
-  readonly assurance?: string;
-}
 
 /** What an answer needs to know of the request itself. */
 export interface RequestFacts {
@@ -103,6 +79,8 @@ export interface Settings {
   readonly baseURL: string;
   /** Multiplies every rate limit on requests and mails; 1 but under load tests. */
   readonly limitFactor: number;
+  /** Every limit that an operator may set: milliseconds, bytes, counts (docs/design/limits.md). */
+  readonly limits: Limits;
   /** The store's epoch: records of an older one came back with a backup and are dead. */
   readonly epoch: number;
 }
@@ -122,6 +100,12 @@ export interface Call {
   /** Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in; `record` says what becomes of the answer, `caller` who asks where it is not whoever asks here. */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
+  /** Takes one from a limit by client network, in a commit of its own, or throws 429. */
+  spend(limit: Limit): Promise<void>;
+  /** Gives one back that turned out not to count. */
+  giveBack(limit: Limit): void;
+  /** How much of a limit's ceiling for everybody is spent, from 0 to 1. */
+  spentRatio(limit: Limit): Promise<number>;
   /** One commit; `work` runs again when a race was lost. With dryRun all but the commit. */
   change<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
@@ -166,7 +150,7 @@ export interface Transaction {
 
 /** What a creation is given: the service fills in the rest of the metadata. */
 export type Draft<O> = O extends KindObject<infer S, infer T, infer I>
-  ? { metadata: Partial<Metadata> & { generateName?: string }; spec: S; status?: T; internal?: I } : never;
+  ? { metadata: Partial<Metadata>; spec: S; status?: T; internal?: I } : never;
 
 /** Hooks of a kind; all optional, all may run again, all pure but `also`. */
 export interface Strategy<O> {
@@ -174,7 +158,7 @@ export interface Strategy<O> {
   default?(next: O, old: O | undefined, call: Call): void;
   /** Rules no schema can say. */
   validate?(next: O, old: O | undefined, call: Call): Cause[];
-  /** What is worked out rather than stored, from the object and the caller alone. */
+  /** What is worked out rather than stored, or left out of what this caller sees, from the object and the caller alone. */
   status?(object: O, call: Pick<Call, 'caller' | 'now'>): void;
   /** What else belongs in the transaction; no `next`: a deletion. */
   also?(tx: Transaction, next: O | undefined, old: O | undefined, call: Call): Promise<void> | void;
@@ -210,7 +194,7 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   /** The largest body in bytes. */
   bodyLimit?: number;
   /** Updates and patches, counted by client network before the body is decoded. */
-  changeLimit?: Limit;
+  changeLimit?: LimitOf;
   spec: S;
   status: T;
   internal?: I;
@@ -229,7 +213,7 @@ export interface Creation {
   /** Whether it can be tried without doing it; else `dryRun` is refused. */
   dryRun?: boolean;
   /** Counted by client network before the body is decoded. */
-  limit?: Limit;
+  limit?: LimitOf;
   /** Does it; answers the object made. */
   run(call: Call, body: CreationBody): Promise<KindObject>;
 }
@@ -281,7 +265,7 @@ export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
   code?: 200 | 201;
   bodyLimit?: number;
   /** Counted by client network before the body is decoded. */
-  limit?: Limit;
+  limit?: LimitOf;
   /** Does it, on the target as it was when the request was let in; what it answers is an object of `answers`. */
   run(call: Call, target: ObjectOf<K>, body: ActionBody<z.infer<B>>): Promise<unknown>;
 }

@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { escapeSeparators } from './jsonline.js';
 
 /** One JSON line an event on standard error (`security.md` 1.7). */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
@@ -25,7 +26,7 @@ const err = (error: unknown): unknown => error instanceof Error
 
 /** The process's log; `level` is one of pino's, `silent` included; `format` is `json`, or `text` for people. */
 export function createLog(level: string, destination: Pick<NodeJS.WritableStream, 'write'> = process.stderr, format: 'json' | 'text' = 'json'): Logger {
-  return pino({ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }), log: censored }, serializers: { err } }, format === 'json' ? destination : { write: (line) => void destination.write(readable(line)) });
+  return pino({ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }), log: censored }, serializers: { err } }, { write: (line) => void destination.write(format === 'json' ? escapeSeparators(line) : readable(line)) });
 }
 
 /** A stream that is told what one turn of the event loop has to say by one write, and the rest at the exit: each write to standard error is a system call that the whole process waits for. */
@@ -57,4 +58,4 @@ export function readable(line: string): string {
 const shown = (value: unknown): string => (typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : plain(JSON.stringify(value) ?? ''));
 
 /** No control character reaches a terminal. */
-const plain = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+const plain = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');

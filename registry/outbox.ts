@@ -20,11 +20,13 @@ export interface Worker {
   readonly delivery: 'AtMostOnce' | 'AtLeastOnce' | 'Transactional';
   /** How many rows at once. */
   readonly parallel: number;
+  /** For how long others leave a row to the replica that claimed it, in milliseconds; half a minute by default. */
+  readonly claimFor?: number;
   /** Throwing counts as refused for ten seconds. `until` is when the row stops to matter. */
   run(payload: unknown, row: { id: string; attempt: number; until: number }): Promise<Outcome>;
 }
 
-const claimFor = 30_000;
+const shortClaim = 30_000;
 const refusedFor = 10_000;
 
 /** A row that could not be claimed or settled, since the store takes no writes, is looked at again after so long, in milliseconds. */
@@ -144,7 +146,7 @@ class Queue {
   #put(entry: Entry): void {
     const { key } = entry;
     let due = this.#resting.get(key) ?? 0;
-    try { due = Math.max(due, dueAt(decodeRow(entry.value).head, this.#since.get(key) ?? Date.now())) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
+    try { due = Math.max(due, dueAt(decodeRow(entry.value).head, this.#since.get(key) ?? Date.now(), this.#worker.claimFor)) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
     if (due <= Date.now()) {
       this.#later.delete(key);
       return void this.#ready.set(key, entry);
@@ -237,7 +239,7 @@ const put = (entry: Entry, head: RowHead, sealed: Buffer): Write =>
   ({ put: entry.key, value: encodeRow(head, sealed), ...(entry.expires !== undefined && { expires: entry.expires }) });
 
 /** When a row is next to be looked at: its time, or the end of somebody's claim; where another replica wrote it, that much later, for the first time counted from when it was known here. */
-function dueAt(head: RowHead, since: number): number {
+function dueAt(head: RowHead, since: number, claimFor = shortClaim): number {
   const due = head.claimed === undefined ? head.notBefore : head.claimed + claimFor;
   return isOwn(head) ? due : Math.max(due, since) + yieldFor;
 }

@@ -1,8 +1,10 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { refuseUnconvertible } from './convertible.js';
+import { causesOf } from './faults.js';
+import { lineOfText } from './pattern.js';
 import type { Cause } from './status.js';
 
 /** A JSON Schema 2020-12, as both the validator and OpenAPI 3.1 take it. */
@@ -58,40 +60,47 @@ const ajv = new Ajv2020({ validateSchema: false, strict: true, strictRequired: f
 export class Validator {
   readonly schema: JSONSchema;
   #compiled: ValidateFunction | undefined;
+  readonly #hasLines: boolean;
 
-  constructor(schema: JSONSchema) { this.schema = schema }
+  constructor(schema: JSONSchema) {
+    this.schema = schema;
+    this.#hasLines = hasLines(schema);
+  }
 
-  /** The faults of `value`, at most 32, with paths below `at`; fills defaults into `value`. */
+  /** The faults of `value`, one a field and at most 32, with paths below `at`. Where there is none, defaults are filled in and lines of text are put in Unicode's normal form C, both in place. */
   check(value: unknown, at: string): Cause[] {
     const compiled = (this.#compiled ??= ajv.compile(this.schema));
-    if (compiled(value)) return [];
-    const all = (compiled.errors ?? []).map((error) => cause(error, at));
-    return all.filter((one, i) => all.findIndex((other) => other.field === one.field && other.reason === one.reason) === i).slice(0, 32);
+    if (!compiled(value)) return causesOf(compiled.errors ?? [], at);
+    if (this.#hasLines) normaliseLines(this.schema, value);
+    return [];
   }
 
   /** Compiles now, so that no request waits for it. */
   warm(): void { this.#compiled ??= ajv.compile(this.schema) }
 }
 
-const pathOf = (at: string, pointer: string): string =>
-  at + pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? `[${part}]` : /[./]/.test(part) ? `[${part}]` : `.${part}`)).join('');
+const isLine = (schema: JSONSchema): boolean => schema.pattern === lineOfText.source;
 
-function cause(error: ErrorObject, at: string): Cause {
-  const field = pathOf(at, error.instancePath);
-  const params = error.params as Record<string, unknown>;
-  switch (error.keyword) {
-    case 'required': return { reason: 'FieldValueRequired', field: `${field}.${params.missingProperty}`, message: 'Required value' };
-    case 'discriminator': return { reason: params.tagValue === undefined ? 'FieldValueRequired' : 'FieldValueNotSupported', field: `${field}.${params.tag}`, message: params.tagValue === undefined ? 'Required value' : 'Unsupported value' };
-    case 'additionalProperties': return { reason: 'FieldValueForbidden', field: `${field}.${params.additionalProperty}`, message: 'Forbidden: unknown field' };
-    case 'enum': return { reason: 'FieldValueNotSupported', field, message: `Unsupported value: supported values: ${(params.allowedValues as unknown[]).map((v) => JSON.stringify(v)).join(', ')}` };
-    case 'const': return { reason: 'FieldValueNotSupported', field, message: `Unsupported value: supported values: ${JSON.stringify(params.allowedValue)}` };
-    case 'type': return { reason: 'FieldValueTypeInvalid', field, message: `Invalid value: ${error.message}` };
-    case 'maxLength': return { reason: 'FieldValueTooLong', field, message: `Too long: may not be more than ${params.limit} characters` };
-    case 'maxItems': return { reason: 'FieldValueTooMany', field, message: `Too many: must have at most ${params.limit} items` };
-    default: return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${error.message}` };
-  }
+function hasLines(schema: JSONSchema): boolean {
+  const inner = [...Object.values(schema.properties ?? {}), ...(schema.items ? [schema.items] : []), ...(schema.oneOf ?? []), ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : [])];
+  return isLine(schema) || inner.some(hasLines);
 }
+
+/** Puts lines of text for people in normal form C once they are valid; names of objects, addresses, tokens and credentials stay as they were sent. Answers what the value is then. */
+function normaliseLines(schema: JSONSchema | undefined, value: unknown): unknown {
+  if (schema === undefined) return value;
+  if (typeof value === 'string') return isLine(schema) ? value.normalize('NFC') : value;
+  if (Array.isArray(value)) value.forEach((item, i) => { value[i] = normaliseLines(schema.items, item) });
+  else if (typeof value === 'object' && value !== null) {
+    const held = value as Record<string, unknown>;
+    const known = branchFor(schema, held);
+    for (const name of Object.keys(held)) held[name] = normaliseLines(known && memberOf(known, name), held[name]);
+  }
+  return value;
+}
+
+const memberOf = (schema: JSONSchema, name: string): JSONSchema | undefined =>
+  schema.properties?.[name] ?? (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
 
 /** The paths of members that `schema` does not know, each removed from `value`. */
 export function prune(schema: JSONSchema, value: unknown, at: string): string[] {
@@ -101,7 +110,7 @@ export function prune(schema: JSONSchema, value: unknown, at: string): string[] 
   const known = branchFor(schema, held);
   if (!known) return [];
   return Object.keys(held).flatMap((name) => {
-    const property = known.properties?.[name] ?? (typeof known.additionalProperties === 'object' ? known.additionalProperties : undefined);
+    const property = memberOf(known, name);
     if (property) return prune(property, held[name], `${at}.${name}`);
     if (known.additionalProperties !== false) return [];
     delete held[name];

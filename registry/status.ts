@@ -23,12 +23,14 @@ export interface Details {
   readonly retryAfterSeconds?: number;
   /** Wrong codes that may still follow (specification 7). */
   readonly triesLeft?: number;
+  /** Ways to sign in that suffice, where a newer sign-in is needed. */
+  readonly methods?: readonly string[];
   readonly policyDecision?: string;
 }
 
 /** Every reason this service gives, with the HTTP status it goes with (specification 7). */
 export const codes = {
-  BadRequest: 400, Unauthorized: 401, Forbidden: 403, NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406,
+  BadRequest: 400, Unauthorized: 401, Forbidden: 403, NotFound: 404, MethodNotAllowed: 405, NotAcceptable: 406, RequestTimeout: 408,
   AlreadyExists: 409, Conflict: 409, Expired: 410, RequestEntityTooLarge: 413, UnsupportedMediaType: 415, Invalid: 422,
   TooManyRequests: 429, RequestHeaderFieldsTooLarge: 431, InternalError: 500, ServiceUnavailable: 503, Timeout: 504,
 } as const;

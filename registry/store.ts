@@ -6,6 +6,7 @@ import type { Hub } from './hub.js';
 import type { AnyKind, Call, Caller, Decision, Draft, KindObject, ObjectOf, Part, Ports, Reader, RequestFacts, Settings, Transaction } from './kind.js';
 import type { Keys } from './keys.js';
 import { Recollection } from './recollection.js';
+import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
 import { copyOf, counts, objectKey, storedOf, type Stored } from './stored.js';
@@ -48,6 +49,10 @@ export class Store {
   readonly registry: Registry;
   readonly hub: Hub;
   readonly #parts: StoreParts;
+  /** What the deployment says. */
+  readonly settings: Settings;
+  /** What client networks may ask for, together and on all replicas. */
+  readonly networkLimits: NetworkLimits;
   /** Present where reading means asking another process. */
   readonly #recollection: Recollection | undefined;
   readonly #turns = new Map<string, Promise<void>>();
@@ -57,6 +62,8 @@ export class Store {
     this.registry = parts.registry;
     this.hub = parts.hub;
     this.#parts = parts;
+    this.settings = parts.settings;
+    this.networkLimits = new NetworkLimits(parts.storage, parts.settings.limitFactor, parts.settings.limits);
     if (parts.storage.peek) return;
     const recollection = (this.#recollection = new Recollection());
     parts.hub.tell((change) => recollection.heard(change));
@@ -71,6 +78,9 @@ export class Store {
       now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys, ...(decision && { decision }),
       decide: async (action, { caller = facts.caller, kind, name, object, record, ...rest }: Record<string, unknown>) => authorize({ caller, action, kind, name, object, record, facts: { ...(site && { site }), ...rest } } as Question),
       store: (kind) => this.reader(kind),
+      spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
+      giveBack: (limit) => this.networkLimits.giveBack(limit, facts.request.network, call.now),
+      spentRatio: (limit) => this.networkLimits.ratio(limit, call.now),
       change: async (work) => {
         const read = target;
         target = undefined;
@@ -196,9 +206,9 @@ export class Store {
     const { part, written } = tx.finish();
     if (call.dryRun) for (const { metadata } of written) if (metadata.resourceVersion === '0') metadata.resourceVersion = String(this.hub.revision);
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
-    const record = new StoreTransaction(this.registry, { get: source.get }, call);
+    const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
     await decision?.join?.(record);
-    const outcome = await this.commit([part], record.finish().part);
+    const outcome = await this.commit([tx.isChanged ? tx.finish().part : part], record.finish().part);
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of [...tx.effects, ...record.effects]) effect();

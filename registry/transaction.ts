@@ -5,6 +5,7 @@ import { bareOf } from './bare.js';
 import { apiVersion, type AnyKind, type Call, type Draft, type KindObject, type ObjectOf, type OwnerReference, type Part, type Transaction } from './kind.js';
 import { digest } from './keys.js';
 import { limitKey, raised, spendFrom, type Limit } from './limits.js';
+import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outboxrow.js';
 import type { Registry } from './registry.js';
 import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
@@ -32,7 +33,7 @@ function randomByte(): number {
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string => `unique/${kind.resource}/${field}/${digest(value)}`;
 
 /** What a transaction reads through: the store at its latest, or objects that were read for this request already. */
-export interface Source { get(key: string): Promise<Entry | undefined>; readonly known?: readonly Stored[] }
+export interface Source { get(key: string): Promise<Entry | undefined>; readonly known?: readonly Stored[]; /** Another one of the same commit, whose raw keys this one goes on from. */ readonly first?: StoreTransaction }
 
 interface Staged { kind: AnyKind; before: Stored | undefined; object: KindObject | undefined }
 
@@ -46,6 +47,8 @@ export class StoreTransaction implements Transaction {
   readonly #staged = new Map<string, Staged>();
   readonly #raw = new Map<string, Write>();
   readonly #parts: Part[] = [];
+  /** Whether another one has taken over a key since this one was finished. */
+  isChanged = false;
   /** What is to be done once the commit is made. */
   readonly effects: (() => void)[] = [];
 
@@ -74,9 +77,9 @@ export class StoreTransaction implements Transaction {
     const given = draft as { metadata: KindObject['metadata'] & { generateName?: string } } & KindObject;
     const name = given.metadata.name ?? (await this.#freeName(kind, (given.metadata.generateName ?? '').slice(0, 58)));
     if (await this.#taken(kind, name)) throw given.metadata.name === undefined ? noFreeName(kind, name) : alreadyExists(kind, name);
-    const { labels, annotations, ownerReferences = await this.#owners(kind, given) } = given.metadata;
+    const { generateName, labels, annotations, ownerReferences = await this.#owners(kind, given) } = given.metadata;
     const object: KindObject = {
-      metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: toTimestamp(this.#call.now),
+      metadata: { name, ...(generateName && { generateName }), uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: toTimestamp(this.#call.now),
         ...(labels && Object.keys(labels).length > 0 && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) },
       spec: given.spec, status: given.status ?? {}, internal: given.internal,
     };
@@ -154,7 +157,19 @@ export class StoreTransaction implements Transaction {
   add(part: Part): void { this.#parts.push(part) }
   after(effect: () => void): void { this.effects.push(effect) }
 
-  async read(key: string): Promise<{ value: Buffer; expires?: number } | undefined> { return this.#entry(key) }
+  async read(key: string): Promise<{ value: Buffer; expires?: number } | undefined> {
+    const pending = this.#raw.get(key) ?? this.#source.first?.takeOver(key);
+    if (pending) return 'put' in pending ? pending : undefined;
+    return this.#entry(key);
+  }
+
+  /** What this one writes to a raw key, which the other one of the commit writes from now on: a key is written once in a commit. */
+  takeOver(key: string): Write | undefined {
+    const pending = this.#raw.get(key);
+    if (this.#raw.delete(key)) this.isChanged = true;
+    return pending;
+  }
+
   write(key: string, value: Buffer, expires?: number): void { this.#raw.set(key, { put: key, value, ...(expires !== undefined && { expires }) }) }
   remove(key: string): void { this.#raw.set(key, { delete: key }) }
 
@@ -207,6 +222,7 @@ export class StoreTransaction implements Transaction {
     const changed = !old || !isDeepStrictEqual(old.spec, next.spec);
     if (!changed) next.spec = old.spec;
     if (causes.length === 0) causes.push(...(kind.strategy.validate?.(next, old, call) ?? []));
+    if (causes.length === 0) causes.push(...metadataSizeFaults(kind, next, old, call));
     if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
     this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });

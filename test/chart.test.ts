@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { readConfig } from '../config.js';
 import { release } from '../release.js';
-import { settings, type Setting } from '../settings.js';
+import { limitSettings } from '../registry/limit-settings.js';
+import { settings } from '../settings.js';
 
 /** What holds of the chart without Helm; hack/test-cluster holds the rest. */
 const chart = join(import.meta.dirname, '../deploy/chart');
@@ -14,7 +15,7 @@ const examples = readdirSync(join(chart, '../examples')).filter((name) => /^\d-/
 const schema = JSON.parse(read('values.schema.json'));
 const validate = new Ajv({ strict: true, strictTypes: false, allowUnionTypes: true, allErrors: true }).compile(schema);
 const templates = readdirSync(join(chart, 'templates'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.(yaml|tpl|txt)$/.test(name)).map((name) => [name, read(`templates/${name}`)] as const);
-const flags = new Set((settings as readonly Setting[]).map(({ flag }) => flag));
+const flags = new Set(settings.filter(({ limit }) => limit === undefined).map(({ flag }) => flag));
 
 /** Every schema within one, with its path. */
 function* within(value: any, path = '#'): Generator<readonly [string, any]> {
@@ -57,6 +58,7 @@ test('every setting can be given, and only once', () => {
     expect([flag, names.has(camel(flag)), hatches.includes(flag)]).toEqual([flag, !hatches.includes(flag), !names.has(camel(flag))]);
     if (hatches.includes(flag) && flag !== 'smtp-url' && !flag.startsWith('etcd-')) expect([flag, pod.includes(`"--${flag}=`) || pod.includes(`"${flag}"`)]).toEqual([flag, true]);
   }
+  expect(Object.keys(schema.properties.config.properties.limits.properties).sort()).toEqual(Object.keys(limitSettings).sort());
   expect(hatches.filter((flag) => !flags.has(flag))).toEqual([]);
   expect([...pod.matchAll(/"--([a-z-]+)=/g)].map(([, flag]) => flag!).filter((flag) => !flags.has(flag) && flag !== 'etcd-' && flag !== 'max-old-space-size')).toEqual([]);
 });

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { loadConfig, type Config, type ConfigError } from '../config.js';
 import { configSchema } from '../configschema.js';
-import { keyOf, settings, variableOf, type Setting } from '../settings.js';
+import { defaultLimits, limitContradictions, limitFault, limitSettings, parseLimit, type LimitName, type LimitSetting } from '../registry/limit-settings.js';
+import { flagOfLimit, keyOf, settings, variableOf, type Setting } from '../settings.js';
 import { stopAll, temporary } from './support/service.js';
 
 afterAll(stopAll);
 
-const all: readonly Setting[] = settings;
+const all = settings.filter(({ limit }) => limit === undefined);
+const limits = settings.filter(({ limit }) => limit !== undefined);
 const started = ['--data-dir', 'x', '--mock-mail'];
 
 /** A file of settings that its owner alone may read. */
@@ -97,6 +99,21 @@ describe('a file of settings', () => {
   });
 });
 
+describe('a client certificate for etcd', () => {
+  const etcd = ['--etcd-servers', 'https://etcd.example.org:2379', '--keys-file', 'keys.json', '--mock-mail', '--allow-mock-mail', '--base-url', 'https://id.example.org'];
+  const wrong = (flags: readonly string[]): Promise<readonly string[]> => loadConfig([...etcd, ...flags], {}).then(() => [], (error: ConfigError) => error.problems);
+  const [cert, key] = [['--etcd-certfile', 'a.crt'], ['--etcd-keyfile', 'a.key']];
+
+  test('goes with its key, with or without an authority', async () => {
+    expect([await wrong([]), await wrong([...cert!, ...key!])]).toEqual([[], []]);
+    const whole = 'etcd is shown a certificate and proof of its key; give both, or neither';
+    for (const authority of [[], ['--etcd-cafile', 'ca.crt']]) {
+      expect(await wrong([...authority, ...cert!])).toEqual([`--etcd-certfile is given without --etcd-keyfile: ${whole}`]);
+      expect(await wrong([...authority, ...key!])).toEqual([`--etcd-keyfile is given without --etcd-certfile: ${whole}`]);
+    }
+  });
+});
+
 describe('a secret', () => {
   const flags = ['--data-dir', 'x', '--email-from', 'a@example.org'];
   const hush = 'smtps://me:hush@mail.example.org';
@@ -110,7 +127,7 @@ describe('a secret', () => {
 
   test('is read from the file that its key with File names, however open the settings are, and that file is followed unless another place wins', async () => {
     const held = join(temporary(), 'smtp-url');
-    writeFileSync(held, `${hush}\n`);
+    writeFileSync(held, `${hush}\n`, { mode: 0o600 });
     const path = file({ smtpUrlFile: held }, 0o644);
     const read = (more: string[] = [], environment = {}): Promise<Config> => loadConfig(['--config', path, ...flags, ...more], environment);
     expect(await read()).toMatchObject({ smtpURL: hush, smtpURLFile: held, sources: { 'smtp-url': 'file' } });
@@ -120,6 +137,21 @@ describe('a secret', () => {
     expect(await problems({ smtpUrl: hush, smtpUrlFile: held }, { flags })).toEqual(['--config FILE: line 2, column 1: smtpUrlFile: smtpUrl is given too: give one']);
     expect(await problems({ smtpUrlFile: '/nowhere' }, { flags })).toEqual(['--config FILE: line 1, column 14: smtpUrlFile: there is no file /nowhere']);
     expect(await problems('', { flags, environment: { VESTIBULE_SMTP_URL_FILE: temporary() } })).toEqual([expect.stringMatching(/^VESTIBULE_SMTP_URL_FILE: .* cannot be read \(EISDIR\)$/)]);
+  });
+
+  test('is not read from a file that everybody may read; the group of a Kubernetes Secret may', async () => {
+    const held = join(temporary(), 'smtp-url');
+    writeFileSync(held, `${hush}\n`);
+    for (const mode of [0o644, 0o604, 0o602]) {
+      chmodSync(held, mode);
+      const wrong = `${held} can be read by anyone on this machine; take that away: chmod o= ${held}`;
+      expect(await problems({ smtpUrlFile: held }, { flags })).toEqual([`--config FILE: line 1, column 14: smtpUrlFile: ${wrong}`]);
+      expect(await problems('', { flags, environment: { VESTIBULE_SMTP_URL_FILE: held } })).toEqual([`VESTIBULE_SMTP_URL_FILE: ${wrong}`]);
+    }
+    for (const mode of [0o440, 0o400, 0o640, 0o600]) {
+      chmodSync(held, mode);
+      expect((await loadConfig(flags, { VESTIBULE_SMTP_URL_FILE: held })).smtpURL).toBe(hush);
+    }
   });
 
   test('is never told, whatever is wrong', async () => {
@@ -138,19 +170,19 @@ describe('the schema of a file of settings', () => {
   const reads = async (text: string, key: string): Promise<boolean> => !(await problems(text)).some((one) => new RegExp(`: ${key}: (must|has|is|.* is given too)`).test(one));
 
   /** Values of each type that are good, and bad. */
-  const samples: Record<Setting['value'], { good: unknown[]; bad: unknown[] }> = {
+  const samples: Record<string, { good: unknown[]; bad: unknown[] }> = {
     text: { good: ['a'], bad: [1, true, null, ['a'], { a: 'b' }] },
     number: { good: [1], bad: ['1', true, null, -1, [1]] },
     boolean: { good: [true, false], bad: ['true', 'yes', 0, null] },
     seconds: { good: ['30s', '1.5h', '200ms', '7', 7, 0.5], bad: ['soon', '1d', '-1s', -1, true, null, ['1s'], ''] },
     list: { good: [['a', 'b'], [], 'a,b'], bad: [1, true, null, [1], [''], [['a']], { a: 'b' }] },
   };
-  const goodFor = ({ value, oneOf, flag }: Setting): unknown[] => oneOf?.slice() ?? (flag === 'base-url' ? ['http://localhost'] : flag === 'email-from' ? ['a@example.org'] : flag === 'manifests' ? [temporary()] : flag === 'smtp-url' ? ['smtp://mail'] : samples[value].good);
-  const badFor = ({ value, oneOf, wholeTo, positive }: Setting): unknown[] => [...samples[value].bad, ...(oneOf ? ['other', ''] : []), ...(wholeTo ? [wholeTo + 1, 0.5] : []), ...(positive ? [0, ...(value === 'seconds' ? ['0s', '0.0', '00m'] : [])] : [])];
+  const goodFor = ({ value, oneOf, flag }: Setting): unknown[] => oneOf?.slice() ?? (flag === 'base-url' ? ['http://localhost'] : flag === 'email-from' ? ['a@example.org'] : flag === 'manifests' ? [temporary()] : flag === 'smtp-url' ? ['smtp://mail'] : samples[value]!.good);
+  const badFor = ({ value, oneOf, wholeTo, positive }: Setting): unknown[] => [...samples[value]!.bad, ...(oneOf ? ['other', ''] : []), ...(wholeTo ? [wholeTo + 1, 0.5] : []), ...(positive ? [0, ...(value === 'seconds' ? ['0s', '0.0', '00m'] : [])] : [])];
 
   test('is one of 2020-12, knows every setting and nothing else', () => {
     expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
-    expect(Object.keys(schema.properties).sort()).toEqual([...all.map(({ flag }) => keyOf(flag)), 'smtpUrlFile'].sort());
+    expect(Object.keys(schema.properties).sort()).toEqual([...all.map(({ flag }) => keyOf(flag)), 'smtpUrlFile', 'limits'].sort());
     for (const setting of all) {
       const { description, default: fallback, writeOnly } = schema.properties[keyOf(setting.flag)];
       expect([setting.flag, description, fallback, writeOnly]).toEqual([setting.flag, setting.describe, setting.default, setting.secret]);
@@ -174,5 +206,56 @@ describe('the schema of a file of settings', () => {
 
 test('a setting has one name in each place, and no two share one', () => {
   expect([keyOf('base-url'), variableOf('base-url'), keyOf('tls-min-version')]).toEqual(['baseUrl', 'VESTIBULE_BASE_URL', 'tlsMinVersion']);
-  for (const nameOf of [keyOf, variableOf]) expect(new Set(all.map(({ flag }) => nameOf(flag))).size).toBe(all.length);
+  for (const nameOf of [keyOf, variableOf]) expect(new Set(settings.map(({ flag }) => nameOf(flag))).size).toBe(settings.length);
+  expect([keyOf('limits-email-code-tries'), flagOfLimit('emailCodeTries')]).toEqual(['limits.emailCodeTries', 'limits-email-code-tries']);
+});
+
+describe('the section of the limits', () => {
+  const samples: Record<LimitSetting['value'], { good: unknown[]; bad: unknown[] }> = {
+    duration: { good: ['90s', '2h', '1500ms'], bad: [90, '90', 'soon', '1.5h', '1d', '', true, null, ['1h']] },
+    size: { good: [4096, '4096', '4Ki', '1Mi'], bad: ['4K', '4kb', -1, 1.5, '', true, null] },
+    count: { good: [7], bad: [1.5, -1, 'many', '', true, null] },
+    percent: { good: ['20%'], bad: [20, '20', '2.5%', '', true, null] },
+  };
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+
+  test('is read with units into milliseconds, bytes and counts, from the file, variables and flags', async () => {
+    const text = 'limits:\n  accessTokenLifetime: 30m\n  requestHeaderSize: 32Ki\n  emailCodeTries: 3\n  interactionLifetime: 2h\n';
+    const { limits: read, sources, shown } = await load(text, [...started, '--limits-email-code-tries=4'], { VESTIBULE_LIMITS_INTERACTION_LIFETIME: '90m' });
+    expect(read).toEqual({ ...defaultLimits, accessTokenLifetime: 1_800_000, requestHeaderSize: 32_768, emailCodeTries: 4, interactionLifetime: 5_400_000 });
+    expect([shown['limits-access-token-lifetime'], shown['limits-email-code-tries']]).toEqual(['30m', 4]);
+    expect(sources).toMatchObject({ 'limits-access-token-lifetime': 'file', 'limits-email-code-tries': 'flag', 'limits-interaction-lifetime': 'VESTIBULE_LIMITS_INTERACTION_LIFETIME', 'limits-watch-timeout': 'default' });
+    expect((await load('')).limits).toEqual(defaultLimits);
+  });
+
+  test.each([
+    ['no mapping', 'limits: 5\n', ['line 1, column 9: limits: must be a mapping: limits are written as key: value, a line each']],
+    ['a section given twice', 'limits: {}\nlimits: {}\n', ['line 2, column 1: limits: is given twice']],
+    ['unknown limits', 'limits:\n  emailCodeTry: 3\n', ['line 2, column 3: limits.emailCodeTry: is not a setting; did you mean limits.emailCodeTries?']],
+    ['what has no unit', 'limits:\n  accessTokenLifetime: 600\n  idTokenLifetime: "600"\n', [
+      'line 2, column 24: limits.accessTokenLifetime: must be a duration such as 30s, 10m or 48h', 'line 3, column 20: limits.idTokenLifetime: must be a duration such as 30s, 10m or 48h; got "600"']],
+    ['absurd values, with the reason', 'limits:\n  accessTokenLifetime: 8760h\n  emailCodeTries: 0\n', [
+      'line 3, column 19: limits.emailCodeTries: must be from 1 to 10: each try is a guess; got 0', 'line 2, column 24: limits.accessTokenLifetime: must be from 1m to 24h: less breaks Clients, and what is stolen counts for as long; got 8760h']],
+    ['limits that contradict each other', 'limits:\n  emailCodeLifetime: 30m\n  interactionLifetime: 20m\n', [
+      'line 2, column 22: limits.emailCodeLifetime: must be at most limits.interactionLifetime: a code would outlive the sign-in it is for']],
+  ] as [string, string, string[]][])('tells of %s', async (_, text, lines) => {
+    expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));
+  });
+
+  test('every default stands within its bounds and contradicts no other', () => {
+    expect(Object.values(limitSettings).filter((setting) => limitFault(setting, setting.default) !== undefined)).toEqual([]);
+    expect(limitContradictions(defaultLimits)).toEqual([]);
+    for (const setting of Object.values(limitSettings)) for (const bound of [setting.least, setting.most]) expect([setting, limitFault(setting, bound)]).toEqual([setting, undefined]);
+  });
+
+  test.each(limits.map((setting) => [setting.limit!, setting] as const))('%s: the schema agrees with the reader on the sort of value', async (name: LimitName, { value }) => {
+    const valid = ajv.compile((configSchema() as { properties: { limits: object } }).properties.limits);
+    const setting: LimitSetting = limitSettings[name];
+    expect(valid({ [name]: setting.default })).toBe(true);
+    for (const one of samples[setting.value].good) expect([one, Number.isNaN(parseLimit(setting, one))]).toEqual([one, false]);
+    for (const one of samples[value as LimitSetting['value']].bad) {
+      expect([one, valid({ [name]: one })]).toEqual([one, false]);
+      expect([one, (await problems({ limits: { [name]: one } })).length]).toEqual([one, 1]);
+    }
+  });
 });

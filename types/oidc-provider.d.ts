@@ -55,6 +55,11 @@ declare module 'oidc-provider' {
     readonly applicationType: 'web' | 'native';
     readonly subjectType: 'public' | 'pairwise';
     readonly sectorIdentifier?: string;
+    /** Ours: the Client's `spec.pkce` and `spec.profile`. */
+    readonly pkce?: 'Required' | 'Optional';
+    readonly profile?: 'FAPI2';
+    /** Ours: the Client's `spec.lifetimes`. */
+    readonly lifetimes?: { accessToken?: string; idToken?: string; refreshToken?: string };
     readonly redirectUris: string[];
     readonly postLogoutRedirectUris: string[];
     readonly backchannelLogoutUri?: string;
@@ -74,6 +79,7 @@ declare module 'oidc-provider' {
     addOIDCScope(scope: string): void;
     rejectOIDCScope(scope: string): void;
     addResourceScope(resource: string, scope: string): void;
+    rejectResourceScope(resource: string, scope: string): void;
     save(): Promise<string>;
   }
 
@@ -139,7 +145,7 @@ declare module 'oidc-provider' {
     readonly params?: Record<string, unknown>;
     readonly result?: InteractionResults;
     readonly requestParamOIDCScopes: Set<string>;
-    readonly entities: { Client?: Client; Interaction?: Interaction; AuthorizationCode?: Token; RotatedRefreshToken?: Token; RefreshToken?: Token; AccessToken?: Token; DeviceCode?: { clientId: string } };
+    readonly entities: { Client?: Client; Interaction?: Interaction; AuthorizationCode?: Token; RotatedRefreshToken?: Token; RefreshToken?: Token; AccessToken?: Token; DeviceCode?: { clientId: string; readonly accountId?: string; readonly params: { readonly scope?: string } } };
     urlFor(name: string, options?: { query?: Record<string, string> }): string;
   }
 
@@ -158,6 +164,7 @@ declare module 'oidc-provider' {
     body: unknown;
     get(field: string): string;
     set(field: string, value: string): void;
+    append(field: string, value: string): void;
     remove(field: string): void;
     redirect(url: string): void;
     accepts(...types: string[]): string | false;
@@ -169,6 +176,22 @@ declare module 'oidc-provider' {
   export interface ClientMetadata { [field: string]: unknown; client_id: string }
 
   export interface Configuration { [setting: string]: unknown }
+
+  /** Claims about one account as they leave for one Client; the subject is the account's name until `result` has replaced it. */
+  export interface Claims {
+    readonly available: Record<string, unknown> & { sub: string };
+    readonly client: Client;
+    readonly ctx?: ProviderContext;
+    result(): Promise<Record<string, unknown>>;
+  }
+
+  /** A JWT about an account: an ID token, or a logout token. */
+  export interface IdToken {
+    readonly available: Record<string, unknown> & { sub: string };
+    readonly client: Client;
+    readonly extra: Record<string, unknown>;
+    payload(): Promise<Record<string, unknown>>;
+  }
 
   /** A private key that the library asks to sign and never holds itself. */
   export class ExternalSigningKey {
@@ -184,6 +207,8 @@ declare module 'oidc-provider' {
     silent: boolean;
     readonly issuer: string;
     readonly Client: { find(id: string): Promise<Client | undefined>; prototype: Client };
+    readonly Claims: { prototype: Claims };
+    readonly IdToken: { prototype: IdToken };
     readonly Grant: Model<Grant>;
     readonly Session: Model<Session> & { findByUid(uid: string): Promise<Session | undefined>; prototype: { persist(this: Session): Promise<unknown> } };
     readonly Interaction: Model<Interaction>;
@@ -208,10 +233,12 @@ declare module 'oidc-provider' {
       allow_redirect: boolean;
     }
     class InvalidGrant extends OIDCProviderError { constructor(detail?: string) }
+    class InsufficientScope extends OIDCProviderError { constructor(description: string, scope: string) }
     class InvalidRequest extends OIDCProviderError { constructor(description: string, code?: number) }
     class InvalidRequestUri extends OIDCProviderError { constructor(description?: string) }
     class InvalidClientAuth extends OIDCProviderError { constructor(detail?: string) }
     class InvalidTarget extends OIDCProviderError { constructor(description?: string) }
+    class UnmetAuthenticationRequirements extends OIDCProviderError { constructor(description?: string) }
     class SessionNotFound extends InvalidRequest {}
   }
 

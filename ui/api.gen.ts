@@ -9,10 +9,13 @@ export interface Account {
     displayName?: string;
     givenName?: string;
     familyName?: string;
+    middleName?: string;
     nickname?: string;
     preferredUsername?: string;
+    profileURI?: string;
     pictureURI?: string;
     website?: string;
+    gender?: string;
     locale?: string;
     zoneinfo?: string;
     birthdate?: string;
@@ -29,6 +32,7 @@ export interface Account {
     };
     passkeys: number;
     lastSignInTimestamp?: string;
+    profileTimestamp?: string;
   };
 }
 
@@ -148,6 +152,11 @@ export interface Client {
     type?: 'Public' | 'Confidential';
     applicationType?: 'web' | 'native';
     tokenEndpointAuthMethod?: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none';
+    profile?: 'FAPI2';
+    pkce?: 'Required' | 'Optional';
+    requirePushedAuthorizationRequests?: boolean;
+    dpopBoundAccessTokens?: boolean;
+    tokenEndpointAuthSigningAlg?: 'ES256' | 'PS256' | 'RS256' | 'EdDSA' | 'Ed25519';
     jwks?: {
       keys: (Record<string, string | string[] | boolean>)[];
     };
@@ -161,12 +170,25 @@ export interface Client {
     idTokenClaims?: string[];
     idTokenSignedResponseAlg?: 'ES256' | 'RS256';
     firstParty?: boolean;
+    lifetimes?: {
+      accessToken?: string;
+      idToken?: string;
+      refreshToken?: string;
+      signIn?: string;
+    };
     secretHashes?: string[];
   };
   status: {
     secrets: {
       hint: string;
       creationTimestamp: string;
+    }[];
+    conditions?: {
+      type: string;
+      status: 'True' | 'False' | 'Unknown';
+      reason: string;
+      message: string;
+      lastTransitionTime: string;
     }[];
   };
 }
@@ -200,14 +222,20 @@ export interface Grant {
       displayName: string;
     };
     grantedTimestamp: string;
+    firstUsedTimestamp?: string;
     lastUsedTimestamp?: string;
     disclosures: {
       scope: string;
       claims: string[];
       provider: string;
+      firstTimestamp?: string;
       lastTimestamp: string;
     }[];
     policyDecision?: string;
+    shareDecisions?: {
+      scope: string;
+      policyDecision: string;
+    }[];
   };
 }
 
@@ -278,10 +306,13 @@ export interface Interaction {
     methods?: ('EmailCode' | 'EmailLink' | 'Passkey')[];
     emailChallenge?: {
       email: string;
+      sender?: string;
+      deliveryState?: 'Deferred' | 'Failed' | 'Unknown';
       sentTimestamp: string;
       expirationTimestamp: string;
       resendAfterTimestamp: string;
       triesLeft: number;
+      codeLength: number;
     };
     account?: {
       name: string;
@@ -317,6 +348,7 @@ export interface Interaction {
           claim: string;
           title: string;
         }[];
+        permissions?: string[];
       }[];
     };
     expirationTimestamp: string;
@@ -395,6 +427,7 @@ export interface ObjectMeta {
     blockOwnerDeletion?: boolean;
   }[];
   name: string;
+  generateName?: string;
   uid: string;
   resourceVersion: string;
   generation: number;
@@ -435,6 +468,7 @@ export interface Passkey {
       name?: string;
     };
     lastUsedTimestamp: string | null;
+    fullStrengthTimestamp?: string;
   };
 }
 
@@ -465,7 +499,7 @@ export interface Policy {
     inForce: boolean;
     inForceSince: string;
     supersededTimestamp?: string;
-    author: string;
+    author?: string;
     hash: string;
     rules: {
       id: string;
@@ -520,6 +554,10 @@ export interface PolicyDecision {
         methods?: string[];
         assurance?: string;
         authenticated?: number;
+        passkeys?: number;
+        operatorsHavePasskeys?: boolean;
+        operatorsHaveFullPasskeys?: boolean;
+        signedInRecently?: boolean;
         metadataOnly?: boolean;
         site?: string;
       };
@@ -565,6 +603,38 @@ export interface PolicyList {
   items: Policy[];
 }
 
+/** The way back in to an account whose passkeys are all lost: after a wait they are removed. Until then, anyone who is signed in to the account can cancel it. */
+export interface Recovery {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'Recovery';
+  metadata: ObjectMeta;
+  spec: Record<string, never>;
+  status: {
+    account: string;
+    phase: 'Waiting' | 'Completed' | 'Cancelled';
+    startedBy: 'Person' | 'Operator';
+    startedFrom?: string;
+    startedTimestamp: string;
+    halfwayTimestamp: string;
+    readyTimestamp: string;
+    endedTimestamp?: string;
+  };
+}
+
+/** One line of a watch on recoveries. */
+export interface RecoveryEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: Recovery | Bookmark | Status;
+}
+
+/** A list of recoveries. */
+export interface RecoveryList {
+  apiVersion: 'id.vestibule.org/v1alpha1';
+  kind: 'RecoveryList';
+  metadata: ListMeta;
+  items: Recovery[];
+}
+
 /** A browser in which an account is signed in. */
 export interface Session {
   apiVersion: 'id.vestibule.org/v1alpha1';
@@ -587,6 +657,13 @@ export interface Session {
     clients: {
       name: string;
       displayName: string;
+    }[];
+    recentEvents?: {
+      type: 'SignedIn' | 'SignedInAgain' | 'TokensIssued';
+      timestamp: string;
+      method?: 'EmailCode' | 'EmailLink' | 'Passkey';
+      browser?: string;
+      client?: string;
     }[];
     signOut?: {
       clients: {
@@ -617,7 +694,7 @@ export interface Status {
   kind: 'Status';
   metadata: Record<string, never>;
   status: 'Failure' | 'Success';
-  reason?: 'BadRequest' | 'Unauthorized' | 'Forbidden' | 'NotFound' | 'MethodNotAllowed' | 'NotAcceptable' | 'AlreadyExists' | 'Conflict' | 'Expired' | 'RequestEntityTooLarge' | 'UnsupportedMediaType' | 'Invalid' | 'TooManyRequests' | 'RequestHeaderFieldsTooLarge' | 'InternalError' | 'ServiceUnavailable' | 'Timeout';
+  reason?: 'BadRequest' | 'Unauthorized' | 'Forbidden' | 'NotFound' | 'MethodNotAllowed' | 'NotAcceptable' | 'RequestTimeout' | 'AlreadyExists' | 'Conflict' | 'Expired' | 'RequestEntityTooLarge' | 'UnsupportedMediaType' | 'Invalid' | 'TooManyRequests' | 'RequestHeaderFieldsTooLarge' | 'InternalError' | 'ServiceUnavailable' | 'Timeout';
   code: number;
   message?: string;
   details?: {
@@ -631,6 +708,7 @@ export interface Status {
       field?: string;
     }[];
     retryAfterSeconds?: number;
+    methods?: string[];
     triesLeft?: number;
     policyDecision?: string;
   };

@@ -1,6 +1,6 @@
 import type { Interaction, Status } from './api.gen.js';
 
-export type { Account, AccountList, ClaimsProviderList, ClaimsReview, Grant, GrantList, Interaction, MockMessage, MockMessageList, ObjectMeta, Passkey, Policy, PolicyDecision, Session, Status } from './api.gen.js';
+export type { Account, AccountList, ClaimsProviderList, ClaimsReview, Grant, GrantList, Interaction, MockMessage, MockMessageList, ObjectMeta, Passkey, Policy, PolicyDecision, Recovery, Session, Status } from './api.gen.js';
 
 /** Who asks. */
 export type InteractionClient = Interaction['status']['client'];

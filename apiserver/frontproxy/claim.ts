@@ -33,7 +33,7 @@ export function takeHeaders(request: IncomingMessage, pattern: RegExp): Claim | 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Control characters and what turns the direction of writing round. */
-const hidden = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /** Who that is, as kube-apiserver reads it; undefined where nobody is named, more than one, or nobody that could be told apart by what is shown. */
 export function userOf(claim: Claim, { usernameHeaders, groupHeaders, uidHeaders, extraHeaderPrefixes }: Headers): ClaimedUser | undefined {

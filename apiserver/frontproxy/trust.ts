@@ -33,7 +33,7 @@ const taken = [
   'forwarded', 'x-forwarded-', 'audit-id', 'impersonate-', 'proxy-', 'date', 'via', 'range', 'prefer', 'dpop', 'traceparent', 'tracestate', 'cache-control', 'pragma',
 ];
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
-const pemBlock = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** What is wrong with the name of a header, or with what names begin with; undefined where it may be used. */
 export function wrongHeader(name: string, isPrefix = false): string | undefined {

@@ -1,3 +1,4 @@
+import { limitsSchema } from '../../dist/configschema.js';
 import { keyOf } from '../../dist/settings.js';
 
 /** What a value may be, by the word that "@is" names it by. */
@@ -80,7 +81,8 @@ export function valuesSchema(values, settings) {
     const parent = path.slice(0, -1).reduce((schema, name) => schema.properties[name], root);
     const own = isTree ? { type: 'object', additionalProperties: false, properties: {} } : { ...shape, ...(fallback !== null && { default: fallback }) };
     const schema = own.$ref ? { description: said, allOf: [{ $ref: own.$ref }], default: own.default } : { description: said, ...own };
-    if (isSettings) for (const { name, value, oneOf, describe } of given(settings)) schema.properties[name] = { description: describe, ...settingShapes[value], ...(oneOf && { enum: ['', ...oneOf] }) };
+    if (isSettings) schema.properties.limits = limitsSchema();
+    if (isSettings) for (const { name, value, oneOf, describe } of given(settings).filter(({ limit }) => limit === undefined)) schema.properties[name] = { description: describe, ...settingShapes[value], ...(oneOf && { enum: ['', ...oneOf] }) };
     if (path[0] === 'config' && path.length === 2) {
       if (!given(settings).some(({ name }) => name === path[1])) throw new Error(`values.yaml: config.${path[1]} is no setting`);
       Object.assign(parent.properties[path[1]], { description: said, default: fallback });

@@ -67,6 +67,7 @@ const meanings = {
   NotFound: 'It is not there, or not yours to know of: both are the same bytes.',
   MethodNotAllowed: 'There is the path, but not for this method; `Allow` lists which.',
   NotAcceptable: 'None of the representations in `Accept` is served.',
+  RequestTimeout: 'Part of a request came and the rest did not: a header within ten seconds, the whole within sixty. The connection closes; one on which nothing came is closed without an answer.',
   AlreadyExists: 'The name is taken, or a value that must be unique (the cause names it).',
   Conflict: 'The object has changed since the `resourceVersion` that was sent, or is in a phase in which this cannot be done.',
   Expired: 'A code, link or sign-in is over or used, or a version or continue token is too old: begin anew, list again.',
@@ -85,17 +86,17 @@ const causeMeanings = {
   FieldValueNotFound: 'It names something that is not there.', FieldValueRequired: 'It is missing.', FieldValueDuplicate: 'It is there twice, or taken by another.',
   FieldValueInvalid: 'It is not of the form it must have.', FieldValueNotSupported: 'It is none of the values there are, or a field that is not known.', FieldValueForbidden: 'It may not be set, or not to this.',
   FieldValueTooLong: 'It is too long.', FieldValueTooMany: 'There are too many.', FieldValueTypeInvalid: 'It is of another type.', InternalError: 'It could not be judged.',
-  ResourceVersionTooLarge: 'The store has not come so far: wait, or list without a version.', ReauthenticationRequired: 'Sign in again; it must be done within ten minutes of that.',
+  ResourceVersionTooLarge: 'The store has not come so far: wait, or list without a version.', ReauthenticationRequired: 'Sign in again, by one of `details.methods`; it must be done within ten minutes of that (`limits.recentSignIn`). Of an account with a passkey that is `Passkey` alone.',
 };
 
 /** What the provider's own endpoints answer in JSON or tell a Client by a redirect (RFC 6749, 8628, 9126, 9449; OpenID Connect Core). */
 const oauth = {
-  access_denied: 'The person cancelled, or the policy refuses the sign-in.', authorization_pending: 'Device flow: nobody has confirmed yet.', consent_required: '`prompt=none`, and consent is needed.',
-  expired_token: 'Device flow: the code is over its ten minutes.', insufficient_scope: 'Userinfo: the access token was not issued for `openid`.', interaction_required: '`prompt=none`, and something must be shown.', invalid_client: 'The Client is not known, or did not prove itself.',
+  access_denied: 'The person cancelled, or the policy refuses the sign-in or sharing `openid`.', authorization_pending: 'Device flow: nobody has confirmed yet.', consent_required: '`prompt=none`, and consent is needed.',
+  expired_token: 'Device flow: the code is over its ten minutes.', insufficient_scope: 'Userinfo: the access token was not issued for `openid`, or the policy refuses to share it; the description has the words of the rule.', interaction_required: '`prompt=none`, and something must be shown.', invalid_client: 'The Client is not known, or did not prove itself.',
   invalid_dpop_proof: 'The DPoP proof is not good, or was used.', invalid_grant: 'Code, device code or refresh token is used, over, of another Client or verifier, or the policy refuses the renewal. A second use ends all of the grant.',
   invalid_redirect_uri: 'The redirect URI is not one of the Client’s. Told on a page, never by a redirect.', invalid_request: 'A parameter is missing, malformed or twice; most often `code_challenge`.', invalid_request_uri: 'The pushed request was used or is over.',
   invalid_scope: 'The Client asks for what it does not list, or what nobody supplies.', invalid_target: '`resource` names an audience that is not issued for.', invalid_token: 'Userinfo: the access token is not good, or not any more.',
-  login_required: '`prompt=none`, and nobody is signed in.', request_not_supported: 'There are no request objects here.', request_uri_not_supported: 'Only a pushed `request_uri` is served.', slow_down: 'Too many requests, or polled too fast: wait longer.', temporarily_unavailable: 'The store, or a supplier that must not be left out, cannot be reached.',
+  login_required: '`prompt=none`, and nobody is signed in, or less strongly than is asked for.', request_not_supported: 'There are no request objects here.', request_uri_not_supported: 'Only a pushed `request_uri` is served.', slow_down: 'Too many requests, or polled too fast: wait longer.', temporarily_unavailable: 'The store, or a supplier that must not be left out, cannot be reached.', unmet_authentication_requirements: 'No sign-in here has an acr that was asked for, or the person left the sign-in that would have had it.',
   unauthorized_client: 'The Client may not use this grant.', unsupported_grant_type: 'There is no such grant here.', unsupported_response_mode: 'Only `query` and `form_post` are served.', unsupported_response_type: 'Only `code` is served.',
   unsupported_token_type: 'A JWT cannot be introspected or revoked.', use_dpop_nonce: 'The DPoP proof needs the nonce that came along.', server_error: 'A fault of the service.',
 };

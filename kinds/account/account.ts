@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { defineKind, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -6,6 +7,7 @@ import { closeLater } from './closing.js';
 import { canonical } from '../address.js';
 import { ownChanges } from '../changelimit.js';
 import { line, timestamp, webAddress } from '../text.js';
+import { inWords } from '../../registry/pattern.js';
 
 /** What setup may still ask for. */
 export const Missing = z.enum(['displayName', 'passkey']);
@@ -19,13 +21,16 @@ export const Account = defineKind({
     displayName: line(64).optional().describe('The name shown to the person and, with scope profile, to services.'),
     givenName: line(64).optional().describe('Given name.'),
     familyName: line(64).optional().describe('Family name.'),
+    middleName: line(64).optional().describe('Middle names.'),
     nickname: line(64).optional().describe('Casual name.'),
     preferredUsername: line(64).optional().describe('Short name the person wants to be referred to by; not unique.'),
-    pictureURI: z.string().max(2048).regex(/^https:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f]+$/).optional().describe('Address of a picture, https only.'),
+    profileURI: webAddress().optional().describe('A page about the person, such as their profile at a forge.'),
+    pictureURI: z.string().max(2048).regex(inWords(/^https:\/\/[^\s"'<>\\^`{|}\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+$/, 'must be an https address')).optional().describe('Address of a picture, https only.'),
     website: webAddress().optional().describe('The person’s own page.'),
-    locale: z.string().max(35).regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/).optional().describe('Preferred language, BCP 47.'),
-    zoneinfo: z.string().max(64).regex(/^[A-Za-z][A-Za-z0-9+_-]*(\/[A-Za-z0-9+_-]+)*$/).optional().describe('Time zone, as in the tz database.'),
-    birthdate: z.string().regex(/^[0-9]{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))?$/).optional().describe('ISO 8601 date or year.'),
+    gender: line(64).optional().describe('Gender, in the person’s own word.'),
+    locale: z.string().max(35).regex(inWords(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as en or de-CH')).optional().describe('Preferred language, BCP 47.'),
+    zoneinfo: z.string().max(64).regex(inWords(/^[A-Za-z][A-Za-z0-9+_-]*(\/[A-Za-z0-9+_-]+)*$/, 'must be a time zone such as Europe/Zurich')).optional().describe('Time zone, as in the tz database.'),
+    birthdate: z.string().regex(inWords(/^[0-9]{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))?$/, 'must be a date such as 2000-01-31, or a year')).optional().describe('ISO 8601 date or year.'),
   }),
   status: z.object({
     disabledTimestamp: timestamp().optional().describe('Since when nobody can sign in to it.'),
@@ -39,6 +44,7 @@ export const Account = defineKind({
     }).describe('How far the account is set up.'),
     passkeys: z.number().int().min(0).describe('How many passkeys there are.'),
     lastSignInTimestamp: timestamp().optional().describe('The last sign-in.'),
+    profileTimestamp: timestamp().optional().describe('When the spec last changed; absent where it never did.'),
   }),
   internal: z.object({
     /** WebAuthn user handle, 64 random bytes, base64url. */
@@ -53,8 +59,9 @@ export const Account = defineKind({
     Passkeys: (account) => account.status.passkeys,
   },
   strategy: {
-    also(_tx, next) {
+    also(_tx, next, old, { now }) {
       if (!next) return;
+      if (old && !isDeepStrictEqual(old.spec, next.spec)) next.status.profileTimestamp = toTimestamp(now);
       const missing: z.infer<typeof Missing>[] = [];
       if (!next.spec.displayName) missing.push('displayName');
       if (next.status.passkeys === 0) missing.push('passkey');
@@ -62,11 +69,12 @@ export const Account = defineKind({
     },
     /** Nobody can sign in to it from this commit on, and its address is free; everything it owns goes afterwards, itself last. */
     async remove(tx, old, call) {
-      requireFreshSignIn(call, Account, old.metadata.name);
+      const isOwn = call.caller.type === 'Account' && call.caller.account === old.metadata.name;
+      requireFreshSignIn(call, Account, old.metadata.name, isOwn ? old.status.passkeys : undefined);
       if (old.metadata.deletionTimestamp) return;
       await tx.update(Account, old.metadata.name, ({ metadata }) => { metadata.deletionTimestamp = toTimestamp(call.now) });
       await closeLater(tx, call, { account: old.metadata.name, why: 'Deleted' });
-      if (call.caller.type === 'Account' && call.caller.account === old.metadata.name) tx.after(() => call.ports.forgetCookies());
+      if (isOwn) tx.after(() => call.ports.forgetCookies());
     },
   },
 });

@@ -7,6 +7,7 @@ import { canonical } from '../address.js';
 import { Grant } from '../grant.js';
 import { Interaction, type InteractionObject } from '../interaction/interaction.js';
 import { endSessions } from '../othersessions.js';
+import { decisionCountKey } from '../policy/decision-count.js';
 import { Account } from './account.js';
 import type { ClosingRow } from './closing.js';
 
@@ -38,13 +39,14 @@ export function closingWorker(store: Store): Worker {
   };
 }
 
-/** Removes every object that an account owns, of whatever kind. */
+/** Removes every object that an account owns, of whatever kind, and the count of its decisions. */
 async function removeOwned(store: Store, call: Call, account: string): Promise<void> {
   for (const kind of store.registry.kinds) {
     if (!kind.owner || kind.owner === 'metadata.name') continue;
     const names = (await call.store(kind).list(account)).map(({ metadata }) => metadata.name);
     for (let i = 0; i < names.length; i += together.gone) await erase(call, kind, names.slice(i, i + together.gone));
   }
+  await call.change(async (tx) => tx.add({ checks: [], writes: [{ delete: decisionCountKey(account) }] }));
 }
 
 /** Sign-ins under way name the person they have found. */

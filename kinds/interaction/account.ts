@@ -1,11 +1,13 @@
-import { defineAction, type Call } from '../../registry/kind.js';
+import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { Account, accountSummary } from '../account/account.js';
 import { ownChanges } from '../changelimit.js';
+import { requireFreshProof, type SignInProof } from '../fresh.js';
 import { stillCounts } from '../othersessions.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseFollowed, refuseUnless } from './phase.js';
 
+type Login = NonNullable<InteractionObject['internal']['login']>;
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
 /** Who just signed in, while the account is being set up: 410 and 409 else. */
@@ -20,6 +22,18 @@ export function refuseEnded(account: AccountObject | undefined, { metadata, inte
   if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
   if (!stillCounts(account.internal.signedOut, '', internal.login!.seconds)) throw expired('this sign-in was ended from elsewhere', Interaction, metadata.name);
 }
+
+/** Whose account it is and how they signed in, as far as they may change how they sign in: 403 unless that was soon ago, and by passkey where the account has one. */
+export async function registrant(tx: Transaction, call: Call, name: string): Promise<{ account: AccountObject; login: Login }> {
+  const interaction = (await tx.get(Interaction, name))!;
+  const account = await tx.get(Account, nameOfAccount(interaction, call));
+  refuseEnded(account, interaction);
+  const login = interaction.internal.login!;
+  requireFreshProof(proofOf(login), account.status.passkeys, call, Interaction, name);
+  return { account, login };
+}
+
+const proofOf = ({ method, seconds }: Login): SignInProof => ({ methods: [method], seconds });
 
 /** GET account: the account that just signed in, while it is being set up (specification 4). */
 export const readAccount = defineAction({
@@ -41,6 +55,7 @@ export const setUpAccount = defineAction({
       const interaction = await tx.get(Interaction, metadata.name);
       const name = nameOfAccount(interaction!, call);
       refuseEnded(await tx.get(Account, name), interaction!);
+      requireFreshProof(proofOf(interaction!.internal.login!), 0, call, Interaction, metadata.name);
       const account = await tx.update(Account, name, (next) => {
         const { labels, annotations, ownerReferences, ...rest } = next.metadata;
         body.apply(next);

@@ -7,7 +7,7 @@ import { Account } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
 import { stillCounts } from '../othersessions.js';
-import type { Scope } from '../scopes.js';
+import { scopesRequiredBy, type Scope } from '../scopes.js';
 import { Session } from '../session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { sessionFacts } from './person.js';
@@ -26,10 +26,10 @@ export const consent = defineAction({
       refuseRefused(interaction);
       const person = await personOf(tx, interaction, call);
       const agreed = [...new Set(spec.scopes)];
-      const causes = await faults(call, tx, { interaction, person }, spec.scopes);
+      const { causes, shares } = await judgeScopes(call, tx, { interaction, person }, spec.scopes);
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
       const rejected = interaction.spec.scopes.filter((scope) => !agreed.includes(scope));
-      await remember(tx, call, { interaction, person }, { scopes: agreed, rejected });
+      await remember(tx, call, { interaction, person }, { scopes: agreed, rejected, shares });
       return tx.update(Interaction, name, (next) => {
         next.status.phase = 'Completed';
         next.internal.consent = { scopes: agreed, rejected };
@@ -56,12 +56,18 @@ async function personOf(tx: Transaction, { internal, metadata }: InteractionObje
   return { account, session };
 }
 
-/** A scope not asked for, or refused by policy, at its place; a required one missing at spec.scopes (`api.md` 5). */
-async function faults(call: Call, tx: Transaction, { interaction, person }: Agreeing, agreed: readonly string[]): Promise<Cause[]> {
+type Shares = NonNullable<ObjectOf<typeof Grant>['status']['shareDecisions']>;
+
+/**
+ * Returns a cause for each scope that was not requested or that policy refuses, at its index, and one at spec.scopes for
+ * a required scope that is missing; and the decisions by which the others are shared.
+ */
+async function judgeScopes(call: Call, tx: Transaction, { interaction, person }: Agreeing, agreed: readonly string[]): Promise<{ causes: Cause[]; shares: Shares }> {
   const offered = new Set(call.ports.scopes().map(({ name }) => name));
   const asked = interaction.spec.scopes.filter((scope) => offered.has(scope));
   const facts = await sessionFacts(call, person.account, person.session);
   const causes: Cause[] = [];
+  const shares: Shares = [];
   for (const [i, scope] of agreed.entries()) {
     const field = `spec.scopes[${i}]`;
     if (!asked.includes(scope)) { causes.push({ reason: 'FieldValueNotSupported', field, message: `Unsupported value: this scope was ${interaction.spec.scopes.includes(scope) ? 'withdrawn meanwhile' : 'not asked for'}` }); continue }
@@ -74,13 +80,15 @@ async function faults(call: Call, tx: Transaction, { interaction, person }: Agre
     }
     const unread = notRead(interaction, call.ports.scopes().find(({ name }) => name === scope)!);
     if (unread) causes.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${unread}, read it again` });
-    else await decision.join?.(tx);
+    else {
+      await decision.join?.(tx);
+      if (decision.name && !call.dryRun) shares.push({ scope, policyDecision: decision.name });
+    }
   }
   const client = await tx.get(Client, interaction.spec.client);
-  const required = [...new Set(['openid', ...(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name) ?? [])])];
-  const missing = required.filter((scope) => asked.includes(scope) && !agreed.includes(scope));
+  const missing = [...scopesRequiredBy(interaction.spec.client, client)].filter((scope) => asked.includes(scope) && !agreed.includes(scope));
   if (missing.length > 0) causes.push({ reason: 'FieldValueRequired', field: 'spec.scopes', message: `Required value: ${missing.join(', ')}` });
-  return causes;
+  return { causes, shares };
 }
 
 /** Why another service's scope cannot be agreed to yet: nobody was told which claims that would share. */
@@ -97,7 +105,7 @@ function claimsAgreed(call: Call, { internal }: InteractionObject, agreed: reado
 }
 
 /** The Grant of this account to this Client, as decided now; what was agreed before and is not any more is gone. */
-async function remember(tx: Transaction, call: Call, { interaction, person: { account } }: Agreeing, { scopes, rejected }: { scopes: string[]; rejected: string[] }): Promise<void> {
+async function remember(tx: Transaction, call: Call, { interaction, person: { account } }: Agreeing, { scopes, rejected, shares }: { scopes: string[]; rejected: string[]; shares: Shares }): Promise<void> {
   const { client } = interaction.spec;
   const known = await tx.get(Client, client);
   const name = grantName(account.metadata.name, client);
@@ -108,7 +116,7 @@ async function remember(tx: Transaction, call: Call, { interaction, person: { ac
     if (before.spec.scopes.some((scope) => !scopes.includes(scope))) tx.add(await call.ports.revokeGrants([name]));
     await tx.update(Grant, name, ({ spec, status, internal }) => {
       spec.scopes = scopes;
-      Object.assign(status, { client: summary, grantedTimestamp: toTimestamp(call.now), ...decidedBy(call) });
+      Object.assign(status, { client: summary, grantedTimestamp: toTimestamp(call.now), shareDecisions: shares, ...decidedBy(call) });
       delete internal.firstParty;
       Object.assign(internal, { ...decided, decision: internal.decision + 1 });
     });
@@ -116,7 +124,7 @@ async function remember(tx: Transaction, call: Call, { interaction, person: { ac
   }
   await tx.create(Grant, {
     metadata: { name }, spec: { scopes },
-    status: { account: account.metadata.name, client: summary, grantedTimestamp: toTimestamp(call.now), disclosures: [], ...decidedBy(call) },
+    status: { account: account.metadata.name, client: summary, grantedTimestamp: toTimestamp(call.now), disclosures: [], shareDecisions: shares, ...decidedBy(call) },
     internal: { ...decided, decision: call.now },
   });
 }

@@ -1,28 +1,32 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { digest } from '../../registry/keys.js';
-import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import { defineAction, type Call } from '../../registry/kind.js';
+import type { Limits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/limits.js';
 import { invalid, tooManyRequests } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { canonical, emailAddress, isWithinLengths } from '../address.js';
+import { canonical, emailAddress, isWithinLengths, newAddressFaults } from '../address.js';
+import { newCode } from '../emailcode.js';
+import { spending } from '../spending.js';
 import { describeBrowser } from '../useragent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
+import { observed } from './observed.js';
 import { refuseUnless } from './phase.js';
-import { restingUntil } from './resting.js';
+import { askerOf, restingUntil, wrongCodes, type Asker } from './resting.js';
 
-const quarter = 15 * 60;
-/** Mails to one address, from one sign-in, for one client network (`api.md` 10). */
-export const mailLimits = {
-  address: { name: 'mailaddress', most: 5, seconds: quarter }, interaction: { name: 'mailinteraction', most: 5, seconds: quarter }, network: { name: 'mailnetwork', most: 20, seconds: quarter },
-} satisfies Record<string, Limit>;
-
-/** How long an emailed code or link counts, and from when another may be asked for, in milliseconds; and how many codes may be tried. */
-export const challengeLife = 10 * 60_000;
-export const resendAfter = 60_000;
-export const tries = 5;
+/** Mails to one address, from one sign-in, for one client network. Who proves an earlier sign-in with the address has a budget that strangers cannot use up. */
+export function mailLimits(limits: Limits, asker: Asker): { address: Limit[]; interaction: Limit; network: Limit } {
+  const seconds = limits.mailWindow / 1000;
+  const stranger = [{ name: 'mailaddress', most: limits.mailsPerAddress, seconds }, { name: 'mailaddressday', most: limits.mailsPerAddressDay, seconds: 86_400 }];
+  return {
+    address: asker === 'known' ? [{ name: 'mailknown', most: limits.mailsPerKnownAddress, seconds }] : stranger,
+    interaction: { name: 'mailinteraction', most: limits.mailsPerInteraction, seconds },
+    network: { name: 'mailnetwork', most: limits.mailsPerNetwork, seconds, block: 10, ...(asker === 'stranger' && { inAll: limits.mailsInAll }) },
+  };
+}
 
 /** What the MAC of a code covers: a code is good for one challenge of one interaction. */
 export const codeData = (interaction: string, challenge: string, code: string): string => `${interaction}\0${challenge}\0${code}`;
@@ -32,34 +36,40 @@ export const emailChallenge = defineAction({
   of: Interaction, subresource: 'emailchallenge', verb: 'create', kind: 'EmailChallenge',
   description: 'Emails a code and a link to the address.',
   spec: z.object({ email: emailAddress().describe('Where to.') }),
-  async run(call, { metadata }, { spec }) {
-    const { name } = metadata;
-    if (!isWithinLengths(spec.email)) throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.email', message: 'Invalid value: must be an email address' }]);
-    const secrets = { code: String(randomInt(1_000_000)).padStart(6, '0'), token: randomBytes(32).toString('base64url'), id: randomUUID() };
-    return call.change(async (tx) => {
-      const interaction = await tx.get(Interaction, name);
-      refuseUnless('LoginRequired', interaction!, call);
-      refuseEarly(interaction!, call);
-      await spendMail(tx, canonical(spec.email), name, call);
-      const [account, resting] = [await tx.byUnique(Account, 'email', canonical(spec.email)), await restingUntil(tx, canonical(spec.email), call)];
-      const next = await tx.update(Interaction, name, (object) => challenge(object, spec.email, secrets, resting > 0, call));
-      const order: MailOrder = { to: account?.status.email.address ?? spec.email, signIn: mailFacts(next, secrets, resting > 0, call) };
-      await tx.later('mail', order, call.now + challengeLife, { id: secrets.id });
-      return next;
-    });
-  },
+  run: (call, begun, { spec }) => observed(call, begun, { method: 'EmailChallenge', address: spec.email }, send(call, begun, spec.email)),
 });
+
+async function send(call: Call, begun: InteractionObject, email: string): Promise<InteractionObject> {
+  const { name } = begun.metadata;
+  if (!isWithinLengths(email)) throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.email', message: 'Invalid value: must be an email address' }]);
+  refuseUnless('LoginRequired', begun, call);
+  refuseEarly(begun, call);
+  const address = canonical(email);
+  const asker = askerOf(call, address);
+  const limits = mailLimits(call.settings.limits, asker);
+  const codesRest = await call.spentRatio(wrongCodes(call.settings.limits)) >= 1;
+  const secrets = { code: newCode(call.settings.limits), token: randomBytes(32).toString('base64url'), id: randomUUID() };
+  return spending(call, limits.network, () => call.change(async (tx) => {
+    const interaction = await tx.get(Interaction, name);
+    refuseUnless('LoginRequired', interaction!, call);
+    refuseEarly(interaction!, call);
+    for (const limit of limits.address) await tx.spend(limit, address);
+    await tx.spend(limits.interaction, name);
+    const account = await tx.byUnique(Account, 'email', address);
+    const faults = account ? [] : newAddressFaults(email, 'spec.email');
+    if (faults.length > 0) throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, faults);
+    const isLinkOnly = codesRest || await restingUntil(tx, address, asker, call) > 0;
+    const next = await tx.update(Interaction, name, (object) => challenge(object, email, secrets, isLinkOnly, call));
+    const order: MailOrder = { to: account?.status.email.address ?? email, signIn: mailFacts(next, secrets, isLinkOnly, call), interaction: name };
+    await tx.later('mail', order, call.now + call.settings.limits.emailCodeLifetime, { id: secrets.id });
+    return next;
+  }));
+}
 
 /** 429 with the wait that `resendAfterTimestamp` shows too. */
 function refuseEarly({ internal }: InteractionObject, call: Call): void {
-  const wait = internal.email ? internal.email.sent + resendAfter - call.now : 0;
+  const wait = internal.email ? internal.email.sent + call.settings.limits.emailResendWait - call.now : 0;
   if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000), 'a mail was sent a moment ago');
-}
-
-async function spendMail(tx: Transaction, address: string, interaction: string, call: Call): Promise<void> {
-  await tx.spend(mailLimits.address, address);
-  await tx.spend(mailLimits.interaction, interaction);
-  await tx.spend(mailLimits.network, call.request.network);
 }
 
 /** A new challenge ends the one before; its hashes are kept, to tell a replaced proof from a wrong one. */
@@ -68,15 +78,15 @@ function challenge({ internal, status, metadata }: InteractionObject, address: s
   if (former) internal.replaced = [...internal.replaced, { id: former.id, code: former.code, link: former.link }].slice(-20);
   internal.email = {
     id, address, code: call.keys.mac('emailcode', codeData(metadata.name, id, code)).toString('base64url'), link: digest(token),
-    sent: call.now, expires: call.now + challengeLife, triesLeft: tries, state: 'InForce', linkOnly,
+    sent: call.now, expires: call.now + call.settings.limits.emailCodeLifetime, triesLeft: call.settings.limits.emailCodeTries, state: 'InForce', linkOnly,
   };
   status.emailChallenge = {
-    email: address, sentTimestamp: toTimestamp(call.now), expirationTimestamp: toTimestamp(call.now + challengeLife),
-    resendAfterTimestamp: toTimestamp(Math.ceil((call.now + resendAfter) / 1000) * 1000), triesLeft: tries,
+    email: address, sender: call.settings.emailFrom, sentTimestamp: toTimestamp(call.now), expirationTimestamp: toTimestamp(call.now + call.settings.limits.emailCodeLifetime),
+    resendAfterTimestamp: toTimestamp(Math.ceil((call.now + call.settings.limits.emailResendWait) / 1000) * 1000), triesLeft: call.settings.limits.emailCodeTries, codeLength: code.length,
   };
 }
 
 const mailFacts = ({ metadata, status }: InteractionObject, { code, token }: { code: string; token: string }, linkOnly: boolean, call: Call) => ({
   client: status.client.displayName, ...(!linkOnly && { code }), link: `${call.settings.baseURL}/interaction/${metadata.name}#token=${token}`,
-  browser: describeBrowser(call.request.userAgent), now: call.now, ends: call.now + challengeLife, host: new URL(call.settings.baseURL).host,
+  browser: describeBrowser(call.request.userAgent), now: call.now, ends: call.now + call.settings.limits.emailCodeLifetime, host: new URL(call.settings.baseURL).host,
 });

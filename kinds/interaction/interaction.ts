@@ -1,10 +1,10 @@
 import { defineKind } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
-import { InteractionInternal, interactionLife, InteractionSpec, InteractionStatus, naming } from './record.js';
+import { InteractionInternal, InteractionSpec, InteractionStatus, naming, recordEndOf } from './record.js';
 import { refuseOver } from './phase.js';
 import { viewInteraction } from './view.js';
 
-export { interactionLife, type InteractionObject } from './record.js';
+export { type InteractionObject } from './record.js';
 
 /** A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md` 4). */
 export const Interaction = defineKind({
@@ -13,7 +13,7 @@ export const Interaction = defineKind({
   verbs: ['get', 'list', 'watch', 'delete'],
   spec: InteractionSpec, status: InteractionStatus, internal: InteractionInternal,
   unique: { link: ({ internal }) => internal.email?.link },
-  expires: ({ internal }) => internal.created + 2 * interactionLife,
+  expires: ({ internal }) => recordEndOf(internal),
   columns: { Phase: ({ status }) => status.phase, Client: ({ spec }) => spec.client },
   strategy: {
     view: viewInteraction,

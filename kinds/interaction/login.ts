@@ -3,36 +3,45 @@ import { z } from 'zod';
 import { whyRefused } from '../../registry/decision.js';
 import { digest } from '../../registry/keys.js';
 import { defineAction, type Call, type Decision, type Transaction } from '../../registry/kind.js';
-import type { Limit } from '../../registry/limits.js';
-import { expired, forbidden, invalid, StatusError, tooManyRequests } from '../../registry/status.js';
+import { perMinute } from '../../registry/limits.js';
+import { expired, forbidden, invalid, StatusError, tooManyRequests, type Cause } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import { canonical } from '../address.js';
+import { emailedCode } from '../emailcode.js';
 import { Assertion } from '../passkey/credential.js';
+import { spending } from '../spending.js';
 import type { Method } from '../session.js';
 import { codeData } from './emailchallenge.js';
 import { authenticate, refusalOf, useUp } from './entry.js';
 import { Interaction, type InteractionObject } from './interaction.js';
+import { observed } from './observed.js';
 import { enterByPasskey } from './passkeylogin.js';
 import { refuseOver, wrongPhase } from './phase.js';
-import { countTry, forgetTries, restingUntil } from './resting.js';
+import { askerOf, countTry, restingUntil, uncountTry, wrongCodes } from './resting.js';
+import { inWords } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
-const loginLimit: Limit = { name: 'login', most: 60, seconds: 60 };
+/** Limits attempts to sign in, by client network. */
+export const loginLimit = perMinute('login', 'proofsPerNetwork');
 
 /** POST login: signs in by an emailed code or link or by a passkey, in the order of checks of `provider.md` 15. */
 export const login = defineAction({
   of: Interaction, subresource: 'login', verb: 'create', kind: 'Login', limit: loginLimit,
   description: 'Signs in.',
   spec: z.discriminatedUnion('method', [
-    z.object({ method: z.literal('EmailCode').describe('By the emailed code.'), code: z.string().regex(/^[0-9]{6}$/).describe('The emailed code.') }),
-    z.object({ method: z.literal('EmailLink').describe('By the emailed link.'), token: z.string().regex(/^[A-Za-z0-9_-]{43}$/).describe('The token from the emailed link.') }),
+    z.object({ method: z.literal('EmailCode').describe('By the emailed code.'), code: emailedCode() }),
+    z.object({ method: z.literal('EmailLink').describe('By the emailed link.'), token: z.string().regex(inWords(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link')).describe('The token from the emailed link.') }),
     z.object({ method: z.literal('Passkey').describe('By a passkey.'), credential: Assertion.describe('The answer of the browser.') }),
   ]),
-  run: (call, interaction, { spec }) => call.ports.signIns.counted(spec.method, interaction.internal.created, call.now, attempt(call, interaction, spec)),
+  run: (call, interaction, { spec }) =>
+    observed(call, interaction, triedBy(interaction, spec.method), call.ports.signIns.counted(spec.method, interaction.internal.created, call.now, attempt(call, interaction, spec))),
 });
+
+/** How this is tried, and with which address; a passkey says itself whose it is. */
+const triedBy = ({ internal }: InteractionObject, method: Method) => ({ method, address: method === 'Passkey' ? undefined : internal.email?.address });
 
 /** What a person proves themselves by. */
 type Proof = { method: 'EmailCode'; code: string } | { method: 'EmailLink'; token: string } | { method: 'Passkey'; credential: Assertion };
@@ -72,23 +81,40 @@ function refuseChallenge({ internal, metadata, status }: InteractionObject, now:
   if (status.phase !== 'LoginRequired') throw wrongPhase({ metadata, status } as InteractionObject);
 }
 
+/** 422 for a code of another length than the one that was sent; that is no guess, and takes no try. */
+function refuseLength({ metadata, status }: InteractionObject, code: string): void {
+  const length = status.emailChallenge?.codeLength ?? code.length;
+  if (code.length === length) return;
+  const cause: Cause = { reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: must be ${length} digits` };
+  throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [cause]);
+}
+
 /** Takes a try away in a commit of its own, then compares: the challenge whose code it is, 422 with the tries left, 410 for a replaced code. */
 async function spendTry(call: Call, name: string, code: string): Promise<string> {
-  const { email, replaced } = await call.change(async (tx) => {
+  const held = (await call.store(Interaction).get(name))!;
+  refuseChallenge(held, call.now, true);
+  refuseLength(held, code);
+  const asker = askerOf(call, canonical(held.internal.email!.address));
+  const limit = wrongCodes(call.settings.limits, asker);
+  const { email, replaced } = await spending(call, limit, () => call.change(async (tx) => {
     const held = await tx.get(Interaction, name);
     refuseChallenge(held!, call.now, true);
+    refuseLength(held!, code);
     const address = canonical(held!.internal.email!.address);
-    const rests = await restingUntil(tx, address, call);
+    const rests = await restingUntil(tx, address, asker, call);
     if (rests > 0) throw tooManyRequests(Math.ceil((rests - call.now) / 1000), 'codes rest for this address; use the link in the mail');
-    await countTry(tx, address, call);
+    await countTry(tx, address, asker, call);
     const next = await tx.update(Interaction, name, ({ internal, status }) => {
       internal.email!.triesLeft -= 1;
       if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
     });
     return { email: next.internal.email!, replaced: next.internal.replaced };
-  });
+  }));
   const matches = (id: string, mac: string): boolean => call.keys.macMatches('emailcode', codeData(name, id, code), Buffer.from(mac, 'base64url'));
-  if (matches(email.id, email.code) && !email.linkOnly) return email.id;
+  if (matches(email.id, email.code) && !email.linkOnly) {
+    call.giveBack(limit);
+    return email.id;
+  }
   if (replaced.some((former) => matches(former.id, former.code))) throw over('replaced', name);
   const { triesLeft } = email;
   throw invalid({ ...Interaction, kind: 'Login' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: wrong code, ${triesLeft} tries left` }], { triesLeft });
@@ -102,15 +128,21 @@ async function enter(call: Call, name: string, { method, challenge, decision }: 
     const { email } = held!.internal;
     if (email!.id !== challenge) throw over('replaced', name);
     await decision.join?.(tx);
+    const isSignUp = (await tx.byUnique(Account, 'email', canonical(email!.address))) === undefined;
     const account = await accountOf(tx, call, held!, method);
-    await forgetTries(tx, canonical(email!.address));
+    if (method === 'EmailCode') await uncountTry(tx, canonical(email!.address), askerOf(call, canonical(email!.address)), call);
     if (account instanceof StatusError) {
-      await tx.update(Interaction, name, useUp);
+      const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
+      await tx.update(Interaction, name, (next) => {
+        useUp(next);
+        if (typeof refusedBy === 'string') next.internal.refusedBy = refusedBy;
+      });
       return account;
     }
-    return tx.update(Interaction, name, (next) => authenticate(next, account, method, call));
+    return tx.update(Interaction, name, (next) => authenticate(next, account, { method, isSignUp }, call));
   });
   if (outcome instanceof StatusError) throw outcome;
+  call.ports.rememberBrowser(outcome.internal.email!.address);
   return outcome;
 }
 

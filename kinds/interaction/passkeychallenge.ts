@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { defineAction } from '../../registry/kind.js';
-import { Account } from '../account/account.js';
-import { challengeLimit, challengesInAll, registrationOptions } from '../passkey/accountchallenge.js';
+import { challengeLimit, challengesOfOne, registrationOptions } from '../passkey/accountchallenge.js';
 import { newChallenge, Purpose, putChallenge } from '../passkey/challenge.js';
 import { challengeAnswer, PasskeyChallenge, requestOptions } from '../passkey/options.js';
-import { nameOfAccount, refuseEnded } from './account.js';
+import { registrant } from './account.js';
 import { Interaction } from './interaction.js';
 import { refuseUnless } from './phase.js';
 
@@ -18,9 +17,8 @@ export const passkeyChallenge = defineAction({
     const account = await call.change(async (tx) => {
       const interaction = (await tx.get(Interaction, name))!;
       if (purpose === 'Authenticate') refuseUnless('LoginRequired', interaction, call);
-      const person = purpose === 'Register' ? await tx.get(Account, nameOfAccount(interaction, call)) : undefined;
-      if (purpose === 'Register') refuseEnded(person, interaction);
-      await tx.spend(challengesInAll, name);
+      const person = purpose === 'Register' ? (await registrant(tx, call, name)).account : undefined;
+      await tx.spend(challengesOfOne(call.settings.limits), name);
       await tx.update(Interaction, name, ({ internal }) => putChallenge(internal, purpose, challenge, call.now));
       return person;
     });

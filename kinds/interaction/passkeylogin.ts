@@ -2,10 +2,12 @@ import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.
 import { invalid, StatusError } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
+import { canonical } from '../address.js';
 import { counterWentBack, movesOn, verifyAssertion, type AssertionVerdict } from '../passkey/assertion.js';
 import { takeChallenge, type Taken } from '../passkey/challenge.js';
 import type { Assertion } from '../passkey/credential.js';
 import { Passkey } from '../passkey/passkey.js';
+import { countsInFull } from '../passkey/strength.js';
 import { authenticate, refusalOf, useUp } from './entry.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { refuseUnless } from './phase.js';
@@ -24,6 +26,7 @@ export async function enterByPasskey(call: Call, name: string, credential: Asser
   const passkey = await call.store(Passkey).byUnique('credential', credential.id);
   const account = passkey && (await call.store(Account).get(passkey.status.account));
   const known = passkey && account && { passkey, account };
+  if (known) call.ports.noteSignIn({ address: canonical(account.status.email.address) });
   const verdict = await verifyAssertion(credential, { challenge, origin: call.settings.baseURL, rpID: call.settings.rpID }, known && {
     publicKey: passkey.internal.publicKey, counter: passkey.internal.counter, deviceType: passkey.status.deviceType, userHandle: account.internal.userHandle,
   });
@@ -33,6 +36,7 @@ export async function enterByPasskey(call: Call, name: string, credential: Asser
   }
   const outcome = await call.change((tx) => enter(tx, call, name, { known: known!, verdict, decision }));
   if (outcome instanceof StatusError) throw outcome;
+  call.ports.rememberBrowser(known!.account.status.email.address);
   return outcome;
 }
 
@@ -64,11 +68,11 @@ async function enter(tx: Transaction, call: Call, name: string, { known, verdict
     status.backedUp = verdict.backedUp;
     internal.counter = verdict.counter;
   });
-  const refused = await refusalOf(tx, call, held, { known: account, name: account.metadata.name, address: account.status.email.address, method: 'Passkey' });
+  const refused = await refusalOf(tx, call, held, { known: account, name: account.metadata.name, address: account.status.email.address, method: 'Passkey', passkey: passkey.status });
   if (refused) {
     await tx.update(Interaction, name, useUp);
     return refused;
   }
   const signedIn = await tx.update(Account, account.metadata.name, ({ status }) => { status.lastSignInTimestamp = toTimestamp(call.now) });
-  return tx.update(Interaction, name, (next) => authenticate(next, signedIn, 'Passkey', call));
+  return tx.update(Interaction, name, (next) => authenticate(next, signedIn, { method: 'Passkey', inFull: countsInFull(passkey.status, call.now) }, call));
 }

@@ -1,6 +1,6 @@
 import type { Call } from '../../registry/kind.js';
 import { conflict, expired, notFound, type StatusError } from '../../registry/status.js';
-import { interactionLife, naming, type InteractionObject } from './record.js';
+import { endOf, naming, type InteractionObject } from './record.js';
 
 /** What is judged of a call here. */
 type Judged = Pick<Call, 'now' | 'settings'>;
@@ -10,10 +10,13 @@ export function refuseRevived({ internal, metadata }: InteractionObject, { setti
   if (internal.epoch < settings.epoch) throw notFound(naming, metadata.name);
 }
 
-/** 410 over its hour. */
+/** 410 over its time. */
 export function refuseOver(interaction: InteractionObject, call: Judged): void {
   refuseRevived(interaction, call);
-  if (call.now > interaction.internal.created + interactionLife) throw expired('this sign-in is over its time', naming, interaction.metadata.name);
+  if (call.now > endOf(interaction.internal)) throw expired('this sign-in is over its time', naming, interaction.metadata.name);
+  const { created, touched = created } = interaction.internal;
+  const isIdle = interaction.status.phase === 'LoginRequired' && call.now > touched + call.settings.limits.signInIdle;
+  if (isIdle) throw expired('this sign-in was left alone for too long', naming, interaction.metadata.name);
 }
 
 /** 409: an action in the wrong phase changes nothing. */
@@ -25,7 +28,7 @@ export function refuseFollowed(interaction: InteractionObject): void {
   if (interaction.internal.returnTo === undefined) throw conflict(naming, interaction.metadata.name, 'it was followed to its end already');
 }
 
-/** 410 over its hour, 409 in any other phase. */
+/** 410 over its time, 409 in any other phase. */
 export function refuseUnless(phase: InteractionObject['status']['phase'], interaction: InteractionObject, call: Judged): void {
   refuseOver(interaction, call);
   if (interaction.status.phase !== phase) throw wrongPhase(interaction);

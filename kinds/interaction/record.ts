@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { group, type KindObject } from '../../registry/kind.js';
 import { Missing } from '../account/account.js';
+import { codeLength } from '../emailcode.js';
 import { Challenges } from '../passkey/challenge.js';
 import { Method } from '../session.js';
 import { timestamp } from '../text.js';
@@ -29,6 +30,7 @@ export const ConsentScope = z.object({
     claim: z.string().describe('Claim.'),
     title: z.string().describe('What it is called.'),
   })).optional().describe('What would be shared, where the values could not be fetched.'),
+  permissions: z.array(z.string()).optional().describe('What it permits, a sentence each, where it shares no data.'),
 });
 export type ConsentScope = z.infer<typeof ConsentScope>;
 
@@ -74,10 +76,13 @@ export const InteractionStatus = z.object({
   methods: z.array(Method).optional().describe('Ways to sign in that policy permits here and now.'),
   emailChallenge: z.object({
     email: z.string().describe('Where it was sent.'),
+    sender: z.string().optional().describe('The address that it comes from.'),
+    deliveryState: z.enum(['Deferred', 'Failed', 'Unknown']).optional().describe('Why it may not arrive: Deferred is tried again, Failed was refused for good, of Unknown it is not known whether the mail server took it. Absent while nothing went wrong.'),
     sentTimestamp: timestamp().describe('When.'),
     expirationTimestamp: timestamp().describe('Until when code and link count.'),
     resendAfterTimestamp: timestamp().describe('From when a new one may be asked for.'),
     triesLeft: z.number().int().describe('Wrong codes that may still follow.'),
+    codeLength: codeLength(),
   }).optional().describe('The email sent, if one was.'),
   account: z.object({
     name: z.string().describe('The Account.'),
@@ -102,6 +107,10 @@ export const InteractionInternal = z.object({
   /** Sealed: holds the uid. Absent once the library destroyed its half. */
   returnTo: z.string().optional(),
   created: z.number().int(),
+  /** Until when it can be used, in milliseconds since the epoch. */
+  ends: z.number().int().optional(),
+  /** When its browser last asked for anything, as far as it was written down, in milliseconds since the epoch. */
+  touched: z.number().int().optional(),
   /** The person the live session belongs to, in ConsentRequired. */
   account: z.string().optional(),
   session: z.string().optional(),
@@ -110,6 +119,12 @@ export const InteractionInternal = z.object({
   replaced: z.array(z.object({ id: z.string(), code: z.string(), link: z.string() })).max(20),
   login: z.object({
     account: z.string(), method: Method, seconds: z.number().int(), amr: z.array(z.string()), acr: z.string(),
+    /** How many passkeys the account has; absent in records of earlier releases. */
+    passkeys: z.number().int().optional(),
+    /** The account was made by this very sign-in. */
+    isSignUp: z.boolean().optional(),
+    /** The browser proved an earlier sign-in with this address. */
+    isKnownBrowser: z.boolean().optional(),
   }).optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
   /** Names of the claims that other services would share, as the person was shown them with their values or by name alone, by scope. */
@@ -117,6 +132,10 @@ export const InteractionInternal = z.object({
   passkeyChallenges: Challenges.optional(),
   /** Only a passkey will do: policy refuses a live session that was begun by less. */
   passkeyOnly: z.boolean().optional(),
+  /** The acr that the Client demands, where not every sign-in meets it. */
+  demandedAcr: z.string().optional(),
+  /** The decision that refused a sign-up, until another try. */
+  refusedBy: z.string().optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
 
@@ -126,5 +145,11 @@ export const naming = { kind: 'Interaction', resource: 'interactions', group } a
 /** An Interaction as the server holds it. */
 export type InteractionObject = KindObject<z.infer<typeof InteractionSpec>, z.infer<typeof InteractionStatus>, z.infer<typeof InteractionInternal>>;
 
-/** How long an interaction can be used, in milliseconds; its record stays twice as long, so that "over" can be told from "unknown" (`api.md` 10). */
-export const interactionLife = 3_600_000;
+/** How long sign-ins could be used before each said so itself, in milliseconds. */
+const formerLifetime = 3_600_000;
+
+/** Until when a sign-in can be used, in milliseconds since the epoch. */
+export const endOf = ({ created, ends }: InteractionObject['internal']): number => ends ?? created + formerLifetime;
+
+/** Until when its record stays: twice as long, so that "over" can be told from "unknown". */
+export const recordEndOf = (internal: InteractionObject['internal']): number => 2 * endOf(internal) - internal.created;

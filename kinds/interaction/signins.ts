@@ -10,6 +10,9 @@ const methods = ['EmailCode', 'EmailLink', 'Passkey'] as const satisfies readonl
 
 const byReason: Partial<Record<Reason, Outcome>> = { Invalid: 'Wrong', Expired: 'Over', Conflict: 'Over', Forbidden: 'Refused', TooManyRequests: 'Limited' };
 
+/** What became of a try that failed with this. */
+export const outcomeOf = (error: unknown): Outcome => (error instanceof StatusError ? byReason[error.reason] ?? 'Failed' : 'Failed');
+
 /** Seconds from the beginning of a sign-in to the proof, which are a person's. */
 const bounds: readonly number[] = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
@@ -34,7 +37,7 @@ export class SignIns {
       this.seconds.observe((now - begun) / 1000);
       return done;
     } catch (error) {
-      const outcome = error instanceof StatusError ? byReason[error.reason] ?? 'Failed' : 'Failed';
+      const outcome = outcomeOf(error);
       this.tries.add(`${method} ${outcome}`);
       if (outcome === 'Over' && method !== 'Passkey') this.refused.add(method);
       throw error;

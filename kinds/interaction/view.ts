@@ -5,7 +5,7 @@ import { objectKey } from '../../registry/stored.js';
 import { Account, accountSummary } from '../account/account.js';
 import { Client } from '../client.js';
 import { Grant, grantName } from '../grant.js';
-import { builtInProvider, type ClaimValue, type Scope } from '../scopes.js';
+import { builtInProvider, scopesRequiredBy, type ClaimValue, type Scope } from '../scopes.js';
 import { takesPasskeys } from '../passkey/host.js';
 import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
@@ -59,9 +59,10 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
   const asked = await Promise.all(spec.scopes.map((name) => judged(name, facts, interaction, call)));
   const foreign = status.refusal ? [] : asked.flatMap(({ scope, decision }) => (scope && !scope.values && decision?.allowed ? [scope] : []));
   const reviewed = foreign.length > 0 ? await call.ports.preview(interaction, foreign) : undefined;
+  const required = scopesRequiredBy(spec.client, client);
   const person = { account, sub: subjectOf(call.keys, account.metadata.name, client), groups: facts.groups };
   status.consent = { scopes: asked.map((one) => entryOf(one, {
-    required: one.name === 'openid' || (client?.spec.scopes.some((scope) => scope.required && scope.name === one.name) ?? false), granted: grant?.spec.scopes.includes(one.name) ?? false,
+    required: required.has(one.name), granted: grant?.spec.scopes.includes(one.name) ?? false,
     values: one.scope?.values ? one.scope.values(person) : reviewed?.get(one.name),
   })) };
 }
@@ -79,12 +80,13 @@ interface Known { readonly required: boolean; readonly granted: boolean; readonl
 
 function entryOf({ name, scope, decision }: Judged, { required, granted, values }: Known): ConsentScope {
   if (!scope || !decision) return { name, title: name, description: 'Nobody supplies it any more.', sensitive: false, required: false, granted, provider: builtInProvider, allowed: false, preview: [] };
-  const { title, description, sensitive, provider, claims } = scope;
+  const { title, description, sensitive, provider, claims, permissions } = scope;
   const { allowed } = decision;
   return {
     name, title, description, sensitive, required, granted, provider, allowed,
     ...(!allowed && { reason: whyRefused(decision) }),
     preview: allowed && values ? claims.flatMap((claim) => Object.hasOwn(values, claim.name) ? [{ claim: claim.name, title: claim.title, value: values[claim.name] as ClaimValue }] : []) : [],
     ...(allowed && !values && { previewUnavailable: true, claims: claims.map((claim) => ({ claim: claim.name, title: claim.title })) }),
+    ...(permissions && { permissions: [...permissions] }),
   };
 }

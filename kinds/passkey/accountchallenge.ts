@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineAction, type Call, type ObjectOf } from '../../registry/kind.js';
-import type { Limit } from '../../registry/limits.js';
+import { perMinute, type LimitOf } from '../../registry/limits.js';
 import { forbidden, unauthorized } from '../../registry/status.js';
 import { Account } from '../account/account.js';
 import { requireFreshSignIn } from '../fresh.js';
@@ -9,11 +9,11 @@ import { newChallenge, putChallenge } from './challenge.js';
 import { challengeAnswer, creationOptions, PasskeyChallenge } from './options.js';
 import { Passkey } from './passkey.js';
 
-/** Challenges by client network (`provider.md` 15). */
-export const challengeLimit: Limit = { name: 'passkeychallenge', most: 60, seconds: 60 };
+/** Limits WebAuthn challenges by client network. */
+export const challengeLimit = perMinute('passkeychallenge', 'passkeysPerNetwork');
 
-/** Challenges of one interaction in all, or of one session in two hours (`provider.md` 15). */
-export const challengesInAll: Limit = { name: 'passkeychallenges', most: 60, seconds: 7_200 };
+/** Limits WebAuthn challenges of one sign-in or session, over two hours. */
+export const challengesOfOne: LimitOf = ({ challengesPerSession }) => ({ name: 'passkeychallenges', most: challengesPerSession, seconds: 7_200 });
 
 /** What a browser is given to make a passkey for this account. */
 export async function registrationOptions(call: Call, challenge: string, { metadata, spec, status, internal }: ObjectOf<typeof Account>) {
@@ -32,12 +32,12 @@ export const accountPasskeyChallenge = defineAction({
   async run(call, account) {
     const { caller } = call;
     if (caller.type !== 'Account' || caller.account !== account.metadata.name) throw forbidden('passkeys are registered by their owners alone', Account, account.metadata.name);
-    requireFreshSignIn(call, Account, account.metadata.name);
+    requireFreshSignIn(call, Account, account.metadata.name, account.status.passkeys);
     const challenge = newChallenge();
     await call.change(async (tx) => {
       const session = await tx.get(Session, caller.session!);
       if (!session || session.metadata.deletionTimestamp) throw unauthorized();
-      await tx.spend(challengesInAll, session.metadata.name);
+      await tx.spend(challengesOfOne(call.settings.limits), session.metadata.name);
       await tx.update(Session, session.metadata.name, ({ internal }) => putChallenge(internal, 'Register', challenge, call.now));
     });
     return challengeAnswer('Register', await registrationOptions(call, challenge, account), call.now);

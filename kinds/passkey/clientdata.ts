@@ -38,7 +38,7 @@ function parse(bytes: Uint8Array): Record<string, unknown> {
   return data as Record<string, unknown>;
 }
 
-const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^"{}[\],:]+/gy;
 
 /** Whether no object of a JSON text, which is known to be one, has a member twice after unescaping. */
 function isUnambiguous(text: string): boolean {
@@ -53,7 +53,7 @@ function isUnambiguous(text: string): boolean {
       if (open.at(-1)!.has(name)) return false;
       open.at(-1)!.add(name);
     }
-    last = one;
+    if (one.startsWith('"')) last = one;   // space may stand between a name and its colon
   }
   return true;
 }

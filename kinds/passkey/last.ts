@@ -13,7 +13,7 @@ export async function entersWithoutPasskey(call: Call, { metadata, status }: Obj
   const browser = { type: 'Browser', interaction: 'a'.repeat(32) };
   for (const method of emailed) {
     const begins = await call.decide('interactions/login', { caller: browser, kind: Interaction, name: browser.interaction, client: accountPage, method, record: 'never' });
-    const facts = await personFacts(call, metadata.name, status.email.address, signedInNow(method, call.now));
+    const facts = await personFacts(call, { account: metadata.name, address: status.email.address, passkeys: 0 }, signedInNow(method, call.now));
     if (begins.allowed && (await call.decide('signIn', { ...facts, client: accountPage, record: 'never' })).allowed) return true;
   }
   return false;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineKind, type Call, type KindObject, type ObjectOf, type Transaction } from '../../registry/kind.js';
-import type { Limit } from '../../registry/limits.js';
+import { perMinute } from '../../registry/limits.js';
 import { ownChanges } from '../changelimit.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
@@ -15,9 +15,8 @@ import { takeChallenge, type Taken } from './challenge.js';
 import { NewPasskey, type NewCredential } from './credential.js';
 import { entersWithoutPasskey } from './last.js';
 import { transports, verifyRegistration, type Registration } from './registration.js';
+import { fullStrengthFrom, type Binding } from './strength.js';
 
-/** Passkeys an account may have (`api.md` 10). */
-const most = 20;
 const noticeFor = 86_400_000;
 
 const displayName = () => line(64).describe('The name its owner gave it.');
@@ -25,8 +24,8 @@ const displayName = () => line(64).describe('The name its owner gave it.');
 /** What registers a passkey. */
 export const newPasskey = NewPasskey(displayName());
 
-/** Registrations by client network. */
-export const passkeyLimit: Limit = { name: 'passkeys', most: 60, seconds: 60 };
+/** Limits registrations by client network. */
+export const passkeyLimit = perMinute('passkeys', 'passkeysPerNetwork');
 
 const PasskeySpec = z.object({ displayName: displayName() });
 
@@ -40,6 +39,7 @@ const PasskeyStatus = z.object({
     name: z.string().optional().describe('What its maker calls that kind.'),
   }).describe('What keeps it.'),
   lastUsedTimestamp: timestamp().nullable().describe('The last sign-in by it; null when never used.'),
+  fullStrengthTimestamp: timestamp().optional().describe('From when a sign-in by it counts as phishing-resistant: later than its creation where it was added after a sign-in by mail. Absent on passkeys of earlier releases, which count.'),
 });
 
 const PasskeyInternal = z.object({
@@ -91,7 +91,7 @@ const isOwner = ({ caller }: Pick<Call, 'caller'>, { metadata }: AccountObject):
 
 /** 403 after more than ten minutes; 409 where its owner could not get in without it. Who runs the service may take any away. */
 async function refuseRemoval(call: Call, account: AccountObject, name: string): Promise<void> {
-  requireFreshSignIn(call, Passkey, name);
+  requireFreshSignIn(call, Passkey, name, isOwner(call, account) ? account.status.passkeys : undefined);
   if (!isOwner(call, account) || account.status.passkeys > 1 || await entersWithoutPasskey(call, account)) return;
   throw conflict(Passkey, name, 'policy requires a passkey, and this is the last one');
 }
@@ -110,14 +110,16 @@ export async function verifiedRegistration(call: Pick<Call, 'settings'>, { crede
   return verdict.registration;
 }
 
-/** Creates the Passkey in this commit: 409 where the account has twenty or anybody has the credential already. */
-export async function addPasskey(tx: Transaction, account: AccountObject, { id, publicKey, counter, aaguid, deviceType, backedUp, transports: reached }: Registration, called?: string): Promise<PasskeyObject> {
+/** Creates the Passkey in this commit: 409 where the account has as many as it may or anyone has the credential already. */
+export async function addPasskey(tx: Transaction, call: Call, { account, binding }: { account: AccountObject; binding: Binding }, { registration, called }: { registration: Registration; called?: string | undefined }): Promise<PasskeyObject> {
+  const { id, publicKey, counter, aaguid, deviceType, backedUp, transports: reached } = registration;
   const { name } = account.metadata;
+  const most = call.settings.limits.passkeysPerAccount;
   if (account.status.passkeys >= most) throw conflict(Account, name, `an account may have ${most} passkeys`);
   const known = authenticatorName(aaguid);
   return tx.create(Passkey, {
     metadata: { name: `${name}-${randomName(10)}` }, spec: { displayName: called ?? known ?? 'Passkey' },
-    status: { account: name, deviceType, backedUp, transports: reached, authenticator: { aaguid, ...(known && { name: known }) }, lastUsedTimestamp: null },
+    status: { account: name, deviceType, backedUp, transports: reached, authenticator: { aaguid, ...(known && { name: known }) }, lastUsedTimestamp: null, fullStrengthTimestamp: fullStrengthFrom(binding, call.now, call.settings.limits.recoveryWait) },
     internal: { credentialID: id, publicKey, counter },
   });
 }
@@ -137,6 +139,7 @@ async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> 
     const [account, session] = [await tx.get(Account, caller.account), await tx.get(Session, caller.session!)];
     if (!account || account.status.disabledTimestamp || !session || session.metadata.deletionTimestamp) throw unauthorized();
     if (!stillCounts(account.internal.signedOut, session.metadata.name, session.internal.loginSeconds)) throw unauthorized();
-    return addPasskey(tx, account, registration, sent.displayName);
+    requireFreshSignIn(call, Passkey, undefined, account.status.passkeys);
+    return addPasskey(tx, call, { account, binding: { acr: session.status.assurance } }, { registration, called: sent.displayName });
   });
 }

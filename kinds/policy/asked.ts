@@ -19,6 +19,9 @@ const resourceOf: Readonly<Record<string, readonly [type: string, fact: string]>
 const none: readonly string[] = [];
 const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
 
+/** What an Interaction holds of the sign-in that it has come to. */
+interface Login { readonly method: string; readonly acr: string; readonly seconds: number; readonly passkeys?: number }
+
 /** A question as Cedar sees it: one principal, action and resource, each a type and an id, and facts that are read when a rule mentions them. */
 export class Asked {
   readonly question: Question;
@@ -38,7 +41,7 @@ export class Asked {
     this.resourceType = kind ? kind.kind : (other?.[0] ?? 'Path');
     this.resource = kind ? nameOf(question) : textOr(facts?.[other?.[1] ?? 'path'], everything);
     if (this.resourceType === 'Path') { this.principalType = 'Visitor'; this.principal = visitor; return }
-    if (action === 'signIn' || action === 'share') {
+    if (action === 'signUp' || action === 'signIn' || action === 'share') {
       this.principalType = 'Account';
       this.principal = caller.type === 'Account' ? caller.account : textOr(facts?.account, unnamed);
       return;
@@ -63,10 +66,16 @@ export class Asked {
   /** The facts that came with the question. */
   get given(): Question['facts'] { return this.question.facts }
 
-  /** A fact that came with the question, else what is known of the caller's own sign-in. */
+  /** A fact that came with the question, else what is known of the caller's own sign-in, which of a browser is the one that its Interaction has come to. */
   fact(name: string): unknown {
     const { caller, facts } = this.question;
-    return facts?.[name] ?? (caller.type === 'Account' ? (caller as unknown as Record<string, unknown>)[name] : undefined);
+    return facts?.[name] ?? (caller.type === 'Account' ? (caller as unknown as Record<string, unknown>)[name] : caller.type === 'Browser' ? this.#signIn()?.[name] : undefined);
+  }
+
+  #signIn(): Readonly<Record<string, unknown>> | undefined {
+    const { kind, object } = this.question;
+    const login = kind?.bound ? (object?.internal as { login?: Login } | undefined)?.login : undefined;
+    return login && { methods: [login.method], assurance: login.acr, authenticated: login.seconds, passkeys: login.passkeys };
   }
 
   get object(): KindObject | undefined { return this.question.object }

@@ -64,9 +64,14 @@ async function judge(call: Call, text: string, schema: string): Promise<Validate
   const answer = await call('validate', { schema, policies: { staticPolicies: text } });
   if (answer.type === 'failure') throw new Error('the schema of this service is not valid');
   if (answer.validationErrors.length > 0) return { faults: distinct(text, answer.validationErrors) };
+  const impossible = answer.validationWarnings.filter(({ error }) => error.message.includes('policy is impossible'));
+  if (impossible.length > 0) return { faults: distinct(text, impossible).map((fault) => ({ ...fault, message: neverApplies })) };
   const formatted = await call('formatPolicies', { policyText: text, lineWidth: 120, indentWidth: 2 }).catch(() => undefined);
   return { text: formatted?.type === 'success' && scan(formatted.formatted_policy).faults.length === 0 ? formatted.formatted_policy : text, warnings: distinct(text, answer.validationWarnings) };
 }
+
+/** Why a rule that Cedar warns of as impossible is refused: its author believes that it does something. */
+const neverApplies = 'the rule can never apply: its scope and conditions are false for every request there can be';
 
 /** Cedar repeats an error for each kind of request; people are told once. */
 function distinct(text: string, errors: readonly ValidationError[]): Fault[] {

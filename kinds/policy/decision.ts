@@ -4,8 +4,8 @@ import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../text.js';
 import { principals } from './vocabulary.js';
 
-/** Days a decision is kept after it was last made. */
-const kept = 90;
+/** For how long a decision is kept after it was last made, in milliseconds. */
+export const keptMs = 90 * 86_400_000;
 
 /** What a decision is put to another text with: who asked what of what, and the facts; no values of claims, no secrets, no addresses. */
 const Input = z.object({
@@ -24,6 +24,10 @@ const Input = z.object({
     methods: z.array(z.string()).optional().describe('How the person signed in.'),
     assurance: z.string().optional().describe('How strong that was.'),
     authenticated: z.number().int().optional().describe('When that was, in seconds since the epoch.'),
+    passkeys: z.number().int().optional().describe('How many passkeys the account had.'),
+    operatorsHavePasskeys: z.boolean().optional().describe('Whether any operator had a passkey.'),
+    operatorsHaveFullPasskeys: z.boolean().optional().describe('Whether any operator had a passkey that counts in full.'),
+    signedInRecently: z.boolean().optional().describe('Whether the sign-in was recent.'),
     metadataOnly: z.boolean().optional().describe('Only metadata was asked for.'),
     site: z.string().optional().describe('Where the browser said the request came from.'),
   }).describe('What rules may ask of it besides.'),
@@ -36,7 +40,7 @@ const DecisionSpec = z.object({
   action: z.string().describe('What was asked.'),
   resource: z.object({
     kind: z.string().describe('The kind, or Path.'),
-    name: z.string().optional().describe('The object; absent for a collection and in a series.'),
+    name: z.string().optional().describe('The object, or the Client of a sign-in; absent for a collection and in a series of anything else.'),
     subresource: z.string().optional().describe('The action on it.'),
   }).optional().describe('On what; absent for a scope.'),
   scope: z.string().optional().describe('The scope to be shared.'),
@@ -66,7 +70,7 @@ export const PolicyDecision = defineKind({
   verbs: ['get', 'list', 'watch'],
   spec: DecisionSpec, status: DecisionStatus,
   internal: z.object({ client: z.string().optional() }),
-  expires: ({ status }) => fromTimestamp(status.lastTimestamp) + kept * 86_400_000,
+  expires: ({ status }) => fromTimestamp(status.lastTimestamp) + keptMs,
   columns: {
     Principal: ({ spec }) => spec.principal,
     Action: ({ spec }) => spec.action,

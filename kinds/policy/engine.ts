@@ -9,10 +9,10 @@ import { defaultPolicy } from './default.js';
 import { Judge, noCounts, type Chambers, type Counts, type Judgement } from './judge.js';
 import { lockout, type Operator } from './lockout.js';
 import { Prepared } from './prepared.js';
-import { readRules, ruleForm, summaryOf, type Rule, type RuleSummary } from './ruleset.js';
+import { readRules, ruleForm, summaryOf, type Reading, type Rule, type RuleSummary } from './ruleset.js';
 import type { Fault } from './scan.js';
 import type { Trouble } from './troubles.js';
-import { unsupported } from './unsupported.js';
+import { neverHolds, unsupported } from './unsupported.js';
 import { vocabularyOf, type Vocabulary } from './vocabulary.js';
 
 /** A text that may be put in force, in the usual form; or all that is wrong with it. */
@@ -103,8 +103,9 @@ class CedarEngine implements Engine {
   async #check(text: string): Promise<Checked> {
     const valid = await validate(text, this.schema);
     if ('faults' in valid) return valid;
-    const { rules, faults } = await this.#read(text);
-    if (faults.length > 0) return { faults };
+    const { rules, faults, places } = await this.#read(text);
+    const vain = faultsOf(rules, places, (rule) => neverHolds(rule, this.#vocabulary));
+    if (faults.length + vain.length > 0) return { faults: [...faults, ...vain] };
     const operators = await this.#operators();
     const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, operators);
     if (locked.length > 0) return { faults: locked };
@@ -158,9 +159,15 @@ class CedarEngine implements Engine {
   }
 
   /** The rules of a text, with what cannot be answered here among the faults. */
-  async #read(text: string): Promise<{ rules: Rule[]; faults: Fault[] }> {
+  async #read(text: string): Promise<Reading> {
     const { rules, faults, places } = await readRules(this.#cedar, text);
-    const strange = rules.flatMap((rule, i) => { const message = unsupported(rule, this.#vocabulary); return message ? [{ message: `rule ${JSON.stringify(rule.id)}: ${message}`, ...places[i]! }] : [] });
-    return { rules, faults: [...faults, ...strange] };
+    return { rules, places, faults: [...faults, ...faultsOf(rules, places, (rule) => unsupported(rule, this.#vocabulary))] };
   }
 }
+
+/** What is wrong with each rule, at its place in the text. */
+const faultsOf = (rules: readonly Rule[], places: Reading['places'], why: (rule: Rule) => string | undefined): Fault[] =>
+  rules.flatMap((rule, index) => {
+    const message = why(rule);
+    return message === undefined ? [] : [{ message: `rule ${JSON.stringify(rule.id)}: ${message}`, ...places[index]! }];
+  });

@@ -12,7 +12,7 @@ export interface Fact {
   readonly optional?: boolean;
   /** Changes by itself: what mentions it is not remembered. */
   readonly moves?: boolean;
-  /** May be another for each object of a collection. */
+  /** May be another for each object of a collection: what an Interaction is for, and how its browser has signed in. */
   readonly ofObject?: boolean;
   read(asked: Asked): CedarValue | undefined;
   /** Where it is an entity, its id. */
@@ -24,7 +24,7 @@ const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id
 /** Everything that the context may hold. */
 export const facts: Readonly<Record<string, Fact>> = {
   assurance: {
-    type: 'String', description: 'How strong the sign-in was: the acr that Clients are told, or nothing.',
+    type: 'String', ofObject: true, description: 'How strong the sign-in was: the acr that Clients are told, or nothing. phr is a passkey that counts in full.',
     read: (asked) => text(asked.fact('assurance') ?? ''),
   },
   client: {
@@ -45,16 +45,32 @@ export const facts: Readonly<Record<string, Fact>> = {
     read: (asked) => { const method = asked.fact('method'); return method === undefined ? undefined : text(method) },
   },
   methods: {
-    type: 'Set<String>', description: 'The ways the caller signed in by: EmailCode, EmailLink, Passkey.',
+    type: 'Set<String>', ofObject: true, description: 'The ways the caller signed in by: EmailCode, EmailLink, Passkey. Passkey says nothing of how that passkey was added: see assurance.',
     read: (asked) => ((asked.fact('methods') ?? []) as unknown[]).map(text),
   },
   now: {
     type: 'datetime', moves: true, description: 'The time of the request.',
     read: ({ time }) => ({ __extn: { fn: 'datetime', arg: new Date(time).toISOString() } }),
   },
+  operatorsHavePasskeys: {
+    type: 'Bool', description: 'Whether any member of Group operators has a passkey. Known where an operator asks; false for everybody else.',
+    read: (asked) => asked.fact('operatorsHavePasskeys') === true,
+  },
+  operatorsHaveFullPasskeys: {
+    type: 'Bool', description: 'Whether one of those passkeys counts in full, so that an operator can sign in with assurance phr.',
+    read: (asked) => asked.fact('operatorsHaveFullPasskeys') === true,
+  },
+  passkeys: {
+    type: 'Long', optional: true, ofObject: true, description: 'How many passkeys the account has that asks, or that a sign-in or a scope is about.',
+    read: (asked) => { const count = asked.fact('passkeys'); return typeof count === 'number' ? count : undefined },
+  },
   signInAge: {
-    type: 'Long', optional: true, moves: true, description: 'Seconds since the caller last proved who they are.',
+    type: 'Long', optional: true, moves: true, ofObject: true, description: 'Seconds since the caller last proved who they are.',
     read: (asked) => { const at = asked.fact('authenticated'); return typeof at === 'number' ? Math.max(0, Math.floor(asked.time / 1000) - at) : undefined },
+  },
+  signedInRecently: {
+    type: 'Bool', ofObject: true, description: 'Whether the caller last proved who they are as recently as limits.recentSignIn says, ten minutes unless set.',
+    read: (asked) => { const until = asked.fact('recentUntil'); return asked.fact('signedInRecently') === true || (typeof until === 'number' && asked.time / 1000 <= until) },
   },
   site: {
     type: 'String', description: 'Where a browser says the request comes from: same-origin, same-site, cross-site or none; nothing for others.',

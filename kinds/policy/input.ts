@@ -49,7 +49,7 @@ function inputOf(asked: Asked, name: string | undefined): Input {
   const value = (fact: string): unknown => { const read = facts[fact]!.read(asked); return read === '' || read === false || (Array.isArray(read) && read.length === 0) ? undefined : read };
   const authenticated = asked.fact('authenticated');
   const known = { account: told.account, client: told.client, authenticated: typeof authenticated === 'number' ? authenticated : undefined };
-  for (const fact of ['domain', 'method', 'methods', 'assurance', 'metadataOnly', 'site']) Object.assign(known, { [fact]: value(fact) });
+  for (const fact of ['domain', 'method', 'methods', 'assurance', 'passkeys', 'operatorsHavePasskeys', 'operatorsHaveFullPasskeys', 'signedInRecently', 'metadataOnly', 'site']) Object.assign(known, { [fact]: value(fact) });
   return {
     caller: { type: caller.type as Input['caller']['type'], ...(own !== undefined && { name: own }) },
     ...(asked.groups.length > 0 && { groups: asked.groups.slice(0, most) }),

@@ -140,10 +140,10 @@ export class Judge {
     return took > budget ? undefined : answer;
   }
 
-  /** The rules that decided, those with words for people first; what refuses always says something. */
+  /** The rules that decided, those with words for people first; each says something. */
   #reasons(ids: readonly string[], allowed: boolean): Decision['reasons'] {
     const reasons = [...ids].sort().map((id) => ({ rule: id, message: this.#byID.get(id)?.message ?? '' }));
     reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
-    return allowed ? reasons : reasons.map(({ rule, message }) => ({ rule, message: message || noWords }));
+    return reasons.map(({ rule, message }) => ({ rule, message: message || (allowed ? `The rule ${rule} permits it.` : noWords) }));
   }
 }

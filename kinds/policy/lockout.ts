@@ -51,7 +51,7 @@ function* people(judge: Judge): Generator<[Caller, object]> {
   for (const group of groups) yield as({ groups: [group] });
   if (groups.length > 1) yield as({ groups });
   for (const text of judge.texts) yield as({ email: `somebody@${text}` }, { domain: text });
-  for (const method of Object.keys(challenges) as Method[]) yield as({ methods: [method], assurance: claimsOf[method].acr, authenticated: Math.floor(Date.now() / 1000) });
+  for (const method of Object.keys(challenges) as Method[]) yield as({ methods: [method], assurance: claimsOf(method).acr, authenticated: Math.floor(Date.now() / 1000) });
 }
 
 /** Rules may single out so many policies and paths: each is asked about. */
@@ -86,12 +86,13 @@ const ruling = (judge: Judge, asked: Asked): string => {
 };
 
 /** How an operator comes in. */
-interface Way { readonly operator: Operator; readonly method: Method; readonly site: string }
+interface Way { readonly operator: Operator; readonly operatorsHavePasskeys: boolean; readonly method: Method; readonly site: string }
 
 /** Whether some operator has some way to sign in and create a policy; where rules look at the time, at some hour of a week from now and of one in ten years. */
 async function operatorWays(judge: Judge, kinds: readonly AnyKind[], policy: AnyKind, operators: readonly Operator[]): Promise<boolean> {
   const methods = (Object.keys(challenges) as Method[]).filter((method) => method !== 'Passkey' || kinds.some(({ kind }) => kind === 'Passkey'));
-  const ways = distinct(judge, operators).flatMap((operator) => methods.filter((method) => method !== 'Passkey' || operator.hasPasskey).flatMap((method) => sites.slice(0, 2).map((site): Way => ({ operator, method, site }))));
+  const operatorsHavePasskeys = operators.some(({ hasPasskey }) => hasPasskey);
+  const ways = distinct(judge, operators).flatMap((operator) => methods.filter((method) => method !== 'Passkey' || operator.hasPasskey).flatMap((method) => sites.slice(0, 2).map((site): Way => ({ operator, operatorsHavePasskeys, method, site }))));
   const pace = new Pace();
   const open = async (time: number): Promise<boolean> => {
     for (const way of ways) {
@@ -143,18 +144,19 @@ function eras(): number[][] {
 }
 
 /** What is asked on an operator's way in and to a new policy. */
-function steps(kinds: readonly AnyKind[], policy: AnyKind, { operator: { domain, groups, account, isNew }, method, site }: Way, time: number): Question[] {
+function steps(kinds: readonly AnyKind[], policy: AnyKind, { operator: { domain, groups, account, isNew, hasPasskey }, operatorsHavePasskeys, method, site }: Way, time: number): Question[] {
   const kind = kinds.find(({ bound }) => bound);
   const browser: Caller = { type: 'Browser', interaction };
-  const proof = { methods: [method], assurance: claimsOf[method].acr, authenticated: Math.floor(time / 1000) };
-  const caller = { ...person, ...(account !== undefined && { account }), email: `operator@${domain}`, operator: true, groups, ...proof } as Caller;
-  const facts = { client: 'vestibule-account', domain, groups, site, ...proof };
+  const proof = { methods: [method], assurance: claimsOf(method).acr, authenticated: Math.floor(time / 1000) };
+  const passkeys = hasPasskey ? 1 : 0;
+  const caller = { ...person, ...(account !== undefined && { account }), email: `operator@${domain}`, operator: true, groups, passkeys, operatorsHavePasskeys, operatorsHaveFullPasskeys: operatorsHavePasskeys, ...proof } as Caller;
+  const facts = { client: 'vestibule-account', domain, groups, site, passkeys, ...proof };
   const ofOwn = (action: string, more = {}): Question[] => kind ? [{ caller: browser, action, kind, name: interaction, facts: { site, ...more } }] : [];
   return [
     ...['/oauth2/auth', `/oauth2/auth/${'a'.repeat(43)}`].map((path): Question => ({ caller: browser, action: 'provider', facts: { path, site } })),
     ...ofOwn('get'), ...ofOwn(`${kind?.resource}/${challenges[method]}`), ...ofOwn(`${kind?.resource}/login`), ...ofOwn(`${kind?.resource}/login`, { method }),
     ...(isNew ? [{ caller: browser, action: 'signUp', facts }] : []),
     { caller, action: 'signIn', facts },
-    { caller, action: 'create', kind: policy, facts: { site } },
+    { caller, action: 'create', kind: policy, facts: { site, signedInRecently: true } },
   ];
 }

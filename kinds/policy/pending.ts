@@ -2,6 +2,7 @@ import type { Question } from '../../registry/decision.js';
 import type { Decision, Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import type { Allowance } from './allowance.js';
+import { countDecisions } from './decision-count.js';
 import { accountOf } from './input.js';
 import type { Judgement } from './judge.js';
 import type { Series } from './series.js';
@@ -38,8 +39,14 @@ function entry({ store, allowance, series }: Books, question: Question, judgemen
   const about = accountOf(question, judgement.allowed);
   const isNobodys = about === undefined && (caller.type === 'Browser' || caller.type === 'Visitor');
   if (!(isNobodys && judgement.allowed) && allowance.take('changes', ownerOf(question, judgement.allowed))) {
-    const { name, part } = decisionPart(store, question, judgement);
-    return { name, async join(tx) { tx.add(part) } };
+    const { name, account, part } = decisionPart(store, question, judgement);
+    return {
+      name,
+      async join(tx) {
+        tx.add(part);
+        if (account !== undefined) await countDecisions(tx, store, account, 1, Date.now());
+      },
+    };
   }
   if (!isNobodys) return series.oneMore(question, judgement, about);
   return { name: series.nameFor(question, judgement), async join(tx) { tx.after(() => series.count(question, judgement)) } };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineKind, type Call, type Caller, type KindObject, type Metadata, type Transaction } from '../../registry/kind.js';
 import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { isOperator } from '../group.js';
 import { timestamp } from '../text.js';
 import { causesOf } from './causes.js';
 import type { RuleSummary } from './ruleset.js';
@@ -28,7 +29,7 @@ const PolicyStatus = z.object({
   inForce: z.boolean().describe('Every request is put to this one.'),
   inForceSince: timestamp().describe('Since when it is, or from when it was.'),
   supersededTimestamp: timestamp().optional().describe('When another took its place.'),
-  author: z.string().describe('The Account that created it, or the user of a cluster; vestibule where the service did.'),
+  author: z.string().optional().describe('The Account that created it, or the user of a cluster; vestibule where the service did. Shown to operators alone.'),
   hash: z.string().describe('SHA-256 of the text.'),
   rules: z.array(z.object({
     id: z.string().describe('The rule’s @id, or its place.'),
@@ -50,7 +51,11 @@ export const Policy = defineKind({
   columns: {
     'In-Force': ({ status }) => status.inForce,
     Rules: ({ status }) => status.rules.length,
-    Author: { wide: ({ status }) => status.author },
+    Author: { wide: ({ status }) => status.author ?? '' },
+  },
+  strategy: {
+    /** Anyone may read the policy; who wrote it is the operators' business. */
+    status({ status }, { caller }) { if (!isOperator(caller)) delete status.author },
   },
   create: {
     dryRun: true,

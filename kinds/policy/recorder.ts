@@ -50,7 +50,7 @@ export class Recorder {
     if (caller.type === 'Visitor' || action === 'share') return this.#counted(question, judgement);
     if (!this.#singles.hasRoom() || !this.#allowance.take('refusals', ownerOf(question, false))) return { ...this.#counted(question, judgement), name: this.#series.nameFor(question, judgement) };
     const single = decisionPart(this.#store, question, judgement);
-    this.#singles.add(single.part);
+    this.#singles.add(single);
     return { ...judgement, name: single.name };
   }
 
@@ -62,8 +62,9 @@ export class Recorder {
 
   get #books(): Books { return { store: this.#store, allowance: this.#allowance, series: this.#series } }
 
+  /** What is shared with a Client is named, since a Grant and a refusal say what they rest on. */
   #counted(question: Question, judgement: Judgement): Decision {
     this.#series.count(question, judgement);
-    return judgement;
+    return question.action === 'share' ? { ...judgement, name: this.#series.nameFor(question, judgement) } : judgement;
   }
 }

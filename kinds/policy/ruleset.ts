@@ -7,7 +7,7 @@ import { position, scan, type Fault, type Place } from './scan.js';
 export interface Rule {
   readonly id: string;
   readonly effect: 'permit' | 'forbid';
-  /** A forbid's words for people. */
+  /** Its words for people. */
   readonly message?: string;
   readonly principal: PolicyJson['principal'];
   readonly action: PolicyJson['action'];
@@ -73,7 +73,7 @@ function inOrder(parts: readonly string[]): string[] {
 const reserved = new Set(['default', 'error']);
 
 /** Control characters and those that turn the direction of text: people read messages in a row with other words. */
-const hidden = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 const longestMessage = 500;
 
 /** One rule, or why it is none. */

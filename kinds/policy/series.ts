@@ -152,7 +152,7 @@ function begun(key: string, question: Question, judgement: Judgement, about?: st
     name: seriesName(account, nameOf(key)), internal,
     spec: {
       ...(account !== undefined && { account }), principal: isOfMany(key) ? 'Browser' : principal,
-      ...(resource && { resource: { kind: resource.kind, ...(resource.subresource && { subresource: resource.subresource }) } }), ...spec,
+      ...(resource && { resource: { kind: resource.kind, ...(question.action === 'signIn' && { name: resource.name }), ...(resource.subresource && { subresource: resource.subresource }) } }), ...spec,
     },
     judgement, count: 0, first: 0, last: 0, wait: waits.first, due: 0,
   };

@@ -11,8 +11,11 @@ import { recordOf } from './input.js';
 import type { Judgement } from './judge.js';
 import { singleName } from './names.js';
 
+/** A decision that is an object of its own: its name, the account it is about, and what writes it. */
+export interface Single { readonly name: string; readonly account: string | undefined; readonly part: Part }
+
 /** One decision as an object of its own and what puts it into a commit; nothing is read for it. */
-export function decisionPart(store: Store, question: Question, judgement: Judgement): { name: string; part: Part } {
+export function decisionPart(store: Store, question: Question, judgement: Judgement): Single {
   const { spec, internal } = recordOf(question, judgement);
   const time = Date.now();
   const name = singleName(spec.account, time);
@@ -24,5 +27,5 @@ export function decisionPart(store: Store, question: Question, judgement: Judgem
     spec, internal, status: { allowed, reasons: reasons.map((reason) => ({ ...reason })), count: 1, firstTimestamp: now, lastTimestamp: now },
   };
   const expires = PolicyDecision.expires!(object)!;
-  return { name, part: { checks: [], writes: [{ put: objectKey(PolicyDecision, name), value: frame(PolicyDecision, object), expires }] } };
+  return { name, account: spec.account, part: { checks: [], writes: [{ put: objectKey(PolicyDecision, name), value: frame(PolicyDecision, object), expires }] } };
 }

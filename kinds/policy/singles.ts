@@ -1,9 +1,10 @@
-import type { Part } from '../../registry/kind.js';
 import type { Log } from '../../registry/observe.js';
 import type { Store } from '../../registry/store.js';
+import { countDecisions } from './decision-count.js';
+import type { Single } from './single.js';
 
 /** Refusals held in memory, written in one commit, and recorded one by one in a minute. */
-const most = { held: 2_000, together: 40, ofAll: 1_200 };
+const most = { held: 2_000, together: 20, ofAll: 1_200 };
 const minute = 60_000;
 const again = 1_000;
 
@@ -11,7 +12,7 @@ const again = 1_000;
 export class Singles {
   readonly #store: Store;
   readonly #log: Log;
-  #parts: Part[] = [];
+  #waiting: Single[] = [];
   #taken = 0;
   #since = 0;
   #dropped = 0;
@@ -27,13 +28,13 @@ export class Singles {
   hasRoom(): boolean {
     const now = performance.now();
     if (now - this.#since > minute) { this.#taken = 0; this.#since = now }
-    return this.#taken < most.ofAll && this.#parts.length < most.held;
+    return this.#taken < most.ofAll && this.#waiting.length < most.held;
   }
 
   /** Writes it soon, together with others. */
-  add(part: Part): void {
+  add(single: Single): void {
     this.#taken += 1;
-    this.#parts.push(part);
+    this.#waiting.push(single);
     this.#flushing ??= this.#flush();
   }
 
@@ -45,16 +46,31 @@ export class Singles {
 
   async #flush(): Promise<void> {
     await new Promise((resolve) => { setImmediate(resolve) });
-    while (this.#parts.length > 0) {
-      const parts = this.#parts.slice(0, most.together);
+    while (this.#waiting.length > 0) {
+      const some = this.#next();
       try {
-        await this.#store.commit(parts);
-        this.#parts.splice(0, parts.length);
+        await this.#write(some);
+        this.#waiting.splice(0, some.length);
       } catch (error) {
-        if (this.#stopping) { this.#log.warn({ err: error, lost: (this.#dropped += this.#parts.length) }, 'refusals could not be recorded'); break }
+        if (this.#stopping) { this.#log.warn({ err: error, lost: (this.#dropped += this.#waiting.length) }, 'refusals could not be recorded'); break }
         await new Promise((resolve) => { setTimeout(resolve, again).unref() });
       }
     }
     this.#flushing = undefined;
+  }
+
+  /** Those of one account, or of none, that wait longest: one commit makes room for one account. */
+  #next(): Single[] {
+    const [{ account }] = this.#waiting as [Single];
+    const other = this.#waiting.findIndex((one) => one.account !== account);
+    return this.#waiting.slice(0, Math.min(other < 0 ? this.#waiting.length : other, most.together));
+  }
+
+  async #write(some: readonly Single[]): Promise<void> {
+    const account = some[0]?.account;
+    await this.#store.change(this.#store.systemCall(), async (tx) => {
+      for (const { part } of some) tx.add(part);
+      if (account !== undefined) await countDecisions(tx, this.#store, account, some.length, Date.now());
+    });
   }
 }

@@ -39,9 +39,9 @@ const open: Readonly<Record<string, string>> = {
 
 const others: Readonly<Record<string, ActionType>> = {
   ...Object.fromEntries(Object.entries(open).map(([name, description]) => [name, { description, groups: [], principals: ['Visitor'], resources: ['Path'] }])),
-  signUp: { description: 'Becoming an Account, for an address just proven that has none.', groups: [], principals: ['Browser'], resources: ['Client'] },
-  signIn: { description: 'Signing in to a Client; asked at login and whenever a live session is used.', groups: [], principals: ['Account'], resources: ['Client'] },
-  share: { description: 'Sharing a scope with the Client in the context.', groups: [], principals: ['Account'], resources: ['Scope'], sure: ['client'] },
+  signUp: { description: 'Becoming an Account, for an address just verified that has none: the principal is that Account, in the groups that list the address.', groups: [], principals: ['Account'], resources: ['Client'] },
+  signIn: { description: 'Signing in to a Client; asked at login and whenever a live session is used.', groups: [], principals: ['Account'], resources: ['Client'], sure: ['passkeys'] },
+  share: { description: 'Sharing a scope with the Client in the context.', groups: [], principals: ['Account'], resources: ['Scope'], sure: ['client', 'passkeys'] },
 };
 
 /** Computes what rules may name; nothing here knows a kind but as a type of principal. */

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { baseKey, epochKey, Tally, type Watcher } from '../snapshot/contents.js';
+import { baseKey, epochKey, Tally, type Revise, type Watcher } from '../snapshot/contents.js';
 import type { Item } from '../snapshot/format.js';
-import { readItems, type Snapshot } from '../snapshot/read.js';
+import { readRevised, type Snapshot } from '../snapshot/read.js';
 import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
 import { draftOf } from './draft.js';
 import { takeLock } from './lock.js';
@@ -12,15 +12,15 @@ import { openTables, pathOf, type Tables } from './tables.js';
 
 const nothing = Buffer.alloc(1);
 
-/** Makes a store of a snapshot in a folder that has none: beside it, and in its place only when all of it is on disk. Throws where there is one, saying whether it is in use. */
-export async function restoreEmbedded(directory: string, snapshot: Snapshot, watcher: Watcher): Promise<Restored> {
+/** Makes a store of a snapshot in a folder that has none: beside it, and in its place only when all of it is on disk. `revise` may change records, or leave them out. Throws where there is one, saying whether it is in use. */
+export async function restoreEmbedded(directory: string, snapshot: Snapshot, watcher: Watcher, revise: Revise = (item) => item): Promise<Restored> {
   await refuseStore(directory);
   const draft = draftOf(directory);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   const unlock = await takeLock(draft);
   try {
     empty(draft);
-    const restored = await fill(draft, snapshot, watcher);
+    const restored = await fill(draft, readRevised(snapshot, revise), snapshot, watcher);
     place(draft, directory);
     return restored;
   } catch (error) {
@@ -40,12 +40,11 @@ function empty(draft: string): void {
   for (const file of [pathOf(draft), `${pathOf(draft)}-lock`]) rmSync(file, { force: true });
 }
 
-async function fill(draft: string, snapshot: Snapshot, { signal, progress }: Watcher): Promise<Restored> {
-  const { header } = snapshot;
+async function fill(draft: string, pages: AsyncIterable<readonly Item[]>, { header }: Snapshot, { signal, progress }: Watcher): Promise<Restored> {
   const [tally, epoch, base] = [new Tally(), epochAfter(header), baseAfter(header)];
   const tables = openTables(draft);
   try {
-    for await (const items of readItems(snapshot)) {
+    for await (const items of pages) {
       signal.throwIfAborted();
       await write(tables, items, base);
       for (const { key, value } of items) tally.add(key, key.length + value.length);

@@ -111,6 +111,7 @@ export class Cluster {
 const membersOf = (servers: readonly string[], by: Credentials): Etcd3[] => servers.map((server) => new etcd3.Etcd3(clientOptions(server, by)));
 
 function clientOptions(server: string, { ca, cert, key }: Credentials): IOptions {
-  const credentials = ca && { rootCertificate: ca, ...(key && { privateKey: key }), ...(cert && { certChain: cert }) };
+  // Without an authority gRPC judges servers by those that this machine trusts; the types of the client know no such thing.
+  const credentials = (ca ?? cert) && { rootCertificate: ca as Buffer, ...(key && { privateKey: key }), ...(cert && { certChain: cert }) };
   return { hosts: server, ...(credentials && { credentials }), grpcOptions: channelOptions, faultHandling: { global: noop, host: () => noop } };
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { baseKey, epochKey, everything, restoringKey, Tally, type Watcher } from '../snapshot/contents.js';
+import { baseKey, epochKey, everything, restoringKey, Tally, type Revise, type Watcher } from '../snapshot/contents.js';
 import type { Item } from '../snapshot/format.js';
-import { readItems, type Snapshot } from '../snapshot/read.js';
+import { readRevised, type Snapshot } from '../snapshot/read.js';
 import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
 import { limits, Unavailable, Unknown, type Check, type Entry, type Revision, type Storage, type Write } from '../storage.js';
 
@@ -13,14 +13,15 @@ const restTime = 250;
 
 /**
  * Fills an empty store by commits that all check a mark set before the first; the last one takes it away, and until then
- * nobody opens that store. What was left of a restore that was broken off is cleared away first.
+ * no replica opens that store. What was left of a restore that was broken off is cleared away first.
+ * `revise` may change records, or leave them out.
  */
-export async function fillStorage(storage: Storage, snapshot: Snapshot, { signal, progress }: Watcher): Promise<Restored> {
+export async function fillStorage(storage: Storage, snapshot: Snapshot, { signal, progress }: Watcher, revise: Revise = (item) => item): Promise<Restored> {
   const mark = { key: restoringKey, is: await markOf(storage, signal) };
   const { header } = snapshot;
   const [tally, epoch, base] = [new Tally(), epochAfter(header), baseAfter(header)];
   const pool = new Pool();
-  for await (const items of readItems(snapshot)) {
+  for await (const items of readRevised(snapshot, revise)) {
     for (const share of shares(items)) {
       signal.throwIfAborted();
       await pool.add(put(storage, mark, share));

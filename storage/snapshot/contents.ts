@@ -1,4 +1,5 @@
 import type { Range } from '../storage.js';
+import type { Item } from './format.js';
 
 /** Every key of the contract. */
 export const everything: Range = { start: '!', end: '\u007f' };
@@ -13,7 +14,7 @@ export const baseKey = 'meta/base';
 export const epochKey = 'meta/epoch';
 
 /** What is true of one store and of none that is made of it: its base and epoch, its clocks, how far its history was forgotten. */
-const left: readonly string[] = [baseKey, epochKey, restoringKey, 'meta/clocks/', 'meta/compaction', 'meta/quota'];
+const left: readonly string[] = [baseKey, epochKey, restoringKey, 'meta/clocks/', 'meta/keys', 'meta/dropped-keys', 'meta/compaction', 'meta/quota'];
 
 /** Whether a snapshot leaves this key out. */
 export const leftOut = (key: string): boolean => key.startsWith('meta/') && left.some((one) => (one.endsWith('/') ? key.startsWith(one) : key === one));
@@ -38,6 +39,9 @@ export class Tally {
     this.bytes += bytes;
   }
 }
+
+/** Returns the record to restore, or undefined to leave it out. */
+export type Revise = (item: Item) => Item | undefined;
 
 /** Told now and then how far long work has come. */
 export interface Watcher {

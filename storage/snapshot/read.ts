@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
+import type { Revise } from './contents.js';
 import { digestBytes, decodeHead, endBytes, endMark, frameBytes, headMost, plausible, type Header, type Item } from './format.js';
 
 const chunkBytes = 1 << 20;
@@ -67,6 +68,11 @@ export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly It
     if (items !== snapshot.items || !reader.digest().equals(snapshot.digest)) reader.refuse();
     if (page.length > 0) yield page;
   } finally { await handle.close() }
+}
+
+/** Reads the items of a snapshot as `revise` returns them, without those that it leaves out. */
+export async function* readRevised(snapshot: Snapshot, revise: Revise): AsyncGenerator<readonly Item[]> {
+  for await (const items of readItems(snapshot)) yield items.map(revise).filter((item) => item !== undefined);
 }
 
 async function readItem(reader: Reader): Promise<Item | undefined> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Session } from '../../kinds/session.js';
-import { authorizationPath, begin, mailTo, redeem, signIn, wrong } from '../support/signin.js';
+import { authorizationPath, begin, isNoNotice, mailTo, redeem, signIn, wrong } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { clock } from '../support/clock.js';
 import { Stream } from '../support/stream.js';
@@ -11,7 +11,7 @@ afterAll(async () => { clock.release(); await stopAll() });
 
 /** Reads until it holds, for what follows an answer a moment later. */
 async function settles(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 800; i += 1) {
+  for (let i = 0; i < 6_000; i += 1) {
     if (await holds()) return;
     await new Promise((resolve) => { setTimeout(resolve, 10) });
   }
@@ -102,7 +102,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
       const { tab, name } = await person('careful@example.test');
       await operator.post(`accounts/${name}/emailchallenge`, { spec: { email: 'mine@example.test' } }).fails(403, 'Forbidden');
       await tab.post('accounts/~/emailchallenge', { spec: { email: 'no address' } }).fails(422, 'Invalid', 'spec.email');
-      await tab.post('accounts/~/email', { spec: { code: '123456' } }).fails(410, 'Expired');
+      await tab.post('accounts/~/email', { spec: { code: '12345678' } }).fails(410, 'Expired');
       await tab.post('accounts/~/emailchallenge', { spec: { email: 'next@example.test' } }).is(200);
       await tab.post('accounts/~/emailchallenge', { spec: { email: 'next@example.test' } }).fails(429, 'TooManyRequests');
       const { code } = await taken(service, 'next@example.test');
@@ -179,18 +179,21 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await settles(async () => (await leftOf(service, name)).length === 0);
   });
 
-  test('tells of a sign-in from a browser that is not signed in anywhere else, and of no other', async () => {
-    const { tab } = await person('roaming@example.test');
+  test('tells of a sign-in from a browser that proves no earlier one, and of no other', async () => {
+    const address = 'roaming@example.test';
+    const { tab } = await person(address);
     clock.advance(120_000);
-    const from = (userAgent: string): Tab => { const one = service.tab(); one.headers = { 'user-agent': userAgent }; return one };
+    const from = (userAgent: string): Tab => Object.assign(service.tab(), { headers: { 'user-agent': userAgent } });
+    const firefox = from('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0');
     await service.tab().delete('mockmessages').is(200);
-    await signIn(service, 'roaming@example.test');
-    await signIn(service, 'roaming@example.test', { tab: from('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0') });
-    const { subject, text } = await taken(service, 'roaming@example.test');
+    await signIn(service, address, { tab: firefox });
+    const { subject, text } = await mailTo(service, address, [], (status) => !isNoNotice(status));
     expect(subject).toMatch(/new sign-in/);
     expect(text).toMatch(/from Firefox on Linux[^]*\/account/);
-    await signIn(service, 'roaming@example.test', { tab: from('Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0') });
-    await settles(async () => (await tab.get('sessions').is(200)).body.items.length === 4);
+    await service.tab().delete('mockmessages').is(200);
+    await firefox.delete('sessions/~').is(200);
+    await signIn(service, address, { tab: firefox });
+    await settles(async () => (await tab.get('sessions').is(200)).body.items.filter(({ metadata }: any) => !metadata.deletionTimestamp).length === 2);
     expect((await service.tab().get('mockmessages').is(200)).body.items).toEqual([]);
   });
 

@@ -18,6 +18,17 @@ afterAll(async () => { await endWatched(); await stopAll() });
 const lines = (text: string): any[] => text.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
 const log = createLog('silent');
 
+test('an audit event is one line to whoever reads it, whatever was sent', async () => {
+  const file = join(temporary(), 'audit.log');
+  const audit = new AuditLog(file, log);
+  const event = { agent: 'a\u0085b\u2028c\u2029d\u007fe', user: '\u001c\u000b' };
+  audit.write(event);
+  await audit.close();
+  const text = readFileSync(file, 'utf8');
+  expect(text).toMatch(/^[\u0020-\u007e]+\n$/);
+  expect(JSON.parse(text)).toEqual(event);
+});
+
 describe('the audit log of the command', () => {
   let child: ChildProcess | undefined;
   afterEach(async () => {
@@ -44,6 +55,7 @@ describe('the audit log of the command', () => {
     const [now, former] = [join(folder, 'audit.log'), join(folder, 'audit.log.1')];
     const { url } = await serve('--audit-log-path', now);
     for (let i = 0; i < 20; i += 1) await ask(url, `before-${i}`);
+    await settles(async () => lines(readFileSync(now, 'utf8')).length, (count) => count === 20);   // an event is written a moment after its answer
     renameSync(now, former);
     const during = Promise.all(Array.from({ length: 40 }, (_, i) => ask(url, `during-${i}`)));
     child!.kill('SIGHUP');

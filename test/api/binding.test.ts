@@ -18,7 +18,7 @@ describe.each(['embedded', 'etcd'] as const)('an interaction belongs to one brow
 
   const routes = (at: string): [string, string, unknown][] => [
     ['GET', at, undefined], ['DELETE', at, undefined], ['POST', `${at}/emailchallenge`, { spec: { email: 'a@example.test' } }],
-    ['POST', `${at}/login`, { spec: { method: 'EmailCode', code: '123456' } }], ['GET', `${at}/account`, undefined], ['PATCH', `${at}/account`, { spec: {} }], ['POST', `${at}/consent`, { spec: { scopes: [] } }],
+    ['POST', `${at}/login`, { spec: { method: 'EmailCode', code: '12345678' } }], ['GET', `${at}/account`, undefined], ['PATCH', `${at}/account`, { spec: {} }], ['POST', `${at}/consent`, { spec: { scopes: [] } }],
   ];
   const ask = (who: Tab, method: string, path: string, body: unknown) => who.send(method, path, {
     ...(body !== undefined && { body: JSON.stringify(body) }), headers: { 'audit-id': 'same', ...(method !== 'GET' && { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }) },
@@ -47,6 +47,29 @@ describe.each(['embedded', 'etcd'] as const)('an interaction belongs to one brow
     }
     expect([...seen]).toHaveLength(1);
     expect((await tab.get(I).is(200)).body.status.phase).toBe('LoginRequired');
+  });
+
+  test('cookies that a sibling subdomain sets begin and finish nothing: those of an interaction are good in one browser', async () => {
+    const sibling = (cookies: Tab['cookies']): Tab['cookies'] => cookies.filter(({ name }) => name !== 'vestibule-browser');
+    const victim = service.tab();
+    await begin(service, { tab: victim });
+    victim.cookies = [...victim.cookies, ...sibling(tab.cookies)];
+    for (const [method, path, body] of routes(I)) expect([path, (await ask(victim, method, path, body)).code]).toEqual([path, 404]);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: 'sibling@example.test' } }).is(200);
+    const { code } = await mailTo(service, 'sibling@example.test');
+    const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
+    victim.cookies = [...victim.cookies.filter(({ path }) => path === '/'), ...sibling(tab.cookies)];
+    const resumed = await victim.navigate(body.status.returnTo);
+    expect([resumed.code, resumed.headers.location]).toEqual([400, undefined]);
+    expect(victim.cookie('vestibule-session')).toBeUndefined();
+    expect((await proceed(tab, body.status.returnTo)).searchParams.get('code')).toBeTruthy();
+  });
+
+  test('two different browser ids count as none', async () => {
+    const doubled = service.tab();
+    doubled.cookies = [...tab.cookies, { name: 'vestibule-browser', value: 'a'.repeat(43), path: '/api' }];
+    await doubled.get(I).fails(404, 'NotFound');
+    await tab.get(I).is(200);
   });
 
   test('B5 a victim with a live session who opens the attacker’s page changes nothing', async () => {
@@ -110,7 +133,7 @@ describe.each(['embedded', 'etcd'] as const)('an interaction belongs to one brow
     clock.own();
     clock.advance(3_600_000 + 2000);
     for (const [method, path, content] of routes(late.I).filter(([, path]) => !path.endsWith('/login'))) expect((await ask(late.tab, method, path, content)).code).toBe(410);
-    await late.tab.post(`${late.I}/login`, { spec: { method: 'EmailCode', code: '123456' } }).fails(410, 'Expired');
+    await late.tab.post(`${late.I}/login`, { spec: { method: 'EmailCode', code: '12345678' } }).fails(410, 'Expired');
     clock.advance(3_600_000);
     await late.tab.get(late.I).fails(404, 'NotFound');
     clock.release();

@@ -39,6 +39,24 @@ describe('bodies and patches (F)', () => {
     expect((await tab.patch('accounts/~', { metadata: { uid: metadata.uid, name: metadata.name }, spec: {} }).is(200)).body.metadata.resourceVersion).toBe(metadata.resourceVersion);
   });
 
+  test('media types are read as RFC 9110 writes them: parameters may be empty, quoted, and in any case', async () => {
+    const good = ['application/merge-patch+json;', 'application/merge-patch+json ; ', 'application/merge-patch+json;;charset=utf-8;', 'Application/Merge-Patch+JSON; Charset="UTF-8"', 'application/merge-patch+json; x="a;charset=latin1,\\"b"', 'application/merge-patch+json;x="";y=z'];
+    for (const type of good) expect([type, (await tab.patch('accounts/~', {}, { headers: { 'content-type': type } })).code]).toEqual([type, 200]);
+    const bad = ['application/merge-patch+json;charset', 'application/merge-patch+json;charset=', 'application/merge-patch+json;charset = utf-8', 'application/merge-patch+json;charset=latin1', 'application/merge-patch+json;charset=utf-8;charset=utf-8', 'application/merge-patch+json;x="a', 'application/merge-patch+json x', 'application/merge-patch+json,application/merge-patch+json', '/', 'application/', ';application/merge-patch+json', `application/merge-patch+json;${' ;'.repeat(3_000)}x`];
+    for (const type of bad) await tab.patch('accounts/~', {}, { headers: { 'content-type': type } }).fails(415, 'UnsupportedMediaType');
+    for (const accept of ['application/json;', 'application/json; ;q=0.5', 'application/yaml, broken, application/json', 'x/y;z="a,b;c", application/json', 'text/html, image/gif, *; q=.2, */*; q=.2']) expect([accept, (await tab.get('accounts/~', { headers: { accept } })).code]).toEqual([accept, 200]);
+    for (const accept of ['application/json x', 'application/json;q=0', 'application/yaml;']) await tab.get('accounts/~', { headers: { accept } }).fails(406, 'NotAcceptable');
+  });
+
+  test('accounts/%7E is accounts/~, spelled as some clients do', async () => {
+    const mine = await account();
+    for (const path of ['accounts/%7E', 'accounts/%7e', '/apis/id.vestibule.org/v1alpha1/accounts/%7E']) expect((await tab.get(path).is(200)).body).toEqual(mine);
+    expect((await tab.patch('accounts/%7E', { metadata: { name: '~' } }).is(200)).body.metadata.name).toBe(mine.metadata.name);
+    await tab.get('sessions/%7e').is(200);
+    await tab.get('clients/%7E').fails(404, 'NotFound');
+    for (const path of ['accounts/%7', 'accounts/%257E', '%61ccounts/~', 'accounts/~%7E']) expect((await tab.get(path)).code).toBe(path === 'accounts/%7' ? 400 : 404);
+  });
+
   test('F3 status and internal are never stored; fields that are not there are named', async () => {
     const before = await account();
     const { body } = await tab.patch('accounts/~', { status: { email: { address: 'evil@example.test' }, passkeys: 9 } }).is(200);
@@ -53,8 +71,8 @@ describe('bodies and patches (F)', () => {
   test('F4 a patch that is not an object is 400; arrays are replaced whole, null removes', async () => {
     for (const body of ['[]', '"x"', 'null', '1', '']) await tab.patch('accounts/~', body).fails(400, 'BadRequest');
     await tab.patch('clients/app', { spec: { redirectURIs: ['https://a.example.test/', 'https://b.example.test/'], homepageURI: 'https://a.example.test/' } }).is(200);
-    const { body } = await tab.patch('clients/app', { spec: { redirectURIs: ['http://localhost:7777/callback'], homepageURI: null } }).is(200);
-    expect(body.spec.redirectURIs).toEqual(['http://localhost:7777/callback']);
+    const { body } = await tab.patch('clients/app', { spec: { redirectURIs: ['https://app.example.test/callback'], homepageURI: null } }).is(200);
+    expect(body.spec.redirectURIs).toEqual(['https://app.example.test/callback']);
     expect(body.spec.homepageURI).toBeUndefined();
   });
 
@@ -83,7 +101,7 @@ describe('bodies and patches (F)', () => {
     const { I, tab: other } = await begin(service);
     await other.post(`${I}/emailchallenge`, ' '.repeat((64 << 10) + 1)).fails(413, 'RequestEntityTooLarge');
     const cookie = tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
-    const head = `PATCH /api/v1alpha1/accounts/~ HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\nContent-Type: application/merge-patch+json\r\n`;
+    const head = `PATCH /api/v1alpha1/accounts/~ HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}\r\nContent-Type: application/merge-patch+json\r\n`;
     expect(await raw(`${head}Content-Length: 1073741824\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /);
     const before = process.memoryUsage().rss;
     expect(await raw(`${head}Transfer-Encoding: chunked\r\n\r\n`, '10000\r\n'.concat('x'.repeat(0x10000), '\r\n'))).toMatch(/^HTTP\/1\.1 413 /);
@@ -108,16 +126,16 @@ describe('bodies and patches (F)', () => {
 
   test('unclear framing is 400 and the connection closes', async () => {
     for (const request of [
-      'POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n',
-      'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'GET /livez HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n', 'GET /livez HTTP/1.1\r\nHo st: x\r\n\r\n', 'GET /livez HTTP/1.1\r\n\r\n', 'nonsense\r\n\r\n',
+      'POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      'GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'GET /livez HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n', 'GET /livez HTTP/1.1\r\nHo st: x\r\n\r\n', 'GET /livez HTTP/1.1\r\n\r\n', 'nonsense\r\n\r\n',
     ]) {
       const answer = await raw(request);
       expect([request, answer.split('\r\n')[0]]).toEqual([request, expect.stringMatching(/^HTTP\/1\.1 400 /)]);
       expect(answer).toContain('"kind":"Status"');
       expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
     }
-    expect(await raw(`GET http://evil.test/api HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await raw('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 [\s\S]*Connection: close/);
+    expect(await raw(`GET http://evil.test/api HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await raw('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 [\s\S]*Connection: close/);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientAuth, type Pair } from '../../certificate.js';
@@ -7,7 +7,6 @@ import { authority, callerOf, certificate, master, proxyOf, until } from '../sup
 import { KubeAPI } from '../support/kubeapi.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
-jest.setTimeout(60_000);
 const apis: KubeAPI[] = [];
 afterEach(async () => { await stopAll(); for (const one of apis.splice(0)) await one.stop() });
 afterAll(stopAll);

@@ -3,6 +3,7 @@ import { methodOf } from '../../apiserver/methods.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { tokenOf } from '../support/device.js';
 import type { Tab } from '../support/tab.js';
 
 const evil = 'https://evil.test';
@@ -47,6 +48,15 @@ describe('what another site’s page sends (A)', () => {
     await second.tab.post(`${second.I}/emailchallenge`, challenge, { headers: { 'sec-fetch-site': 'none', origin: undefined } }).is(200);
   });
 
+  test('A2 a token that fetch of Node sends is taken: it sends Sec-Fetch-Mode, as programs may', async () => {
+    const { tab: signedIn } = await signIn(service, 'program@example.test');
+    const authorization = `Bearer ${await tokenOf(service, signedIn)}`;
+    const answer = await fetch(`${service.url}/apis/id.vestibule.org/v1alpha1/accounts/~`, { headers: { authorization } });
+    expect([answer.status, ((await answer.json()) as { kind: string }).kind]).toEqual([200, 'Account']);
+    for (const [name, value] of [['sec-fetch-mode', 'cors'], ['sec-fetch-dest', 'empty'], ['sec-fetch-user', '?1'], ['sec-fetch-storage-access', 'none']]) await service.tab().get('accounts/~', { plain: true, headers: { authorization, [name!]: value! } }).is(200);
+    for (const [name, value] of [['origin', service.baseURL], ['origin', 'null'], ['sec-fetch-site', 'none'], ['sec-fetch-site', 'same-origin'], ['sec-fetch-site', '']]) await service.tab().get('accounts/~', { plain: true, headers: { authorization, [name!]: value! } }).fails(403, 'Forbidden');
+  });
+
   test('A2 a bearer token with any Origin is 403, alone and bad it is 401', async () => {
     await tab.get('accounts', { plain: true, headers: { authorization: 'Bearer x', origin: service.baseURL } }).fails(403, 'Forbidden');
     await tab.get('accounts', { plain: true, headers: { authorization: 'Bearer x', 'sec-fetch-site': 'same-origin' } }).fails(403, 'Forbidden');
@@ -59,7 +69,7 @@ describe('what another site’s page sends (A)', () => {
   });
 
   test('A4 a browser’s JSON under another media type is 415', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/json, text/plain', 'application/json; charset=latin1', 'application/json;', undefined])
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/json, text/plain', 'application/json; charset=latin1', 'application/json;charset', undefined])
       await tab.post(`${I}/emailchallenge`, challenge, { headers: { 'content-type': type } }).fails(415, 'UnsupportedMediaType');
     expect(await mails()).toBe(0);
     await tab.post(`${I}/emailchallenge`, challenge, { headers: { 'content-type': 'Application/JSON; charset="UTF-8"' } }).is(200);

@@ -49,7 +49,7 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
     expect(patches[0]).toMatchObject({
       metadata: { ownerReferences: [{ kind: 'Account', name: names.ada, uid: body.metadata.uid }] },
       spec: { account: names.ada, principal: `Account::"${names.ada}"`, action: 'patch', resource: { kind: 'Account', name: names.ada }, policy: 'p-1', input: { facts: { site: 'same-origin', domain: 'example.test', methods: ['EmailCode'] } } },
-      status: { allowed: true, reasons: [{ rule: 'own-account', message: '' }], count: 1 },
+      status: { allowed: true, reasons: [{ rule: 'own-account', message: 'You may see and change your own account.' }], count: 1 },
     });
     await ada.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
     await ada.patch('accounts/~?dryRun=All', { spec: { displayName: 'Nobody' } }).is(200);

@@ -22,11 +22,20 @@ afterAll(stopAll);
 const get = (path: string, accept?: string) => service.tab().get(path, { plain: true, headers: { accept } });
 
 describe('plain discovery (1.1)', () => {
+  test('documents answer with a slash at their end as without; nothing else does, so that an empty name is no collection', async () => {
+    for (const path of ['/api', '/api/v1alpha1', '/apis', '/apis/id.vestibule.org', '/apis/id.vestibule.org/v1alpha1', '/version']) {
+      const [plain, slashed] = [await get(path).is(200), await get(`${path}/`).is(200)];
+      expect([path, slashed.bytes.toString(), slashed.headers.etag]).toEqual([path, plain.bytes.toString(), plain.headers.etag]);
+      await get(`${path}//`).fails(404, 'NotFound');
+    }
+    for (const path of ['/openapi/v3/', '/openapi/v2/', '/api/openapi/v3/', '/livez/', '/readyz/', '/healthz/', '/api/v1alpha1/policies/', '/apis/id.vestibule.org/v1alpha1/policies/', '/account/']) await get(path).fails(404, 'NotFound');
+  });
+
   test('one group, one version, the same below a slash', async () => {
     const version = { groupVersion: `${G}/v1alpha1`, version: 'v1alpha1' };
     for (const path of ['/apis', '/apis/']) expect((await get(path).is(200)).body).toEqual({ kind: 'APIGroupList', apiVersion: 'v1', groups: [{ name: G, versions: [version], preferredVersion: version }] });
     for (const path of [`/apis/${G}`, `/apis/${G}/`]) expect((await get(path).is(200)).body).toEqual({ kind: 'APIGroup', apiVersion: 'v1', name: G, versions: [version], preferredVersion: version });
-    for (const path of ['/api/', `${mount}/`, '/openapi/v3/', '/version/', '/apis/other', '/apis/apps/v1', `/apis/${G}/v1`, '/openapi/v3/apis', '/openapi/v3/api/v1', '/openapi/v2/', `${mount}/groups/`]) await get(path).fails(404, 'NotFound');
+    for (const path of ['/openapi/v3/', '/apis/other', '/apis/apps/v1', `/apis/${G}/v1`, '/openapi/v3/apis', '/openapi/v3/api/v1', '/openapi/v2/', `${mount}/groups/`]) await get(path).fails(404, 'NotFound');
     for (const path of ['/apis', '/apis/', `/apis/${G}`, mount, '/openapi/v3', v3, '/openapi/v2']) await service.tab().post(path, {}, { plain: true }).fails(405, 'MethodNotAllowed');
   });
 

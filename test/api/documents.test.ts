@@ -23,9 +23,9 @@ describe('documents and assets', () => {
   });
 
   test('the documents say the same to everybody, and name no host, no person and no secret', async () => {
-    const [one, two] = [await service.tab().get('/api/openapi/v3').is(200), await (await begin(service)).tab.get('/api/openapi/v3', { headers: { host: 'evil.test' } }).is(200)];
+    const [one, two] = [await service.tab().get('/api/openapi/v3').is(200), await (await begin(service)).tab.get('/api/openapi/v3', { headers: { host: '127.0.0.1:1' } }).is(200)];
     expect(two.bytes.equals(one.bytes)).toBe(true);
-    expect(one.bytes.toString()).not.toMatch(/evil\.test|localhost/);
+    expect(one.bytes.toString()).not.toMatch(/127\.0\.0\.1|localhost/);
     expect(one.body.openapi).toBe('3.1.0');
     expect(one.bytes.toString()).not.toMatch(/"internal":|recordKey|credentialID|publicKey"/);
     const { Account, AccountList } = one.body.components.schemas;

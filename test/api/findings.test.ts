@@ -17,7 +17,7 @@ describe('the challenge that was judged is the one that signs in', () => {
     let holding = false;
     const delayed = new Proxy(real, { get: (target, name: keyof Storage) => (name !== 'commit' ? (target[name] as () => unknown)?.bind(target) : async (...args: Parameters<Storage['commit']>) => {
       const outcome = await target.commit(...args);
-      if (holding && args[1].some((write) => 'put' in write && write.put.startsWith('limits/wrongcodes/'))) await new Promise<void>((resolve) => { slow = resolve; arrive() });
+      if (holding && args[1].some((write) => 'put' in write && write.put.startsWith('limits/wrongcodes-stranger/'))) await new Promise<void>((resolve) => { slow = resolve; arrive() });
       return outcome;
     }) });
     const service = await startTest({ storage: delayed as Storage, flags: ['--limit-factor', '1000'] });
@@ -200,8 +200,8 @@ describe('nothing is taken for something else', () => {
     const { tab, I } = await begin(service);
     const { details, message } = await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test', extra: 1 } }).fails(422, 'Invalid', 'spec.extra');
     expect([details!.kind, message!.split('.')[0]]).toEqual(['EmailChallenge', 'EmailChallenge']);
-    expect((await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: '123456', extra: 1 } }).fails(422, 'Invalid', 'spec.extra')).details!.kind).toBe('Login');
-    expect((await tab.post(`${I}/login?fieldValidation=Some`, { spec: { method: 'EmailCode', code: '123456' } }).fails(422, 'Invalid', 'fieldValidation')).details!.kind).toBe('Login');
+    expect((await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: '12345678', extra: 1 } }).fails(422, 'Invalid', 'spec.extra')).details!.kind).toBe('Login');
+    expect((await tab.post(`${I}/login?fieldValidation=Some`, { spec: { method: 'EmailCode', code: '12345678' } }).fails(422, 'Invalid', 'fieldValidation')).details!.kind).toBe('Login');
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'kind@example.test' } }).is(200);
     await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: (await mailTo(service, 'kind@example.test')).code } }).is(200);
     expect((await tab.patch(`${I}/account`, { spec: { admin: true } }).fails(422, 'Invalid', 'spec.admin')).details!.kind).toBe('Account');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { Agent } from 'node:https';
@@ -14,7 +14,6 @@ import { createClient, startTest, stopAll, temporary } from '../support/service.
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
-jest.setTimeout(60_000);
 afterAll(stopAll);
 
 const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews';

@@ -82,7 +82,7 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
     for (const source of [sourceOf(reader, 'p-2', text), sourceOf(reader, 'p-1', `${text}\n`), sourceOf(reader.replace(cedar.getCedarVersion(), '0.0.0'), 'p-1', text), '']) {
       await plant(made({ ...turned(read(genuine)), source }));
       const { entry, revision } = await service.storage.get(key);
-      await service.store.hub.reached(revision, 5_000);
+      await service.store.hub.reached(revision, 60_000);
       expect((await service.storage.get(key)).entry).toEqual(entry);
       expect(await answers(service)).toBe(200);
       await settles(() => held(service), (now) => now?.equals(genuine) === true);
@@ -92,7 +92,7 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
   test('go with a new policy, and neither rules under the name of the other', async () => {
     const { service, genuine, plant } = await open();
     const text = (await service.tab().get('policies/p-1').is(200)).body.spec.cedar as string;
-    const closed = text.replace(/(@id\("anyone-reads-policies"\)\s*)permit/, '$1forbid');
+    const closed = text.replace(/(@id\("anyone-reads-policies"\)\s*@message\("[^"]*"\)\s*)permit/, '$1forbid');
     expect(closed).not.toBe(text);
     const replica = await service.replica();
     const call = service.store.systemCall();

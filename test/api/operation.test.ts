@@ -73,7 +73,7 @@ describe('headers, logs and dumps (M)', () => {
     expect((await tab.get(I).is(200)).headers['strict-transport-security']).toMatch(/^max-age=(\d{8,})$/);
     for (const path of [I, '/api', '/mailbox', '/policy', '/nowhere', '/.well-known/openid-configuration', '/oauth2/auth?client_id=nobody']) expect([path, (await tab.navigate(path)).headers['strict-transport-security']]).toEqual([path, 'max-age=63072000']);
     const names = tab.cookies.map((cookie) => cookie.name);
-    expect(names).toEqual(expect.arrayContaining(['__Secure-vestibule-interaction', '__Secure-vestibule-interaction.sig', '__Secure-vestibule-resume']));
+    expect(names).toEqual(expect.arrayContaining(['__Secure-vestibule-interaction', '__Secure-vestibule-interaction.sig', '__Secure-vestibule-resume', '__Host-vestibule-browser']));
     const plain = secure.tab();
     plain.cookies = tab.cookies.map((cookie) => ({ ...cookie, name: cookie.name.replace('__Secure-', ''), path: '/' }));
     await plain.get(`interactions/${name}`).fails(404, 'NotFound');
@@ -82,7 +82,7 @@ describe('headers, logs and dumps (M)', () => {
 
   test('B1 the attributes of every cookie', async () => {
     const { tab, I } = await begin(service);
-    const first = await service.tab().navigate(`/oauth2/auth?client_id=app&response_type=code&scope=openid&redirect_uri=http://localhost:7777/callback&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`);
+    const first = await service.tab().navigate(`/oauth2/auth?client_id=app&response_type=code&scope=openid&redirect_uri=https://app.example.test/callback&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`);
     const lines = first.headers['set-cookie']!;
     for (const line of lines) expect(line).toMatch(/; httponly/i);
     for (const line of lines) { expect(line).toMatch(/; samesite=lax/i); expect(line).not.toMatch(/; domain=/i) }
@@ -175,7 +175,7 @@ describe('the store fails and keys turn (M4, M7)', () => {
     await first.stop();
     const second = await startTest({ keys: new Keys(both), directory, flags: ['--base-url', 'http://localhost:7000'] });
     const moved = second.tab();
-    moved.cookies = [...tab.cookies, ...waiting.cookies.filter(({ path }) => path === I)];
+    moved.cookies = [...tab.cookies.filter(({ name }) => name !== 'vestibule-browser'), ...waiting.cookies.filter(({ name, path }) => path === I || name === 'vestibule-browser')];
     await moved.get('accounts/~').is(200);
     await moved.get(I).is(200);
     await second.stop();
@@ -260,7 +260,7 @@ describe('the start (M6)', () => {
     const manifest = run('serve', '--data-dir', join(folder, 'd'), '--mock-mail', '--port', '0', '--manifests', join(folder, 'm'));
     expect([manifest.status, manifest.stdout]).toEqual([1, '']);
     expect(manifest.stderr).toMatch(/vestibule: --manifests: .*x\.yaml: .*spec\.displayName/);
-    writeFileSync(join(folder, 'keys.json'), '{}');
+    writeFileSync(join(folder, 'keys.json'), '{}', { mode: 0o600 });
     const keys = run('serve', '--data-dir', join(folder, 'd'), '--mock-mail', '--port', '0', '--keys-file', join(folder, 'keys.json'));
     expect([keys.status, keys.stderr.includes('is not a keys file')]).toEqual([1, true]);
     expect(run('nonsense').status).toBe(2);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { Account } from '../../kinds/account/account.js';
+import { mailLimits } from '../../kinds/interaction/emailchallenge.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
 import { counting } from '../provider/house.js';
@@ -24,8 +25,17 @@ describe('what an address tells before it is proven (D1)', () => {
     await createClient(service, 'app');
     for (const address of [...known, ...disabled]) await signIn(service, address);
     for (const address of disabled) await disable(address);
+    await drawAhead();
   });
   afterAll(stopAll);
+
+  /** Draws from the limits by network what the challenges below take, so that none of them happens to be the one that draws. */
+  async function drawAhead(): Promise<void> {
+    const { networkLimits, settings } = service.store;
+    const { network } = mailLimits(settings.limits, 'stranger');
+    await networkLimits.spend(network, '127.0.0.1', Date.now(), 100);
+    networkLimits.giveBack(network, '127.0.0.1', Date.now(), 100);
+  }
 
   const accountOf = async (address: string) => (await service.store.reader(Account).byUnique('email', address))!;
 
@@ -77,7 +87,7 @@ describe('what an address tells before it is proven (D1)', () => {
       const { tab, I, name } = await begin(service);
       await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
       const mail = await mailTo(service, address);
-      texts.push([mail.subject, mail.text.replaceAll(name, 'NAME').replace(mail.code, 'CODE').replace(mail.token, 'TOKEN').replaceAll(/\d\d:\d\d UTC/g, 'TIME')]);
+      texts.push([mail.subject, mail.text.replaceAll(name, 'NAME').replace(/^\d{4} \d{4}$/m, 'CODE').replace(mail.token, 'TOKEN').replaceAll(/\d\d:\d\d UTC/g, 'TIME')]);
     }
     expect(texts[1]).toEqual(texts[0]);
     expect(texts[2]).toEqual(texts[0]);
@@ -90,7 +100,7 @@ describe('what an address tells before it is proven (D1)', () => {
       const { tab, I, name } = await begin(service);
       await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
       const { code, token } = await mailTo(service, address);
-      const answer = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: code === '000000' ? '000001' : '000000' } }).is(422);
+      const answer = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: code === '00000000' ? '00000001' : '00000000' } }).is(422);
       refused.push(shape(answer, name, address));
       if (address !== disabled[0]) continue;
       const { message } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).fails(403, 'Forbidden');

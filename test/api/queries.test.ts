@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { RawSocket } from '../support/socket.js';
 import { Stream } from '../support/stream.js';
-import type { Tab } from '../support/tab.js';
+import type { Pending, Tab } from '../support/tab.js';
 
 let service: TestService;
 let operator: Tab;
@@ -25,8 +26,32 @@ describe('known parameters that are malformed', () => {
   });
 
   test('those that mean something, nothing, or nothing here pass', async () => {
-    for (const query of ['watch=false', 'watch=0', 'watch=', 'timeout=1m30.5s', 'timeout=0', 'timeout=', 'timeoutSeconds=5', 'allowWatchBookmarks=1', 'pretty=maybe', 'unknown=1&unknown=2', 'gracePeriodSeconds=-1', 'fieldManager=kubectl', `fieldManager=${'x'.repeat(129)}`])
+    for (const query of ['watch=false', 'watch=0', 'timeout=1m30.5s', 'timeout=0', 'timeout=0s', 'timeoutSeconds=5', 'resourceVersion=', 'continue=', 'labelSelector=', 'fieldSelector=', 'fieldManager=', 'allowWatchBookmarks=1', 'pretty=maybe', 'unknown=1&unknown=2', 'gracePeriodSeconds=-1', 'fieldManager=kubectl', `fieldManager=${'x'.repeat(129)}`])
       for (const path of ['clients', 'clients/app']) expect([query, (await operator.get(`${path}?${query}`)).code]).toEqual([query, 200]);
+  });
+
+  test('one that is empty is 400 everywhere and changes nothing', async () => {
+    const choices = ['dryRun', 'fieldValidation', 'propagationPolicy', 'gracePeriodSeconds', 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds', 'timeout', 'limit', 'resourceVersionMatch', 'includeObject'];
+    for (const name of choices) for (const spelled of [name, `${name}=`]) {
+      const refused = async (answer: Pending) => expect((await answer.fails(400, 'BadRequest')).message).toBe(`${name} must have a value`);
+      for (const path of ['clients', 'clients/app', '/apis/id.vestibule.org/v1alpha1/clients', '/api', '/apis', '/version', '/openapi/v3', '/livez']) await refused(operator.get(`${path}?${spelled}`));
+      await refused(operator.patch(`clients/app?${spelled}`, { spec: { displayName: 'changed' } }));
+      await refused(operator.post(`clients?${spelled}`, { metadata: { name: 'empty' }, spec: { displayName: 'x' } }));
+      await refused(operator.post(`accounts/~/passkeychallenge?${spelled}`, { spec: { purpose: 'Register' } }));
+      await refused(operator.delete(`clients/app?${spelled}`));
+      await refused(operator.delete(`sessions?${spelled}`));
+    }
+    for (const name of ['labelSelector', 'fieldSelector']) await operator.delete(`sessions?${name}=`).fails(400, 'BadRequest');
+    expect((await operator.get('clients/app').is(200)).body.spec.displayName).toBe('app app');
+    await operator.get('clients/empty').fails(404, 'NotFound');
+    await operator.get('sessions/~').is(200);
+  });
+
+  test('a timeout that is none is 400 wherever it is sent', async () => {
+    for (const timeout of ['invalid', '5', '-5s', '1e3s', 's', '5%20s', '%2B', '9'.repeat(70)]) for (const path of ['clients', 'clients/app?watch=true', '/api', '/apis/id.vestibule.org', '/version', '/openapi/v2', '/readyz', '/account']) {
+      const { message } = await operator.get(`${path}${path.includes('?') ? '&' : '?'}timeout=${timeout}`).fails(400, 'BadRequest');
+      expect(message).toBe('invalid timeout specified in the request URL');
+    }
   });
 
   test('a field manager over 128 characters, or one that cannot be printed, is 422 and changes nothing', async () => {
@@ -43,6 +68,49 @@ describe('known parameters that are malformed', () => {
       await operator.get(`clients/app?resourceVersion=${version}`).fails(400, 'BadRequest');
       await operator.get(`clients?resourceVersion=${version}`).fails(400, 'BadRequest');
       await operator.get(`clients?watch=true&resourceVersion=${version}`).fails(422, 'Invalid', 'resourceVersion');
+    }
+  });
+});
+
+describe('who may ask is settled before what is wrong with the query', () => {
+  const wrong = ['limit=abc', 'limit=', 'watch=maybe', 'watch=true&watch=true', 'timeout=invalid', 'dryRun=', 'labelSelector=((', 'fieldSelector=nonsense', 'resourceVersion=x', 'resourceVersionMatch=Bogus', 'continue=x', 'includeObject=bogus'];
+  const asTable = { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } };
+
+  test('for nobody it is 401, for somebody who may not 403, for others 400', async () => {
+    const { tab: ada } = await signIn(service, 'ada@example.test');
+    for (const query of wrong) {
+      for (const path of ['clients', 'clients/app', 'groups', 'sessions']) {
+        const { code } = await service.tab().get(`${path}?${query}`, asTable);
+        expect([path, query, code]).toEqual([path, query, path.includes('/') ? expect.any(Number) : 401]);
+        expect(code).not.toBe(400);
+      }
+      for (const path of ['clients', 'groups']) expect([path, query, (await ada.get(`${path}?${query}`, asTable)).code]).toEqual([path, query, 403]);
+      expect([query, (await ada.get(`sessions?${query}`, asTable)).code]).toEqual([query, query === 'resourceVersionMatch=Bogus' ? 422 : 400]);
+      if (!['resourceVersionMatch=Bogus'].includes(query)) expect([query, (await operator.get(`clients?${query}`, asTable)).code]).toEqual([query, 400]);
+      expect([query, (await service.tab().get(`clients?${query}`, { plain: true, headers: { authorization: 'Bearer bad' } })).code]).toEqual([query, 401]);
+    }
+    expect((await service.tab().delete('sessions?labelSelector=')).code).toBe(401);
+  });
+});
+
+describe('a timeout', () => {
+  test('that is over before the answer is a 504, which ends the connection', async () => {
+    const { metadata } = (await operator.get('clients').is(200)).body;
+    const { headers, message } = await operator.get(`clients/app?resourceVersion=${Number(metadata.resourceVersion) + 1_000}&timeout=50ms`).fails(504, 'Timeout');
+    expect([headers.connection, message]).toEqual(['close', 'the request was not answered within its timeout; it is not known whether a change was made']);
+    const raw = new RawSocket(service.url).send(['POST /api/v1alpha1/clients?timeout=0.05s HTTP/1.1', `Host: ${new URL(service.baseURL).host}`, `Cookie: ${operator.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')}`, `Origin: ${service.baseURL}`, 'Content-Type: application/json', 'Content-Length: 100'], '{');
+    await raw.until(({ closed }) => closed);
+    expect(raw.text).toMatch(/^HTTP\/1\.1 504 [^]*"reason":"Timeout"/);
+  });
+
+  test('that is longer than the answer takes changes nothing of it', async () => {
+    for (const timeout of ['1h2m3.5s', '100h', '60000ms', '+32s']) for (const path of ['clients/app', 'clients', '/apis', '/openapi/v3', '/livez']) await operator.get(`${path}?timeout=${encodeURIComponent(timeout)}`).is(200);
+  });
+
+  test('ends a watch, cleanly, where it comes before timeoutSeconds', async () => {
+    for (const query of ['timeout=100ms', 'timeout=100ms&timeoutSeconds=600', 'timeout=10m&timeoutSeconds=1']) {
+      const stream = await new Stream(operator, `clients?watch=true&resourceVersion=0&${query}`).until(({ ended }) => ended);
+      expect([stream.code, stream.clean]).toEqual([200, true]);
     }
   });
 });

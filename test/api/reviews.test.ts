@@ -23,7 +23,7 @@ beforeAll(async () => {
   [operator, ada] = [(await signIn(service, 'op@example.test')).tab, (await signIn(service, 'ada@example.test')).tab];
   [names.ada, names.operator] = await Promise.all([ada, operator].map(async (tab) => (await tab.get('accounts/~').is(200)).body.metadata.name as string)) as [string, string];
   [tokens.ada, tokens.operator] = await Promise.all([tokenOf(service, ada), tokenOf(service, operator)]);
-}, 60_000);
+});
 afterAll(stopAll);
 
 type Who = 'ada' | 'operator' | undefined;

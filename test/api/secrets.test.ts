@@ -33,10 +33,10 @@ class Secrets {
   #count = 0;
   constructor(texts: Readonly<Record<string, string>>) { for (const name of Object.keys(texts)) symlinkSync(join('..data', name), this.file(name)); this.swap(texts) }
   file(name: string): string { return join(this.#folder, name) }
-  swap(texts: Readonly<Record<string, string>>): void {
+  swap(texts: Readonly<Record<string, string>>, mode = 0o600): void {
     const version = `..v${this.#count += 1}`;
     mkdirSync(join(this.#folder, version));
-    for (const [name, text] of Object.entries(texts)) writeFileSync(join(this.#folder, version, name), text, { mode: 0o600 });
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(this.#folder, version, name), text, { mode });
     symlinkSync(version, join(this.#folder, '..next'));
     renameSync(join(this.#folder, '..next'), join(this.#folder, '..data'));
   }
@@ -88,7 +88,12 @@ describe('the keys file is followed', () => {
       await settles(async () => logs.slice(told).join(''), (all) => all.includes('cannot be used; the former keys stay'));
       expect(await kids(tab)).toEqual(first.signing.map(({ kid }) => kid));
     }
-    one.swap({ keys: JSON.stringify({ ...first, signing: [...first.signing, ...second.signing] }) });
+    const whole = JSON.stringify({ ...first, signing: [...first.signing, ...second.signing] });
+    const told = logs.length;
+    one.swap({ keys: whole }, 0o644);
+    await settles(async () => logs.slice(told).join(''), (all) => all.includes('can be read by anyone on this machine') && all.includes('the former keys stay'));
+    expect(await kids(tab)).toEqual(first.signing.map(({ kid }) => kid));
+    one.swap({ keys: whole }, 0o440);
     await settles(() => kids(tab), (all) => all.length === 4);
   });
 });
@@ -110,7 +115,10 @@ test.each([
   await settles(async () => former.attempts, (attempts) => attempts === 1);
   secrets.swap({ smtp: 'nonsense://me:hush@mail' });
   await settles(async () => logs.join(''), (all) => all.includes('cannot be used; mail goes to the former'));
-  secrets.swap({ smtp: other });
+  secrets.swap({ smtp: other }, 0o644);
+  await settles(async () => logs.join(''), (all) => all.includes('can be read by anyone on this machine'));
+  expect(logs.join('')).not.toContain('mail goes to the one that the file names');
+  secrets.swap({ smtp: other }, 0o440);
   await settles(async () => logs.join(''), (all) => all.includes('mail goes to the one that the file names'));
   await ask('bob@example.test');
   await settles(async () => next.received.length, (count) => count === 1);

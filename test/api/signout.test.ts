@@ -206,5 +206,5 @@ describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on 
     await settles(async () => told.tokens.length, (count) => count >= before + 2);
     await settles(() => one.store.reader(Session).list(name), (left) => left.length === 0);
     if (how === 'deleted') for (const { asked } of people) await settles(() => one.store.reader(Interaction).get(asked.name), (left) => left === undefined);
-  }, 60_000);
+  });
 });

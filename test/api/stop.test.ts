@@ -125,5 +125,5 @@ describe('a start that fails', () => {
       certificates.remove();
       await etcd?.stop();
     }
-  }, 90_000);
+  });
 });

@@ -39,7 +39,7 @@ describe.each(['UTC', 'Asia/Kolkata', 'America/St_Johns'])('a service in the tim
   });
 
   async function mailIn(tab: Tab): Promise<any> {
-    for (let i = 0; i < 400; i += 1) {
+    for (let i = 0; i < 2_400; i += 1) {
       const { items } = (await tab.get('mockmessages').is(200)).body;
       if (items.length > 0) return items[0].status;
       await new Promise((resolve) => { setTimeout(resolve, 25) });

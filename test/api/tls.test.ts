@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -87,6 +88,22 @@ describe('a certificate of our own', () => {
     const other = readFileSync(file, 'utf8');
     expect(new X509Certificate(other).checkHost('id.example.test')).toBe('id.example.test');
     expect((await get(service, other)).serial).toBe(serial(other));
+  });
+
+  test('the suites offered are those of RFC 9325 4.2 and of TLS 1.3, and no other', async () => {
+    const service = await started(temporary());
+    const { hostname, port } = new URL(service.secureURL!);
+    const openssl = (...options: string[]): Promise<string> => new Promise((resolve) => {
+      execFile('openssl', options, (_error, stdout) => resolve(stdout)).stdin!.end();
+    });
+    const at = `${hostname.replace(/^\[|\]$/g, '')}:${port}`;
+    const meets = async (...options: string[]): Promise<boolean> => /Cipher is (?!\(NONE\))/.test(await openssl('s_client', '-connect', at, ...options));
+    const known = (await openssl('ciphers', '-tls1_2', 'ALL:@SECLEVEL=0')).trim().split(':').filter((suite) => !suite.startsWith('TLS_'));
+    expect(known.length).toBeGreaterThan(50);
+    const offered: string[] = [];
+    for (const suite of known) if (await meets('-tls1_2', '-cipher', `${suite}:@SECLEVEL=0`)) offered.push(suite);
+    expect(offered.sort()).toEqual(['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384']);
+    for (const suite of ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']) expect([suite, await meets('-tls1_3', '-ciphersuites', suite)]).toEqual([suite, true]);
   });
 
   test('is made anew by a start that finds little left of it', async () => {

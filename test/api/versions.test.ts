@@ -69,7 +69,11 @@ describe.each(['embedded', 'etcd'] as const)('the version a read asks for (4.1, 
     for (const version of ['unset', 'empty', '0'] as const) expect((await operator.get(`groups?${query(['limit', '1'], ['continue', token], asked(version))}`).is(200)).body.metadata.resourceVersion).toBe(metadata.resourceVersion);
   });
 
-  test.each(['true', 'false', ''])('of a list with sendInitialEvents=%p is 422, whatever else it asks', async (value) => {
+  test('of a list with an empty sendInitialEvents is 400', async () => {
+    await operator.get('groups?sendInitialEvents=').fails(400, 'BadRequest');
+  });
+
+  test.each(['true', 'false'])('of a list with sendInitialEvents=%p is 422, whatever else it asks', async (value) => {
     for (const more of ['', '&resourceVersionMatch=NotOlderThan&resourceVersion=0', '&limit=1&watch=false']) await operator.get(`groups?sendInitialEvents=${value}${more}`).fails(422, 'Invalid', 'sendInitialEvents');
   });
 

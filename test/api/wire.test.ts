@@ -60,7 +60,7 @@ describe('requests in flight', () => {
     const small = await startTest({ flags: ['--limit-factor', '1000', '--max-mutating-requests-inflight', '1'] });
     const slow: RawSocket[] = [];
     for (let i = 0; i < 3; i += 1) {
-      slow.push(new RawSocket(small.url).send(['POST /oauth2/token HTTP/1.1', 'Host: x', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 13'], 'a'));
+      slow.push(new RawSocket(small.url).send(['POST /oauth2/token HTTP/1.1', 'Host: localhost', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 13'], 'a'));
       for (let answers = 0; answers < 3;) {
         const { code } = await small.tab().send('POST', '/oauth2/par', { plain: true, body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
         expect([400, 401, 429]).toContain(code);
@@ -89,33 +89,33 @@ describe('HTTP/1.0', () => {
   });
 
   test('a watch over HTTP/1.1 comes in chunks', async () => {
-    const raw = await new RawSocket(service.url).send(['GET /api/v1alpha1/mockmessages?watch=true HTTP/1.1', 'Host: x']).until(({ text }) => text.includes('\r\n\r\n'));
+    const raw = await new RawSocket(service.url).send(['GET /api/v1alpha1/mockmessages?watch=true HTTP/1.1', 'Host: localhost']).until(({ text }) => text.includes('\r\n\r\n'));
     expect(raw.text.toLowerCase()).toContain('transfer-encoding: chunked');
     raw.close();
   });
 });
 
 describe('bodies that nobody wants', () => {
-  const head = (...lines: string[]): string[] => ['POST /api/v1alpha1/clients HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...lines];
+  const head = (...lines: string[]): string[] => ['POST /api/v1alpha1/clients HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', ...lines];
 
   test('what is refused is refused before it is asked for', async () => {
-    for (const lines of [head('Content-Length: 10'), head('Transfer-Encoding: chunked'), ['POST /nowhere HTTP/1.1', 'Host: x', 'Content-Length: 10'], ['GET /oauth2/token HTTP/1.1', 'Host: x', 'Content-Length: 5']]) {
+    for (const lines of [head('Content-Length: 10'), head('Transfer-Encoding: chunked'), ['POST /nowhere HTTP/1.1', 'Host: localhost', 'Content-Length: 10'], ['GET /oauth2/token HTTP/1.1', 'Host: localhost', 'Content-Length: 5']]) {
       const raw = await new RawSocket(service.url).send([...lines, 'Expect: 100-continue']).until(({ closed }) => closed);
       expect(raw.text).toMatch(/^HTTP\/1\.1 40[145] /);
       expect(raw.text).not.toContain('100 Continue');
       expect(raw.text.toLowerCase()).toContain('connection: close');
     }
-    const large = await new RawSocket(service.url).send(['DELETE /api/v1alpha1/mockmessages HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 999999999', 'Expect: 100-continue']).until(({ closed }) => closed);
+    const large = await new RawSocket(service.url).send(['DELETE /api/v1alpha1/mockmessages HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', 'Content-Length: 999999999', 'Expect: 100-continue']).until(({ closed }) => closed);
     expect(large.text).toMatch(/^HTTP\/1\.1 413 /);
     expect(large.text).not.toContain('100 Continue');
   });
 
   test('what is wanted is asked for once, by the API and by the provider', async () => {
-    const raw = new RawSocket(service.url).send(['DELETE /api/v1alpha1/mockmessages HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue']);
+    const raw = new RawSocket(service.url).send(['DELETE /api/v1alpha1/mockmessages HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue']);
     await raw.until(({ text }) => text.includes('100 Continue'));
     raw.socket.write('{}');
     await raw.until(({ text }) => text.includes('200 OK'));
-    raw.send(['POST /oauth2/token HTTP/1.1', 'Host: x', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3', 'Expect: 100-continue']);
+    raw.send(['POST /oauth2/token HTTP/1.1', 'Host: localhost', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3', 'Expect: 100-continue']);
     await raw.until(({ text }) => text.split('100 Continue').length === 3);
     raw.socket.write('a=b');
     await raw.until(({ text }) => text.includes('"invalid_request"'));
@@ -131,12 +131,12 @@ describe('bodies that nobody wants', () => {
     }
     const kept = new RawSocket(service.url).send(head('Content-Length: 2'), '{}');
     await kept.until(({ text }) => text.includes('401 '));
-    await kept.send(['GET /livez HTTP/1.1', 'Host: x']).until(({ text }) => text.endsWith('ok'));
+    await kept.send(['GET /livez HTTP/1.1', 'Host: localhost']).until(({ text }) => text.endsWith('ok'));
     kept.close();
   });
 
   test('a form over the library’s bound ends its connection too', async () => {
-    const raw = await new RawSocket(service.url).send(['POST /oauth2/token HTTP/1.1', 'Host: x', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1000000000'], 'a=b').until(({ closed }) => closed);
+    const raw = await new RawSocket(service.url).send(['POST /oauth2/token HTTP/1.1', 'Host: localhost', 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1000000000'], 'a=b').until(({ closed }) => closed);
     expect(raw.text.toLowerCase()).toContain('connection: close');
   });
 });

@@ -4,7 +4,7 @@ import { requestBytes, type Connection } from './connection.js';
 import type { Mailbox } from './mailbox.js';
 
 /** The Client of every sign-in, on both sides. */
-export const client = { name: 'bench', redirectURI: 'http://localhost:7777/callback', scope: 'openid email' };
+export const client = { name: 'bench', redirectURI: 'https://app.example.test/callback', scope: 'openid email' };
 
 const cookieless = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' };
 

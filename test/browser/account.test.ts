@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { clock } from '../support/clock.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
@@ -8,8 +8,6 @@ import { settle } from './support/gallery.js';
 import { confirm, says, typeCode } from './support/own-page.js';
 import { closeBrowser, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
-
-jest.setTimeout(90_000);
 
 let home: TestService;
 const people: Person[] = [];

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stopAll } from '../support/service.js';
 import { mailTo } from '../support/signin.js';
 import { startBoard, type Board } from './support/board.js';
 import { closeBrowser, Person } from './support/person.js';
-
-jest.setTimeout(90_000);
 
 let board: Board;
 beforeAll(async () => { board = await startBoard() });

@@ -116,7 +116,7 @@ describe('setup', () => {
 
   test('follows a new account’s code, and then leads on', async () => {
     const page = await gallery.visit('code-new-account');
-    await page.keyboard.type('123456');
+    await page.keyboard.type('12345678');
     await page.getByRole('textbox', { name: 'Your name' }).fill('Ada');
     await page.keyboard.press('Enter');
     await left(page);
@@ -212,7 +212,7 @@ describe('consent', () => {
   test('a scope that cannot be shared gets the focus', async () => {
     const page = await gallery.visit('consent-invalid');
     await page.getByRole('alert').getByText('This cannot be shared as chosen.').waitFor();
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('scope-profile');
+    expect(await settle(() => page.evaluate(() => document.activeElement?.id), (id) => id === 'scope-profile')).toBe('scope-profile');
   });
 
   test('a refusal that comes while it is read leaves Cancel only', async () => {
@@ -235,7 +235,7 @@ describe('the mailbox', () => {
     expect(await phase(page)).toBe('mailbox');
     const list = page.getByRole('list', { name: 'Messages' });
     expect(await list.getByRole('heading').allTextContents()).toEqual(['Your sign-in to Lantern Notes', 'Your account was signed in from a new browser']);
-    await list.getByText('123456', { exact: true }).waitFor();
+    await list.getByText('1234 5678', { exact: true }).waitFor();
     expect(await list.getByRole('link', { name: 'Open the link' }).getAttribute('href')).toBe(gallery.at('link-opened'));
     await page.getByText('Mail is mocked here').waitFor();
     await button(page, 'Empty mailbox').click();

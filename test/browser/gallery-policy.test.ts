@@ -42,12 +42,13 @@ describe('the policy', () => {
   });
 
   test('a link to a rule, or to a line, leads there, and again when it is followed again', async () => {
-    expect(await focused(await gallery.visit('policy-rule'))).toContain('Lantern emails');
+    const rule = await gallery.visit('policy-rule');
+    expect(await settle(() => focused(rule), (at) => at?.includes('Lantern emails') === true)).toContain('Lantern emails');
     const page = await gallery.visit('policy-line');
-    expect(await focused(page)).toBe('permit (principal, action == Action::"create", resource is Policy)');
+    expect(await settle(() => focused(page), (at) => at === 'permit (principal, action == Action::"create", resource is Policy)')).toBe('permit (principal, action == Action::"create", resource is Policy)');
     for (let turn = 0; turn < 2; turn += 1) {
       await page.getByRole('link', { name: 'The text' }).click();
-      expect(await focused(page)).toBe('The text');
+      expect(await settle(() => focused(page), (at) => at === 'The text')).toBe('The text');
       await page.getByRole('heading', { level: 1 }).focus();
     }
   });
@@ -71,7 +72,7 @@ describe('the policy', () => {
     const page = await gallery.visit('policy-comparison');
     await page.getByText('6 lines added, 1 line removed.').first().waitFor();
     await button(page, 'Show 6 unchanged lines').click();
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('6 unchanged lines');
+    expect(await settle(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')), (label) => label === '6 unchanged lines')).toBe('6 unchanged lines');
     await page.getByRole('combobox', { name: 'Before' }).focus();
     await page.getByRole('combobox', { name: 'Before' }).selectOption('p-1');
     await page.getByText('11 lines added, 1 line removed.').first().waitFor();

@@ -18,7 +18,7 @@ describe('the first view', () => {
   test('has the names of the contract, says where one is and for whom, and its heading has the focus', async () => {
     const page = await gallery.visit('first-visit');
     await heading(page, 'Sign in to Lantern Notes').waitFor();
-    expect(await focused(page)).toBe('H1');
+    expect(await settle(() => focused(page), (at) => at === 'H1')).toBe('H1');
     expect(await phase(page)).toBe('LoginRequired');
     expect(await page.title()).toBe('Sign in to Lantern Notes');
     await page.getByRole('banner').getByText('localhost').waitFor();
@@ -36,7 +36,7 @@ describe('the first view', () => {
     await button(page, 'Continue with email').dblclick();
     await heading(page, 'Check your email').waitFor();
     expect(await sent(page)).toEqual([{ call: 'POST emailchallenge', body: { spec: { email: 'ada@example.test' } } }]);
-    expect(await focused(page)).toBe('H1');
+    expect(await settle(() => focused(page), (at) => at === 'H1')).toBe('H1');
   });
 
   test('shows what is wrong next to the field, in the title and in the alert, and keeps what was typed', async () => {
@@ -44,7 +44,7 @@ describe('the first view', () => {
     const email = field(page, 'Email');
     expect(await email.inputValue()).toBe('ada@example');
     expect(await email.getAttribute('aria-invalid')).toBe('true');
-    expect(await focused(page)).toBe('email');
+    expect(await settle(() => focused(page), (at) => at === 'email')).toBe('email');
     expect(await page.locator(`#${await email.getAttribute('aria-describedby')}`).textContent()).toBe('Enter a complete address, such as name@example.com.');
     expect(await page.getByRole('alert').textContent()).toBe('Enter a complete address, such as name@example.com.');
     expect(await page.title()).toMatch(/^Error: /);
@@ -85,7 +85,7 @@ describe('the first view', () => {
     const page = await gallery.visit('first-visit');
     for (const stop of ['email', 'BUTTON', 'BUTTON', 'A', 'A']) {
       await page.keyboard.press('Tab');
-      expect(await focused(page)).toBe(stop);
+      expect(await settle(() => focused(page), (at) => at === stop)).toBe(stop);
     }
     await field(page, 'Email').focus();
     await page.keyboard.type('ada@example.test');
@@ -113,25 +113,25 @@ describe('the code', () => {
     await page.getByRole('link', { name: 'Mail is mocked here: open the mailbox' }).waitFor();
   });
 
-  test.each(['123456', '123 456', '123-456', '123–456', ' 1 2 3 4 5 6 ', '１２３４５６', '١٢٣٤٥٦', 'Your code is 123456.', '\u200e123\u00a0456'])('%j is read as 123456 and sent by itself', async (typed) => {
+  test.each(['12345678', '1234 5678', '1234-5678', '1234–5678', ' 1 2 3 4 5 6 7 8 ', '１２３４５６７８', '١٢٣٤٥٦٧٨', 'Your code is 1234 5678.', '\u200e1234\u00a05678'])('%j is read as 12345678 and sent by itself', async (typed) => {
     const page = await gallery.visit('code-sent');
     await page.evaluate(() => { stage.api.script['POST login'] = 'never'; });
     await field(page, 'Code').fill(typed);
-    expect(await settle(() => sent(page), ({ length }) => length > 0)).toEqual([{ call: 'POST login', body: { spec: { method: 'EmailCode', code: '123456' } } }]);
-    expect(await field(page, 'Code').inputValue()).toBe('123456');
+    expect(await settle(() => sent(page), ({ length }) => length > 0)).toEqual([{ call: 'POST login', body: { spec: { method: 'EmailCode', code: '12345678' } } }]);
+    expect(await field(page, 'Code').inputValue()).toBe('1234 5678');
   });
 
-  test.each(['12345', '1234567', 'abcdef', ''])('%j is not sent, and the button says why', async (typed) => {
+  test.each(['1234567', '123456789', 'abcdefgh', ''])('%j is not sent, and the button says why', async (typed) => {
     const page = await gallery.visit('code-sent');
     await field(page, 'Code').fill(typed);
     await button(page, 'Sign in').click();
-    await page.getByText('The code has six digits.').waitFor();
+    await page.getByText('The code has 8 digits.').waitFor();
     expect(await sent(page)).toEqual([]);
   });
 
   test('a right one goes on to the Client', async () => {
     const page = await gallery.visit('code-sent');
-    await page.keyboard.type('123456');
+    await page.keyboard.type('12345678');
     await left(page);
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).toBe('{}');
   });
@@ -140,9 +140,9 @@ describe('the code', () => {
     const page = await gallery.visit('code-wrong');
     await page.locator('#code-error').getByText('That code is not right. 3 tries left.').waitFor();
     const [value, from, to] = await field(page, 'Code').evaluate((one: HTMLInputElement) => [one.value, one.selectionStart, one.selectionEnd]);
-    expect([value, from, to, await focused(page)]).toEqual(['123456', 0, 6, 'code']);
-    await field(page, 'Code').fill('12345');
-    await field(page, 'Code').fill('123456');
+    expect([value, from, to, await focused(page)]).toEqual(['1234 5678', 0, 9, 'code']);
+    await field(page, 'Code').fill('1234567');
+    await field(page, 'Code').fill('12345678');
     await page.evaluate(() => stage.api.settled());
     expect(await sent(page)).toHaveLength(1);
     await button(page, 'Sign in').click();
@@ -152,7 +152,7 @@ describe('the code', () => {
   test('with no tries left the new code has the focus', async () => {
     const page = await gallery.visit('code-no-tries');
     await page.locator('#code-error').getByText('no tries are left').waitFor();
-    expect(await focused(page)).toBe('resend');
+    expect(await settle(() => focused(page), (at) => at === 'resend')).toBe('resend');
     await page.keyboard.press('Enter');
     expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'A new code is on its way.')).toBe('A new code is on its way.');
     expect(await page.locator('#code-error').count()).toBe(0);
@@ -182,7 +182,7 @@ describe('the code', () => {
     const page = await gallery.visit(scene);
     await page.getByRole('alert').getByText(words).waitFor();
     await page.getByText('Reference: c0ffee00').waitFor();
-    expect(await field(page, 'Code').inputValue()).toBe('123456');
+    expect(await field(page, 'Code').inputValue()).toBe('1234 5678');
   });
 
   test('a new one can be asked for when the time has come, which is said once', async () => {
@@ -199,7 +199,7 @@ describe('the code', () => {
     expect(await page.getByRole('status').textContent()).toBe('');
     await page.clock.runFor(61_000);
     expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'You can ask for a new code now.')).toBe('You can ask for a new code now.');
-    expect(await focused(page)).toBe('resend');
+    expect(await settle(() => focused(page), (at) => at === 'resend')).toBe('resend');
     await page.keyboard.press('Enter');
     expect(await settle(() => sent(page), ({ length }) => length > 0)).toHaveLength(1);
   });
@@ -225,5 +225,32 @@ describe('the code', () => {
     expect(await page.getByRole('blockquote').textContent()).toBe('Only members of the Lantern project may sign in to Lantern Notes.');
     expect(await page.getByRole('button').allTextContents()).toEqual(['Cancel and go back to Lantern Notes']);
     expect(await page.locator('main').getAttribute('data-phase')).toBe('error');
+    await page.locator('dl').getByText('Make an account').waitFor();
+    expect(await page.locator('dl dt').allTextContents()).toEqual(['Asked', 'Answer', 'Rule', 'Policy', 'Decision']);
+    const rule = page.getByRole('link', { name: 'Members of the project' });
+    expect([await rule.getAttribute('href'), await rule.getAttribute('target')]).toEqual([new URL('/policy#p-3=&rule=members-of-the-project', page.url()).href, '_blank']);
+  });
+
+  test('a refusal whose decision cannot be read keeps its words and the name of the decision', async () => {
+    const page = await gallery.visit('refused-unread');
+    await page.getByText('pd-7hq2m4').waitFor();
+    expect(await page.locator('dl dt').allTextContents()).toEqual(['Decision']);
+    await page.getByRole('blockquote').waitFor();
+  });
+});
+
+describe('a mail that was not sent', () => {
+  test.each([['mail-deferred', 'could not be sent yet. We keep trying.'], ['mail-failed', 'could not be sent. Check the address.']])('%s: the page says so, where and what to do, in place of where it was sent', async (scene, words) => {
+    const page = await gallery.visit(scene, { viewport: { width: 320, height: 700 } });
+    expect(await page.locator('p[aria-live=polite]').filter({ hasText: 'The email to' }).textContent()).toContain(words);
+    expect(await page.getByText('ada@example.test').count()).toBe(1);
+    expect(await page.getByText('We sent').count()).toBe(0);
+    await button(page, 'Use another address').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  });
+
+  test('is no news where it was: the page names the sender', async () => {
+    const page = await gallery.visit('code-sent');
+    expect(await page.getByText('We sent a code').textContent()).toContain('from sign-in@vestibule.test');
   });
 });

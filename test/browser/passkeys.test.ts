@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join as pathOf } from 'node:path';
@@ -12,8 +12,6 @@ import { axeFindings } from './support/inspection.js';
 import { closeBrowser, Person } from './support/person.js';
 import { focused, go } from './support/visitor.js';
 import { VirtualAuthenticator, type AuthenticatorOptions } from './support/virtual-authenticator.js';
-
-jest.setTimeout(90_000);
 
 let home: TestService;
 const people: Person[] = [];
@@ -36,6 +34,15 @@ const join = async (service: TestService, person: Person, address: string): Prom
   await says(person, 'The passkey is added.');
   await person.page.getByRole('textbox', { name: 'Your name' }).fill('Ada Lovelace');
   await press(person, 'Continue');
+  await person.at('account');
+};
+
+/** Signs in by passkey where the page leads for it; stands on the account page afterwards. */
+const byPasskey = async (person: Person): Promise<void> => {
+  await person.at('LoginRequired');
+  await person.page.getByRole('link', { name: 'I lost all my passkeys' }).waitFor();
+  expect(await person.page.getByRole('textbox').count()).toBe(0);
+  await press(person, 'Sign in with a passkey');
   await person.at('account');
 };
 
@@ -99,6 +106,9 @@ describe.each(['embedded', 'etcd'] as const)('a passkey from its first day to it
     await join(service, person, 'second@example.test');
     const list = page.getByRole('list', { name: 'Passkeys' });
     await press(person, 'Add a passkey');
+    await byPasskey(person);
+    await says(person, 'You have signed in again.');
+    await press(person, 'Add a passkey');
     await says(person, 'This device already has a passkey for your account.');
     await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
     await press(person, 'Add a passkey');
@@ -131,6 +141,8 @@ describe.each(['embedded', 'etcd'] as const)('a passkey from its first day to it
     await page.addInitScript(() => { Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined }); });
     await join(service, person, 'ghost@example.test');
     await press(person, 'Delete Passkey');
+    await confirm(person);
+    await byPasskey(person);
     await confirm(person);
     await says(person, 'You have no passkey yet.');
     expect(await authenticator.count()).toBe(1);
@@ -238,6 +250,8 @@ test('keyboard only: a second passkey is added and named; the keyboard is in its
   const { page } = person;
   await page.addInitScript(() => { HTMLInputElement.prototype.select = function select() { this.setSelectionRange(0, this.value.length) } });   // as the standard has it: the focus stays where it was
   await join(home, person, 'second-keys@example.test');
+  await go(person, 'Add a passkey');
+  await byPasskey(person);
   await authenticator.unplug();
   const second = await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
   await go(person, 'Add a passkey');
@@ -289,6 +303,8 @@ test('password managers find the page, and are told what was deleted', async () 
   const told = () => page.evaluate(() => (globalThis as unknown as { told: { allAcceptedCredentialIds?: string[]; name?: string }[] }).told);
   const toldTimes = (count: number) => page.waitForFunction((least) => (globalThis as unknown as { told: unknown[] }).told.length >= least, count);
   await join(home, person, 'signals@example.test');
+  await press(person, 'Add a passkey');
+  await byPasskey(person);
   await toldTimes(2);
   expect((await told()).map(({ allAcceptedCredentialIds, name }) => allAcceptedCredentialIds?.length ?? name)).toEqual([1, 'signals@example.test']);
   await press(person, 'Delete Passkey');

@@ -59,7 +59,7 @@ test('a policy tried and then put in force at one replica changes the consent th
   expect((await shared(tab, false)).status.reasons).toEqual([{ rule: 'no-addresses-for-app', message: reason }]);
 
   await page.getByRole('checkbox', { name: 'Your profile' }).check();
-  const [back] = await Promise.all([page.waitForRequest(/^http:\/\/localhost:7777\/callback\?/), page.getByRole('button', { name: 'Allow' }).click()]);
+  const [back] = await Promise.all([page.waitForRequest(/^https:\/\/app.example.test\/callback\?/), page.getByRole('button', { name: 'Allow' }).click()]);
   const tokens = await redeem(second, { callback: new URL(back.url()), verifier, client: 'app' });
   expect(tokens.code).toBe(200);
   expect(tokens.body.scope).toBe('openid profile');

@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { closeBrowser, Person } from './support/person.js';
 import { asPerson, reach } from './support/visitor.js';
-
-jest.setTimeout(90_000);
 
 let service: TestService;
 let operator: Tab;
@@ -40,12 +38,13 @@ afterEach(async () => {
 });
 afterAll(async () => { await closeBrowser(); await stopAll() });
 
-test('a visitor reads the text that is judged by, where it comes from, and every rule in words', async () => {
+test('a visitor reads the text that is judged by and every rule in words, and not who wrote it', async () => {
   const person = await arrive();
   const { page } = person;
   await open(person);
   await page.getByRole('heading', { level: 1, name: 'Policy in force', exact: true }).waitFor();
-  await page.getByText('It comes with the service').waitFor();
+  await page.getByText('In force since').first().waitFor();
+  expect(await page.getByText('Put in force by').count()).toBe(0);
   const text = page.getByRole('group', { name: 'Text of policy p-1' });
   expect(await text.locator('.line').evaluateAll((all) => all.map((line) => line.textContent!.replace(/^\n$/, '')).join('\n'))).toBe(original.replace(/\n$/, ''));
   const rule = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Anyone reads policies' }) });
@@ -54,6 +53,14 @@ test('a visitor reads the text that is judged by, where it comes from, and every
   expect(await page.getByRole('heading', { level: 3 }).count()).toBe((original.match(/^@id/gm) ?? []).length);
   await rule.getByRole('link', { name: /in the whole text/ }).click();
   await page.waitForFunction(() => document.activeElement?.textContent === '@id("anyone-reads-policies")');
+  expect(await person.faults()).toEqual([]);
+});
+
+test('an operator reads where it comes from', async () => {
+  const person = await arrive(operator);
+  await open(person);
+  await person.page.getByText('Put in force by').waitFor();
+  await person.page.getByText('It comes with the service').waitFor();
   expect(await person.faults()).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { tab } = await signIn(service, 'op@example.test');
   for (const name of ['alpha', 'beta']) await tab.post('groups', { metadata: { name }, spec: { displayName: name } }).is(201);
   operator = await signedIn(service, tab);
-}, 60_000);
+});
 afterAll(stopAll);
 
 const complete = async (environment: NodeJS.ProcessEnv, ...args: string[]) => {

@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { makeCertificate } from '../../certificate.js';
-import { keyOf, settings, type Setting } from '../../settings.js';
+import { limitSettings } from '../../registry/limit-settings.js';
+import { keyOf, settings } from '../../settings.js';
 import { Following, stopFollowing, vestibule, type Ran } from '../support/command.js';
 import { stopAll, temporary } from '../support/service.js';
 import { exchange } from '../support/tab.js';
@@ -42,10 +43,14 @@ test('check prints every setting that has a value with its source, so that it ca
   expect(lines).toEqual(expect.arrayContaining(['port: 9000 # flag', 'logLevel: warn # VESTIBULE_LOG_LEVEL', 'limitFactor: 1 # default', `dataDir: ${data} # file`, 'operators: "***" # file', 'smtpUrl: "***" # file', 'trustedProxies: ["10.0.0.0/8"] # file', 'auditLogPath: "-" # file', 'etcdCompactionInterval: 300 # default']));
   expect(out).not.toMatch(/hush|ada@/);
   const again = parse(out);
-  const expected = (settings as readonly Setting[]).map(({ flag }) => keyOf(flag)).filter((key) => Object.hasOwn(again, key));
-  expect([Object.keys(again), lines.length]).toEqual([expected, expected.length]);
+  const expected = [...settings.filter(({ limit }) => limit === undefined).map(({ flag }) => keyOf(flag)).filter((key) => Object.hasOwn(again, key)), 'limits'];
+  const limits = Object.keys(limitSettings);
+  expect([Object.keys(again), Object.keys(again.limits), lines.length]).toEqual([expected, limits, expected.length + limits.length]);
   const json = await check(['-o', 'json', '--config', held, '--port=9000', '--email-from', 'a@example.org'], { VESTIBULE_LOG_LEVEL: 'warn' });
-  expect(JSON.parse(json.out)).toEqual({ settings: lines.map((line) => { const [, name, source] = /^(\w+): .* # (\w+)$/.exec(line)!; return { name, value: again[name!], source } }) });
+  expect(JSON.parse(json.out)).toEqual({ settings: lines.filter((line) => line !== 'limits:').map((line) => {
+    const [, within, name, source] = /^( *)(\w+): .* # (\w+)$/.exec(line)!;
+    return within ? { name: `limits.${name}`, value: again.limits[name!], source } : { name, value: again[name!], source };
+  }) });
   expect(existsSync(data)).toBe(false);
 });
 
@@ -80,6 +85,10 @@ test('check says what a start would say of files, all of it at once, and exits w
   writeFileSync(first!, 'a: [');
   expect(await wrong(['--data-dir', cert, '--mock-mail', '--secure-port', '0', '--tls-cert-file', cert, '--tls-private-key-file', open, '--manifests', manifests])).toEqual([
     `--data-dir: ${cert} is not a folder`, `--tls-private-key-file: ${open} can be read by anyone on this machine; take that away: chmod o= ${open}`, expect.stringMatching(/^--manifests: .*a\.yaml: /),
+  ]);
+  const [openKeys, wide] = [put('open.json', '{}', 0o644), (file: string): string => `${file} can be read by anyone on this machine; take that away: chmod o= ${file}`];
+  expect(await wrong([...etcd, '--tls-cert-file', cert, '--tls-private-key-file', open, '--keys-file', openKeys, '--etcd-certfile', cert, '--etcd-keyfile', open])).toEqual([
+    `--keys-file: ${wide(openKeys)}`, `--tls-private-key-file: ${wide(open)}`, `--etcd-keyfile: ${wide(open)}`,
   ]);
 });
 

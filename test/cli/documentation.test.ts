@@ -27,7 +27,7 @@ beforeAll(async () => {
   environment = { ...(await signedIn(service, tab)), HOME: home, PATH: `${dirname(program)}:${process.env.PATH}` };
   await tab.post('groups', { metadata: { name: 'staff' }, spec: { displayName: 'People' } }).is(201);
   await tab.post('groups', { metadata: { name: 'blue', labels: { team: 'blue' } }, spec: { displayName: 'Blue' } }).is(201);
-}, 60_000);
+});
 afterAll(stopAll);
 
 /** Runs a line in a shell; one that goes on is interrupted once it has said something. */

@@ -9,7 +9,7 @@ jest.setTimeout(120_000);
 
 let service: TestService;
 const open: Server[] = [];
-beforeAll(async () => { service = await startTest() }, 60_000);
+beforeAll(async () => { service = await startTest() });
 afterAll(async () => { for (const one of open) { one.closeAllConnections(); one.close() } await stopAll() });
 
 const healthcheck = (...args: readonly string[]): Promise<Ran> => vestibule(['healthcheck', ...args], {});

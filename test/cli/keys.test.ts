@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { rotate } from '../../keysfile.js';
+import { readKeys, rotate } from '../../keysfile.js';
 import { main } from '../../main.js';
 import { Keys, KeysFile } from '../../registry/keys.js';
 import { stopAll, temporary } from '../support/service.js';
@@ -37,6 +37,19 @@ test('a rotation by the command, step by step: what was made before counts until
   expect([read().pairwise, read().dpopNonce, statSync(file).mode & 0o777, existsSync(`${file}.new`)]).toEqual([first.pairwise, first.dpopNonce, 0o600, false]);
 });
 
+test('a keys file that everybody may read is neither read nor rotated; its group may read it', async () => {
+  const open = join(temporary(), 'keys.json');
+  await main(['keys', 'new', open]);
+  for (const mode of [0o640, 0o440]) {
+    chmodSync(open, mode);
+    expect(readKeys(open).signing).toHaveLength(2);
+  }
+  chmodSync(open, 0o644);
+  const wrong = `--keys-file: ${open} can be read by anyone on this machine; take that away: chmod o= ${open}`;
+  expect(() => readKeys(open)).toThrow(wrong);
+  await expect(main(['keys', 'add', open])).rejects.toThrow(wrong);
+});
+
 test('using the newest keys twice is using them once', async () => {
   const twice = join(temporary(), 'keys.json');
   const held = (): KeysFile => KeysFile.parse(JSON.parse(readFileSync(twice, 'utf8')));
@@ -62,7 +75,7 @@ test('a file of before, which does not say whether its last keys are in use, is 
 
 test('what is no keys file is left alone', async () => {
   const other = join(temporary(), 'other.json');
-  writeFileSync(other, '{}');
+  writeFileSync(other, '{}', { mode: 0o600 });
   await expect(main(['keys', 'add', other])).rejects.toThrow(/is not a keys file/);
   await expect(main(['keys', 'add', `${other}.missing`])).rejects.toThrow(/there is no file/);
   await expect(main(['keys', 'turn', other])).rejects.toThrow(/usage: vestibule keys/);

@@ -11,6 +11,7 @@ import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js
 import { put, text } from '../storage/drive.js';
 import { contentOf, using } from '../storage/snapshots.js';
 import { vestibule, type Ran } from '../support/command.js';
+import { passkeyLogin, register, signedInByPasskey, signInByPasskey, withPasskey } from '../support/passkeys.js';
 import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
@@ -73,7 +74,7 @@ describe.each(kinds)('a service on %s, saved while it runs and moved to the othe
     await before.stop();
 
     const restored = await run('snapshot', 'restore', file, ...to.flags);
-    expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^restored .*\nrevisions go on above \d+; the epoch is 1: sessions, codes, links and tokens of before are refused\nRANGE /) });
+    expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^restored .*\nrevisions go on above \d+; the epoch is 1: sessions, codes, links and tokens of before are refused\nas they were at \S+, whatever was removed or changed since: .*\d+ policies; compare with the audit log from then on; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE\nRANGE /) });
     expect(restored.error).toMatch(to.kind === 'embedded' ? /^vestibule: there are no keys in \S+keys\.json/ : /^(vestibule: etcd \S+ is not supported.*\n)?$/);
     const after = await start(to);
     const [person, waiting] = [after.tab(), after.tab()];
@@ -101,6 +102,73 @@ describe.each(kinds)('a service on %s, saved while it runs and moved to the othe
   });
 });
 
+describe.each(kinds)('a restore on %s without what was added since a date', (kind) => {
+  const keys = new Keys(newKeys());
+  const start = async ({ directory, open }: Site, port: number): Promise<TestService> => startTest({ keys, directory, storage: await open(), flags: ['--limit-factor', '1000', '--operators', 'op@example.test', '--port', String(port), '--base-url', `http://localhost:${port}`] });
+  const isOperator = async (service: TestService, address: string): Promise<boolean> => (await (await signIn(service, address)).tab.get('groups')).code === 200;
+
+  test('has older passkeys, but none registered since, and neither their counts nor their claims of a credential; operators are those of the settings', async () => {
+    const [from, to] = [site(other(kind)), site(kind)];
+    const [port] = await freePorts(1) as [number];
+    const before = await start(from, port);
+    await createClient(before, 'app');
+    const operator = (await signIn(before, 'op@example.test')).tab;
+    await operator.post('groups', { metadata: { name: 'staff' }, spec: { displayName: 'Staff', members: ['mal@example.test'] } }).is(201);
+    const ada = await signedInByPasskey(before, 'ada@example.test');
+    await new Promise((resolve) => { setTimeout(resolve, 1100) });
+    const since = new Date().toISOString();
+    const { authenticator: late, answer } = await register(before, ada.tab);
+    await answer.is(201);
+    const mal = await withPasskey(before, 'mal@example.test');
+    await operator.post('groups', { metadata: { name: 'operators' }, spec: { displayName: 'Operators', members: ['mal@example.test', 'op@example.test'] } }).is(201);
+    await before.tab().delete('mockmessages').is(200);
+    expect(await isOperator(before, 'mal@example.test')).toBe(true);
+    const file = join(temporary(), 'a.snapshot');
+    expect((await run('snapshot', 'save', file, ...from.flags)).code).toBe(0);
+    await before.stop();
+
+    const restored = await run('snapshot', 'restore', file, '--revoke-since', since, ...to.flags);
+    expect(restored.code).toBe(0);
+    expect(restored.out).toContain(`left out: 2 passkeys registered since ${since}, of 2 accounts, 1 of which have none left and sign in by mail\nleft out: Group operators, whose members may have been added since; until it lists members again, operators are those of the setting --operators\nRANGE`);
+    expect(restored.out).toMatch(/^objects\/passkeys +1 /m);
+    expect(restored.out).not.toContain('--revoke-since DATE');
+    const after = await start(to, port);
+    for (const gone of [late, mal.authenticator]) await (await passkeyLogin(after, gone)).answer.fails(422, 'Invalid');
+    const { tab } = await signInByPasskey(after, ada.authenticator);
+    expect((await tab.get('accounts/~').is(200)).body.status.passkeys).toBe(1);
+    expect((await tab.get('passkeys').is(200)).body.items).toHaveLength(1);
+    await (await register(after, tab, late)).answer.is(201);
+    expect(await isOperator(after, 'mal@example.test')).toBe(false);
+    expect(await isOperator(after, 'op@example.test')).toBe(true);
+    const chief = (await signIn(after, 'op@example.test')).tab;
+    expect((await chief.get('groups').is(200)).body.items.map(({ metadata }: any) => metadata.name)).toEqual(['staff']);
+    await after.stop();
+  });
+
+  test('keeps Group operators where it was made before and never changed, and leaves it out where it was changed', async () => {
+    const [from, to] = [site(other(kind)), site(kind)];
+    const [port] = await freePorts(1) as [number];
+    const before = await start(from, port);
+    await createClient(before, 'app');
+    const operator = (await signIn(before, 'op@example.test')).tab;
+    await operator.post('groups', { metadata: { name: 'operators' }, spec: { displayName: 'Operators', members: ['op@example.test', 'mal@example.test'] } }).is(201);
+    await new Promise((resolve) => { setTimeout(resolve, 1100) });
+    const since = new Date().toISOString();
+    const [unchanged, changed] = [join(temporary(), 'a'), join(temporary(), 'b')];
+    expect((await run('snapshot', 'save', unchanged, ...from.flags)).code).toBe(0);
+    await operator.patch('groups/operators', { spec: { members: ['op@example.test', 'eve@example.test'] } }).is(200);
+    expect((await run('snapshot', 'save', changed, ...from.flags)).code).toBe(0);
+    await before.stop();
+    const kept = await run('snapshot', 'restore', unchanged, '--revoke-since', since, ...to.flags);
+    expect(kept).toMatchObject({ code: 0, out: expect.stringContaining('left out: 0 passkeys') });
+    expect(kept.out).toContain('Group operators was not changed since, and stays\n');
+    expect(kept.out).toMatch(/^objects\/groups +1 /m);
+    const left = await run('snapshot', 'restore', changed, '--revoke-since', since, ...site(kind).flags);
+    expect(left).toMatchObject({ code: 0, out: expect.stringContaining('left out: Group operators') });
+    expect(left.out).not.toMatch(/^objects\/groups /m);
+  });
+});
+
 /** A store with something in it. */
 async function filled(kind: Kind): Promise<Site> {
   const place = site(kind);
@@ -112,7 +180,7 @@ describe.each(kinds)('with a store on %s', (kind) => {
   test('what help shows works, with variables in place of flags too', async () => {
     const [from, file] = [await filled(kind), join(temporary(), 'vestibule.snapshot')];
     const shown = Object.values(words).flatMap(({ usage, examples = [] }) => (/^(snapshot|epoch) /.test(usage) ? examples : []));
-    expect(shown.length).toBe(4);
+    expect(shown.length).toBe(5);
     for (const example of shown) {
       const place = / save | epoch /.test(` ${example}`) ? from : site(example.includes('--etcd-servers') ? 'etcd' : 'embedded');
       const args = example.replace(/ --(data-dir|etcd-servers).*/, '').replace('vestibule.snapshot', file).split(' ');
@@ -159,6 +227,11 @@ test('what is wrong is said in one line, wrong usage ends with 2', async () => {
   expect(await run('snapshot', 'save', 'x')).toEqual(failed('which store? give --data-dir or --etcd-servers', 2));
   expect(await run('snapshot', 'save', 'x', '--data-dir', 'a', '--etcd-servers', 'http://localhost:1')).toEqual(failed('--data-dir and --etcd-servers are both given: one store at a time', 2));
   expect(await run('snapshot', 'save', 'x', '--etcd-servers', 'http://etcd.example.test:2379')).toEqual(failed('--etcd-servers: http://etcd.example.test:2379 must be https, or http on loopback', 2));
+  for (const [date, shown] of [['yesterday', '"yesterday"'], ['2025-02-30', '"2025-02-30"'], ['2025-1-1', '"2025-1-1"'], ['2025-01-01T10:00', '"2025-01-01T10:00"'], ['2025-01-01T25:00:00Z', '"2025-01-01T25:00:00Z"'], ['', '""'], ['1e3', '"1e3"']] as const) {
+    expect(await run('snapshot', 'restore', file, '--data-dir', join(folder, 'target'), '--revoke-since', date)).toEqual(failed(`--revoke-since must be a date such as 2025-11-01, or a time such as 2025-11-01T09:30:00Z (got ${shown})`, 2));
+  }
+  expect(await run('snapshot', 'restore', file, '--data-dir', join(folder, 'target'), '--revoke-since', '2999-01-01')).toMatchObject({ code: 2, out: '', error: expect.stringMatching(/^vestibule: --revoke-since 2999-01-01 is after \S+ was saved \(\S+Z\): nothing in it was added since then; give an earlier date, or leave the flag out\n$/) });
+  expect(await run('snapshot', 'save', join(folder, 'b'), '--revoke-since', '2025-01-01', ...place.flags)).toEqual(failed('--revoke-since is a flag of snapshot restore alone', 2));
   expect(await run('snapshot', 'save', 'x', '--bogus')).toMatchObject({ code: 2, error: expect.stringContaining("'--bogus'") });
   for (const word of ['snapshot', 'epoch']) for (const args of [[word, '--help'], ['help', word], [word, 'x', '--help']]) expect(await run(...args)).toMatchObject({ code: 0, error: '', out: expect.stringContaining('--etcd-servers URLS') });
   expect(await run('snapshot', 'save', file, ...place.flags)).toEqual(failed(`${file} exists already: a snapshot overwrites nothing`));

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await createClient(service, 'app');
   ({ tab } = await signIn(service, 'op@example.test'));
   operator = await signedIn(service, tab);
-}, 60_000);
+});
 afterAll(async () => { await stopFollowing(); await stopAll() });
 
 /** A service on that store with somebody who may do all. */

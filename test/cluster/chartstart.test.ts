@@ -43,7 +43,7 @@ test('what is rendered for a front proxy believes its certificates, over TLS of 
 test('the first operator is whom the values name, until the Group of the how-to lists somebody', async () => {
   const page = 'docs/how-to/kubernetes.md';
   const [trial, , { manifests }] = valuesIn(page);
-  manifests['my-app.yaml'].spec.redirectURIs = ['http://localhost:7777/callback'];
+  manifests['my-app.yaml'].spec.redirectURIs = ['https://app.example.test/callback'];
   const pod = here.start(await helm!.render(['--values', valuesFile({ ...trial, manifests })]));
   const [baseURL, url] = await pod.ready;
   const service = { tab: () => new Tab(url!, baseURL!) };

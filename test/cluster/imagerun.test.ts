@@ -83,7 +83,7 @@ metadata: { name: app }
 spec:
   displayName: The app
   type: Public
-  redirectURIs: [http://localhost:7777/callback]
+  redirectURIs: [https://app.example.test/callback]
   scopes: [{ name: openid, required: true }, { name: email, required: true }]
 `;
 
@@ -158,7 +158,7 @@ test('confined as the chart confines it, it serves sign-ins from its volume, end
 
   const next = await serve(embedded, [kept], service.port);
   const { I } = await begin(next, { tab: begun.tab });
-  expect(I).toMatch(/^http:\/\/localhost:7777\/callback\?code=/);
+  expect(I).toMatch(/^https:\/\/app.example.test\/callback\?code=/);
   expect(await next.container.stop()).toBe(0);
 });
 

@@ -35,3 +35,14 @@ test('every page of the documentation is in its index, and once', () => {
   const own = pages().filter((page) => page.startsWith('docs/') && page !== 'docs/README.md' && !/\/runbooks\/(?!README)/.test(page));
   expect(own.filter((page) => !listed.includes(page))).toEqual([]);
 });
+
+/** How many cells a line of a table has, and two. */
+const cellsOf = (line: string): number => line.replaceAll('\\|', '').split('|').length;
+
+test('every table has as many headings as columns: another one is shown as text', () => {
+  const wrong = pages().flatMap((page) => {
+    const lines = proseOf(page).split('\n');
+    return lines.flatMap((line, i) => (/^\|[ :|-]+\|$/.test(line) && line.includes('-') && cellsOf(line) !== cellsOf(lines[i - 1] ?? '') ? `${page}: ${lines[i - 1]}` : []));
+  });
+  expect(wrong).toEqual([]);
+});

@@ -43,7 +43,7 @@ beforeAll(async () => {
     if (proxy.exitCode !== null) throw new Error(said);
     return fetch(`${self}/ping`).then(({ status }) => status, () => 0);
   }, (status) => status === 200);
-}, 60_000);
+});
 
 afterAll(async () => {
   proxy?.kill();

@@ -6,7 +6,7 @@ import { read } from './pages.js';
 const never = [
   'credential_request_denied', 'expired_login_hint_token', 'invalid_authorization_details', 'invalid_binding_message', 'invalid_client_attestation', 'invalid_client_metadata', 'invalid_credential_request', 'invalid_nonce',
   'invalid_proof', 'invalid_request_object', 'invalid_software_statement', 'invalid_user_code', 'missing_user_code', 'registration_not_supported', 'transaction_failed', 'unapproved_software_statement',
-  'unknown_credential_configuration', 'unknown_credential_identifier', 'unknown_user_id', 'unmet_authentication_requirements', 'use_attestation_challenge', 'use_fresh_attestation',
+  'unknown_credential_configuration', 'unknown_credential_identifier', 'unknown_user_id', 'use_attestation_challenge', 'use_fresh_attestation',
 ];
 
 test('every error of the provider that can be met is told of, and no other', () => {

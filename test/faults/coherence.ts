@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../../kinds/index.js';
-import { sessionName } from '../../provider/projection.js';
+import { sessionName } from '../../provider/session-name.js';
 import { recordKey, Records, uidKey } from '../../provider/records.js';
 import { digest, Keys } from '../../registry/keys.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';

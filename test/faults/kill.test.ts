@@ -96,7 +96,7 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
     const { code, verifier, access, redeemed } = tokens!;
     const spent = spentRefresh.at(-1);
     const remembered = spent !== undefined || Date.now() - redeemed < 50_000;
-    const again = await token(spent ? { grant_type: 'refresh_token', refresh_token: spent } : { grant_type: 'authorization_code', code, redirect_uri: 'http://localhost:7777/callback', code_verifier: verifier });
+    const again = await token(spent ? { grant_type: 'refresh_token', refresh_token: spent } : { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.test/callback', code_verifier: verifier });
     expect([again.code, again.body.error]).toEqual([400, 'invalid_grant']);
     if (remembered) expect((await userinfo(access)).code).toBe(401);
   }));

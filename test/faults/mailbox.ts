@@ -46,8 +46,9 @@ export class Mailbox {
   #take({ events }: Stream): void {
     for (const { type, object } of events.splice(0)) {
       if (type !== 'ADDED') continue;
-      const { link, code } = object.status as { link: string; code: string };
-      const name = /\/interaction\/([a-z2-7]{32})#/.exec(link)![1]!;
+      const { link = '', code } = object.status as { link?: string; code: string };
+      const name = /\/interaction\/([a-z2-7]{32})#/.exec(link)?.[1];
+      if (name === undefined) continue;
       const mails = this.#byInteraction.get(name) ?? new Map<string, Received>();
       this.#byInteraction.set(name, mails.set(object.metadata.name as string, { code, token: link.split('#token=')[1]! }));
     }

@@ -144,7 +144,7 @@ export class Person {
   }
 
   async #redeem(code: string, verifier: string): Promise<Tokens> {
-    const answer = await this.#token({ grant_type: 'authorization_code', code, redirect_uri: 'http://localhost:7777/callback', client_id: 'app', code_verifier: verifier });
+    const answer = await this.#token({ grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.test/callback', client_id: 'app', code_verifier: verifier });
     return { access: answer.access_token!, code, verifier, redeemed: Date.now(), ...(answer.refresh_token && { refresh: answer.refresh_token }) };
   }
 

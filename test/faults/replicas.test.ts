@@ -21,7 +21,7 @@ metadata: { name: ${name} }
 spec:
   displayName: The one that is ${name}
   type: Public
-  redirectURIs: [http://localhost:7777/callback]
+  redirectURIs: [https://app.example.test/callback]
   scopes: [{ name: openid, required: true }, { name: email, required: true }]
 ${backchannelLogoutURI ? `  backchannelLogoutURI: ${backchannelLogoutURI}\n` : ''}`;
 

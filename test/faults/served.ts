@@ -17,7 +17,7 @@ metadata: { name: app }
 spec:
   displayName: The app
   type: Public
-  redirectURIs: [http://localhost:7777/callback]
+  redirectURIs: [https://app.example.test/callback]
   grantTypes: [authorization_code, refresh_token]
   scopes: [{ name: openid, required: true }, { name: email, required: true }, { name: profile }, { name: offline_access }]
 `;
@@ -53,7 +53,7 @@ export class Served {
     const manifests = join(directory, 'manifests');
     mkdirSync(manifests, { recursive: true });
     writeFileSync(join(manifests, 'app.yaml'), client);
-    this.#flags = ['serve', '--mock-mail', '--port', String(port), '--manifests', manifests, '--limit-factor', '10', '--trusted-proxies', '127.0.0.1', '--log-level', 'warn', ...flags];
+    this.#flags = ['serve', '--mock-mail', '--port', String(port), '--manifests', manifests, '--limit-factor', '10', '--limits-wrong-codes-per-network', '1000', '--trusted-proxies', '127.0.0.1', '--log-level', 'warn', ...flags];
     this.#up = this.#launch();
   }
 
@@ -96,10 +96,10 @@ export class Served {
   /** Resolves once it listens again; rejects when a start failed. */
   up(): Promise<void> { return this.#up }
 
-  /** SIGKILL, and a start right behind it. */
+  /** SIGKILL, and a start right behind it; as a supervisor does, again while etcd does not answer. */
   kill(): void {
     this.kills += 1;
-    this.#up = this.#end('SIGKILL').then(() => this.#launch());
+    this.#up = this.#end('SIGKILL').then(() => this.#supervised());
     this.#up.catch(() => {});
   }
 
@@ -141,6 +141,15 @@ export class Served {
     const gone = new Promise<number | null>((resolve) => { child.once('exit', resolve) });
     child.kill(signal);
     return gone;
+  }
+
+  async #supervised(starts = 5): Promise<void> {
+    try {
+      await this.#launch();
+    } catch (error) {
+      if (starts === 1 || !this.complaints.endsWith('vestibule: etcd did not answer\n')) throw error;
+      await this.#supervised(starts - 1);
+    }
   }
 
   #launch(): Promise<void> {

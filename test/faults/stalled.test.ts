@@ -22,7 +22,7 @@ beforeAll(async () => {
   storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
   [served] = await Served.replicas(1, temporary(), etcd.endpoint, '', () => ['--operators', 'op@example.test']) as [Served];
   operator = (await signIn(served, 'op@example.test')).tab;
-}, 60_000);
+});
 afterAll(async () => { await served?.end(); await storage?.close(); await etcd?.stop(); await stopAll() });
 
 /** What the process has in memory, in bytes. */

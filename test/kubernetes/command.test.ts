@@ -55,7 +55,7 @@ beforeAll(async () => {
   chmodSync(file('kube'), 0o644);
   expect(await confirmed(['login', service.baseURL, '--certificate-authority', file('tls.crt')])).toMatchObject({ code: 0, out: '' });
   expect(await command('kubeconfig', '-f', file('kube'))).toEqual({ code: 0, out: '', error: `Wrote ${file('kube')}: KUBECONFIG=${file('kube')} kubectl get accounts\n` });
-}, 60_000);
+});
 afterAll(stopAll);
 
 eachKubectl((found) => {

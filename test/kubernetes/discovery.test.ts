@@ -5,7 +5,7 @@ import type { Kubectl } from '../support/kubectl.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;
-beforeAll(async () => { cluster = await openKubernetes() }, 60_000);
+beforeAll(async () => { cluster = await openKubernetes() });
 afterAll(async () => { cluster?.stop(); await stopAll() });
 
 eachKubectl((found) => {

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientAuth, type Pair } from '../../certificate.js';
 import { authority, certificate, saying, startFronted, type Fronted } from '../support/frontproxy.js';
 import { createClient, stopAll } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
-jest.setTimeout(60_000);
 afterAll(stopAll);
 
 const plain = { plain: true } as const;

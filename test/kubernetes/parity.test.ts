@@ -12,11 +12,11 @@ beforeAll(async () => {
   cluster = await openKubernetes();
   for (const [name, members] of [['alpha', ['x@example.test']], ['a-rather-long-name', []]] as const) await cluster.operator.post('groups', { metadata: { name, labels: { team: 'blue', a: 'b' } }, spec: { displayName: `<The> & “${name}”`, members } }).is(201);
   operator = keep(cluster.service.baseURL, cluster.tokens.operator);
-}, 60_000);
+});
 afterAll(async () => { cluster?.stop(); await stopAll() });
 
 /** Ages move on between two commands. */
-const ageless = (text: string): string => text.replaceAll(/ +(\d+[smhdy]\d*[smhdy]?|AGE)(?=\n| +\S+=)/g, ' AGE');
+const ageless = (text: string): string => text.replaceAll(/(?<= )(\d+[smhdy](?:\d+[smhdy])?|AGE) *(?=\n| )/g, 'AGE');
 
 async function same(args: readonly string[], kubectl: Kubectl, environment: NodeJS.ProcessEnv, more: readonly string[] = []): Promise<void> {
   const [theirs, ours] = [await kubectl.run(args), await vestibule([...args, ...more], environment)];

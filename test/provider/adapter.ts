@@ -1,3 +1,4 @@
+import { defaultLimits } from '../../registry/limit-settings.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clockTolerance, StoreAdapter } from '../../provider/adapter.js';
 import { cookieNames } from '../../provider/cookies.js';
@@ -21,8 +22,8 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
     let house: House;
     let close: () => Promise<void>;
     const foundation = (epoch = 0): Foundation => ({
-      store: house.store, storage, keys, settings: { baseURL: house.baseURL, limitFactor: 1 } as Foundation['settings'], authorize: () => ({ allowed: true, reasons: [] }), log: undefined as never,
-      records: new Records(keys, epoch), cookies: cookieNames(house.baseURL), fetch: undefined as never, epoch, groups: { held: () => [], of: async () => [] }, reviews: { ask: async () => new Map() }, suppliers: { named: () => undefined, scopes: [], settled: undefined }, scopes: () => [], stylesheet: () => '', signIns: new SignIns(), count: () => {}, afterwards: () => {},
+      store: house.store, storage, keys, settings: { baseURL: house.baseURL, limitFactor: 1, limits: defaultLimits } as Foundation['settings'], authorize: () => ({ allowed: true, reasons: [] }), log: undefined as never,
+      records: new Records(keys, epoch), cookies: cookieNames(house.baseURL), fetch: undefined as never, epoch, groups: { held: () => [], of: async () => [] }, operatorPasskeys: { held: () => undefined, of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }) }, reviews: { ask: async () => new Map() }, suppliers: { named: () => undefined, scopes: [], settled: undefined }, scopes: () => [], stylesheet: () => '', signIns: new SignIns(), count: () => {}, afterwards: () => {}, touched: () => {},
     });
     const adapter = (model: string, epoch = 0): StoreAdapter => new StoreAdapter(model, foundation(epoch));
     /** A saved Grant to issue under. */

@@ -19,7 +19,7 @@ async function cookiesOf(at: House): Promise<Browser> {
   const rp = at === house ? await RelyingParty.of(at, 'cookies') : undefined;
   const browser = new Browser(at);
   const account = (await at.account()).metadata.name;
-  const begun = rp ? (await rp.begin()).url : new URL(`${at.baseURL}/oauth2/auth?client_id=cookies&response_type=code&scope=openid&redirect_uri=${encodeURIComponent(`${at.baseURL}/cb`)}&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`);
+  const begun = rp ? (await rp.begin()).url : new URL(`${at.baseURL}/oauth2/auth?client_id=cookies&response_type=code&scope=openid&redirect_uri=${encodeURIComponent('https://rp.example.test/cb')}&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`);
   await browser.authorize(begun, { account });
   return browser;
 }
@@ -28,7 +28,7 @@ describe('cookies (B1)', () => {
   test('on loopback http: no prefix, HttpOnly, Lax, no Domain, each signed, each on its own path', async () => {
     const browser = await cookiesOf(house);
     const names = new Set(browser.sent.map((cookie) => cookie.name));
-    expect([...names].sort()).toEqual(['vestibule-interaction', 'vestibule-interaction.sig', 'vestibule-resume', 'vestibule-resume.sig', 'vestibule-session', 'vestibule-session.sig']);
+    expect([...names].sort()).toEqual(['vestibule-browser', 'vestibule-interaction', 'vestibule-interaction.sig', 'vestibule-resume', 'vestibule-resume.sig', 'vestibule-session', 'vestibule-session.sig']);
     for (const { name, value, path, attributes } of browser.sent) {
       expect(attributes).toMatchObject({ httponly: true, samesite: 'lax' });
       expect(attributes).not.toHaveProperty('domain');
@@ -36,7 +36,7 @@ describe('cookies (B1)', () => {
       if (name.startsWith('vestibule-interaction')) expect(path).toMatch(/^\/api\/v1alpha1\/interactions\/[a-z2-7]{32}$/);
       if (name === 'vestibule-interaction') expect(path).toBe(`/api/v1alpha1/interactions/${nameOf(value)}`);
       if (name.startsWith('vestibule-resume')) expect(path).toMatch(/^\/oauth2\/auth\/[\w-]{10,}$/);
-      if (name.startsWith('vestibule-session')) expect(path).toBe('/');
+      if (name.startsWith('vestibule-session') || name === 'vestibule-browser') expect(path).toBe('/');
     }
   });
 
@@ -45,7 +45,7 @@ describe('cookies (B1)', () => {
     const behind = await House.open({ storage, baseURL: 'https://id.example.test' });
     const browser = await cookiesOf(behind);
     const names = new Set(browser.sent.map((cookie) => cookie.name.replace(/\.sig$/, '')));
-    expect([...names].sort()).toEqual(['__Host-vestibule-session', '__Secure-vestibule-interaction', '__Secure-vestibule-resume']);
+    expect([...names].sort()).toEqual(['__Host-vestibule-browser', '__Host-vestibule-session', '__Secure-vestibule-interaction', '__Secure-vestibule-resume']);
     for (const { attributes } of browser.sent) expect(attributes).toMatchObject({ secure: true, httponly: true, samesite: 'lax' });
     for (const { name, path } of browser.sent) if (name.startsWith('__Host-')) expect(path).toBe('/');
     const plain = browser.cookieFor('/')!.replaceAll('__Host-', '');

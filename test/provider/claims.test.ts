@@ -66,7 +66,7 @@ describe.each(['embedded', 'etcd'] as const)('claims that another service suppli
     });
     const account = (await asked.tab.get('accounts/~').is(200)).body.metadata.name;
     const [question] = supplier.questions;
-    expect(question!.body).toEqual({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'ClaimsReview', spec: { account, client: 'app', scopes: ['card'], purpose: 'Preview' } });
+    expect(question!.body).toEqual({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'ClaimsReview', spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' } });
     expect(Object.keys(question!.headers).sort()).toEqual(['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host']);
     expect(JSON.stringify(question)).not.toMatch(/ada@|127\.0\.0\.1|cookie/);
     const keys = jose.createLocalJWKSet((await service.tab().get('/oauth2/jwks', { plain: true }).is(200)).body);
@@ -85,8 +85,12 @@ describe.each(['embedded', 'etcd'] as const)('claims that another service suppli
 
     const reviews = await reviewsOf(asked.tab, 3);
     expect(reviews[0]).toMatchObject({ spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' }, status: { outcome: 'Answered', claims: ['tier', 'points', 'elite', 'lounges'] }, metadata: { ownerReferences: [{ kind: 'Account', name: account }] } });
-    const grant = await until(async () => { const { body } = await asked.tab.get(`grants/${account}-app`).is(200); return body.status.disclosures.length > 0 && body });
-    expect(grant.status.disclosures).toEqual([{ scope: 'card', claims: ['tier', 'points', 'elite', 'lounges'], provider: 'card', lastTimestamp: expect.any(String) }]);
+    const { body: grant } = await asked.tab.get(`grants/${account}-app`).is(200);
+    const times = { firstTimestamp: expect.any(String), lastTimestamp: expect.any(String) };
+    expect(grant.status.disclosures).toEqual([
+      { scope: 'openid', claims: ['sub', 'acr', 'amr', 'auth_time'], provider: 'vestibule', ...times },
+      { scope: 'card', claims: ['tier', 'points', 'elite', 'lounges'], provider: 'card', ...times },
+    ]);
 
     const grace = (await signIn(service, 'grace@example.test', { scope: 'openid' })).tab;
     await grace.get(`claimsreviews/${reviews[0].metadata.name}`).fails(404, 'NotFound');
@@ -140,11 +144,11 @@ describe('a supplier that', () => {
   });
 
   test('hides words of its own in what JSON allows is not believed either, nor is what people should not see (H3)', async () => {
-    const text = (account: string): string => `{"__proto__":{"status":{"claims":{"tier":"${secret}"}}},"spec":{"account":"${account}"},"status":{"__proto__":{"claims":{"tier":"${secret}"}},"claims":{
-      "__proto__":{"tier":"${secret}","sub":"root"},"constructor":{"prototype":{"polluted":"${secret}"}},"prototype":"${secret}","hasOwnProperty":"${secret}","toString":"${secret}","sub":"root","iss":"https://evil.test",
+    const text = (spec: unknown): string => `{"spec":${JSON.stringify(spec)},"status":{"claims":{
+      "toString":"${secret}","sub":"root","iss":"https://evil.test",
       "email":"root@example.test","email_verified":true,"groups":["operators"],"acr":"phr","sid":"x","nonce":"x","at_hash":"x","Tier":"${secret}","tier ":"${secret}",
-      "tier":{"toString":"${secret}"},"nick":"${secret}\\u202e","line":"a\\u0000${secret}","long":"${'y'.repeat(4097)}","points":1e999,"lounges":[["${secret}"]],"many":[${Array.from({ length: 101 }, () => '"x"').join()}],"error":"${secret}"}},"message":"${secret}"}`;
-    supplier.answer = (response, { body }) => { response.setHeader('content-type', 'text/html').end(text(body.spec.account)) };
+      "tier":{"toString":"${secret}"},"nick":"${secret}\\u202e","line":"a\\u0000${secret}","long":"${'y'.repeat(4097)}","points":"1","lounges":[["${secret}"]],"many":[${Array.from({ length: 101 }, () => '"x"').join()}],"error":"${secret}"}},"message":"${secret}"}`;
+    supplier.answer = (response, { body }) => { response.setHeader('content-type', 'text/html').end(text(body.spec)) };
     await supplier.declare(service, 'card', { tier: 'string', nick: 'string', line: 'string', long: 'string', points: 'number', lounges: 'strings', many: 'strings' });
     const asked = await toConsent(service, 'openid card');
     expect(asked.consent[1]).toMatchObject({ preview: [] });
@@ -155,7 +159,21 @@ describe('a supplier that', () => {
     expect(JSON.stringify(asked.consent) + service.logs.join('')).not.toContain(secret);
   });
 
+  const about = (change: Record<string, unknown>): Supplier['answer'] => (response, { body }) => { response.end(JSON.stringify({ ...body, spec: { ...body.spec, ...change }, status: { claims: { tier: 'x' } } })) };
+  const spelled = (claims: string): Supplier['answer'] => (response, { body }) => { response.end(Buffer.from(`{"spec":${JSON.stringify(body.spec)},"status":{"claims":${claims}}}`, 'latin1')) };
+
   test.each<[string, Supplier['answer'], string]>([
+    ['answers for another Client', about({ client: 'other' }), 'Failed'],
+    ['answers for another purpose', about({ purpose: 'Other' }), 'Failed'],
+    ['answers for more scopes', about({ scopes: ['card', 'email'] }), 'Failed'],
+    ['answers for another supplier', about({ provider: 'other' }), 'Failed'],
+    ['answers without saying about what', (response) => { response.end('{"status":{"claims":{"tier":"x"}}}') }, 'Failed'],
+    ['answers a key twice', spelled('{"tier":"x","tier":"y"}'), 'Failed'],
+    ['answers what is not UTF-8', spelled('{"tier":"\xff"}'), 'Failed'],
+    ['answers half of a character', spelled('{"tier":"\\ud800"}'), 'Failed'],
+    ['answers a number that is not safe', spelled('{"tier":"x","points":9007199254740993}'), 'Failed'],
+    ['answers a number without end', spelled('{"tier":"x","points":1e999}'), 'Failed'],
+    ['answers a key that poisons', spelled('{"tier":"x","__proto__":{"tier":"y"}}'), 'Failed'],
     ['answers what is deeper than it is long', (response) => { response.end('['.repeat(60_000)) }, 'Failed'],
     ['answers nothing', (response) => { response.end() }, 'Failed'],
     ['answers null', (response) => { response.end('null') }, 'Failed'],

@@ -25,7 +25,7 @@ describe('a sign-in', () => {
     expect(tokens.claims()).toMatchObject({ sub: account.metadata.name, acr: 'urn:vestibule:acr:email', amr: ['otp'], auth_time: expect.any(Number) });
     expect(tokens.claims()).not.toHaveProperty('email');
     const info = await oidc.fetchUserInfo(rp.config, tokens.access_token, account.metadata.name);
-    expect(info).toEqual({ sub: account.metadata.name, name: 'Ada <Lovelace>', given_name: 'Ada', email: 'ada@example.test', email_verified: true });
+    expect(info).toEqual({ sub: account.metadata.name, name: 'Ada <Lovelace>', given_name: 'Ada', updated_at: expect.any(Number), email: 'ada@example.test', email_verified: true });
   });
 
   test('is two interactions that know each other, each bound to its own cookie', async () => {
@@ -111,9 +111,8 @@ describe('a sign-in', () => {
     const account = (await house.account('noted@example.test')).metadata.name;
     const tokens = await rp.signIn(new Browser(house), { account });
     await oidc.fetchUserInfo(rp.config, tokens.access_token, account);
-    await house.identity.settled();
     const grant = (await house.store.reader(Grant).get(grantName(account, 'noted')))!;
-    expect(grant.status.disclosures.map(({ scope, claims }) => [scope, claims])).toEqual([['profile', ['name', 'given_name']], ['email', ['email', 'email_verified']]]);
+    expect(grant.status.disclosures.map(({ scope, claims }) => [scope, claims])).toEqual([['openid', ['sub', 'acr', 'amr', 'auth_time']], ['profile', ['name', 'given_name', 'updated_at']], ['email', ['email', 'email_verified']]]);
     expect(JSON.stringify(grant)).not.toContain('noted@example.test');
     expect(grant.internal.decision).toBe(1);
   });
@@ -184,7 +183,7 @@ describe('a sign-in', () => {
     expect(switching.text).toContain('document.forms[0].submit()');
     const policy = switching.headers.get('content-security-policy')!;
     expect(policy).toMatch(/script-src 'self' 'sha256-/);
-    expect(policy).toContain(`form-action 'self' ${house.baseURL}`);
+    expect(policy).toContain(`form-action 'self' https://rp.example.test`);
     const xsrf = /name="xsrf" value="([^"]+)"/.exec(switching.text)![1]!;
     const out = await browser.post('/oauth2/logout/confirm', { xsrf, logout: 'yes' });
     const consent = await browser.go(out.location!);

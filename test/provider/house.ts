@@ -1,3 +1,4 @@
+import { defaultLimits } from '../../registry/limit-settings.js';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -43,6 +44,7 @@ export interface HouseOptions {
   keys?: KeysFile;
   authorize?: Authorize;
   baseURL?: string;
+  settings?: Partial<Settings>;
   deps?: Partial<ProviderDeps>;
 }
 
@@ -79,6 +81,9 @@ export async function openStorage(): Promise<{ storage: Storage; reopen(): Promi
 
 const permitted: Decision = { allowed: true, reasons: [] };
 
+/** No operator has a passkey here. */
+const noOperators = { held: () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }), of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }) };
+
 /** One instance of the provider on loopback, with as much of the rest of the server as a sign-in needs. */
 export class House {
   readonly storage: Storage;
@@ -88,10 +93,12 @@ export class House {
   readonly baseURL: string;
   /** Where this very instance listens. */
   readonly address: string;
+  readonly settings: Settings;
   readonly log: string[] = [];
   readonly #closers: (() => Promise<unknown>)[];
 
-  private constructor(parts: { storage: Storage; store: Store; keys: Keys; identity: IdentityProvider; baseURL: string; address: string; closers: (() => Promise<unknown>)[] }) {
+  private constructor(parts: { settings: Settings; storage: Storage; store: Store; keys: Keys; identity: IdentityProvider; baseURL: string; address: string; closers: (() => Promise<unknown>)[] }) {
+    this.settings = parts.settings;
     this.storage = parts.storage;
     this.store = parts.store;
     this.keys = parts.keys;
@@ -107,10 +114,11 @@ export class House {
     const keys = new Keys(options.keys ?? keysFile);
     const house: { it?: House } = {};
     const server = createServer((request, response) => house.it!.#serve(request, response));
+    server.keepAliveTimeout = 0;   // no connection is ended in the moment in which fetch takes it again
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const baseURL = options.baseURL ?? address;
-    const settings: Settings = { baseURL, limitFactor: 1, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, rpID: 'localhost' };
+    const settings: Settings = { baseURL, limitFactor: 1, limits: defaultLimits, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, deviceAuthorization: true, rpID: 'localhost', ...options.settings };
     const log = createLog('silent');
     const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, ClaimsReview, Group];
     const hub = new Hub(storage, kinds, log);
@@ -120,13 +128,13 @@ export class House {
     const outbox = new Outbox(store, keys, log);
     const groups = new Memberships(store, []);
     const suppliers = new Suppliers(store);
-    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, groups, suppliers, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
+    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, groups, operatorPasskeys: noOperators, suppliers, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
     await hub.start();
     await groups.start();
     await suppliers.start();
     outbox.start();
     const closers = [() => closeServer(server), () => identity.it!.settled(), () => outbox.stop(), async () => { groups.stop(); suppliers.stop() }, () => hub.stop(), ...(own ? [() => own.close()] : [])];
-    return (house.it = new House({ storage, store, keys, identity: identity.it, baseURL, address, closers }));
+    return (house.it = new House({ settings, storage, store, keys, identity: identity.it, baseURL, address, closers }));
   }
 
   async close(): Promise<void> { for (const close of this.#closers) await close() }
@@ -155,7 +163,7 @@ export class House {
     return this.store.change(this.store.systemCall(), (tx) => tx.update(Interaction, before.metadata.name, ({ status, internal }) => {
       if (status.phase !== 'LoginRequired') throw new Error(`phase is ${status.phase}`);
       status.phase = 'Authenticated';
-      internal.login = { account: query.get('account')!, method, seconds: Math.floor(Date.now() / 1000), acr: claimsOf[method].acr, amr: [...claimsOf[method].amr] };
+      internal.login = { account: query.get('account')!, method, seconds: Math.floor(Date.now() / 1000), acr: claimsOf(method).acr, amr: [...claimsOf(method).amr] };
     }));
   }
 
@@ -200,7 +208,7 @@ export class House {
     const draft = {
       metadata: { name },
       spec: {
-        displayName: `The ${name}`, redirectURIs: [`${this.baseURL}/cb`], postLogoutRedirectURIs: [], type: 'Confidential', applicationType: 'web',
+        displayName: `The ${name}`, redirectURIs: ['https://rp.example.test/cb'], postLogoutRedirectURIs: [], type: 'Confidential', applicationType: 'web',
         grantTypes: ['authorization_code', 'refresh_token'], subjectType: 'public', idTokenSignedResponseAlg: 'ES256', firstParty: false,
         scopes: [{ name: 'openid', required: true }, { name: 'profile', required: false }, { name: 'email', required: false }, { name: 'offline_access', required: false }],
         ...(spec.type === 'Public' ? {} : { secretHashes: [hashOf(secretOf(name))] }), ...spec,
@@ -240,7 +248,7 @@ const closeServer = (server: Server): Promise<void> => new Promise((done) => { s
 
 /** Waits until a condition holds, up to ten seconds. */
 export async function until<T>(look: () => Promise<T | undefined | false>, what = 'the condition'): Promise<T> {
-  for (let i = 0; i < 400; i += 1) {
+  for (let i = 0; i < 2_400; i += 1) {
     const seen = await look();
     if (seen) return seen;
     await new Promise((resolve) => setTimeout(resolve, 25));

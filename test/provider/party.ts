@@ -5,7 +5,7 @@ import { createClient, type TestService } from '../support/service.js';
 import { mailTo, proceed } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 
-const redirectURI = 'http://localhost:7777/callback';
+const redirectURI = 'https://app.example.test/callback';
 const insecure = { [oauth.allowInsecureRequests]: true };
 
 /** What a Client keeps of an authorization request until the answer comes. */
@@ -44,7 +44,7 @@ export class Party {
 
   /** Declares the Client and discovers the service. */
   static async of(service: TestService, name: string, { auth, spec }: Credentials, more: Partial<ClientSpec> = {}): Promise<Party> {
-    const all: Partial<ClientSpec> = { postLogoutRedirectURIs: ['http://localhost:7777/bye'], grantTypes: ['authorization_code', 'refresh_token'], ...spec, ...more };
+    const all: Partial<ClientSpec> = { postLogoutRedirectURIs: ['https://app.example.test/bye'], grantTypes: ['authorization_code', 'refresh_token'], ...spec, ...more };
     await createClient(service, name, all);
     const issuer = new URL(service.baseURL);
     const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));

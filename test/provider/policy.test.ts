@@ -66,7 +66,7 @@ describe('a scope that policy refuses', () => {
   test('is not released any more, agreed or not', async () => {
     const { rp, account, tokens } = await signedIn('released');
     rule = (question) => question.action !== 'share' || question.facts?.scope !== 'email';
-    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toEqual({ sub: account, name: 'Ada <Lovelace>', given_name: 'Ada' });
+    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toEqual({ sub: account, name: 'Ada <Lovelace>', given_name: 'Ada', updated_at: expect.any(Number) });
   });
 
   test('stays out of a new copy, without a question where it is optional', async () => {
@@ -94,8 +94,8 @@ describe('a scope that policy refuses', () => {
 
 describe('a refresh', () => {
   const offline = async (name: string) => {
-    await house.client(name);
-    const [rp, browser, account] = [await RelyingParty.of(house, name), new Browser(house), (await house.account()).metadata.name];
+    await house.client(name, { type: 'Public' });
+    const [rp, browser, account] = [await RelyingParty.of(house, name, { public: true }), new Browser(house), (await house.account()).metadata.name];
     return { rp, browser, account, tokens: await rp.signIn(browser, { account, method: 'Passkey' }, { scope: 'openid email offline_access', prompt: 'consent' }) };
   };
   const refusing = (asked: string): void => { rule = ({ action, facts }) => !(action === asked || (action === 'share' && facts?.scope === asked)) };

@@ -66,7 +66,7 @@ describe('discovery', () => {
 });
 
 describe('authorization', () => {
-  const base = (name: string): Record<string, string> => ({ client_id: name, response_type: 'code', scope: 'openid', redirect_uri: `${house.baseURL}/cb`, code_challenge: 'x'.repeat(43), code_challenge_method: 'S256', state: 'kept' });
+  const base = (name: string): Record<string, string> => ({ client_id: name, response_type: 'code', scope: 'openid', redirect_uri: 'https://rp.example.test/cb', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256', state: 'kept' });
   const ask = (fields: Record<string, string>): Promise<Response> => get(`/oauth2/auth?${new URLSearchParams(fields)}`, { accept: 'text/html' });
   beforeAll(async () => { await house.client('plain') });
 
@@ -80,11 +80,21 @@ describe('authorization', () => {
     }
   });
 
+  test('with a challenge that is not as long as a SHA-256 in base64url is an error at the Client', async () => {
+    for (const code_challenge of ['x'.repeat(42), 'x'.repeat(44), 'x'.repeat(128), `${'x'.repeat(42)}.`, `${'x'.repeat(42)}~`]) {
+      const back = new URL((await ask({ ...base('plain'), code_challenge })).headers.get('location')!);
+      expect([code_challenge, Object.fromEntries(back.searchParams)]).toEqual([code_challenge, expect.objectContaining({ error: 'invalid_request', iss: house.baseURL, state: 'kept' })]);
+    }
+    expect((await ask(base('plain'))).headers.get('location')).not.toContain('error=');
+  });
+
   test('with any other redirect URI is a page that leads nowhere (K2)', async () => {
-    for (const uri of [`${house.baseURL}/cb/more`, `${house.baseURL}/cb?x=1`, `${house.baseURL}/CB`, 'https://evil.test/cb', `${house.baseURL}/cb#x`]) {
+    for (const uri of ['https://rp.example.test/cb/more', 'https://rp.example.test/cb?x=1', 'https://rp.example.test/CB', 'https://evil.test/cb', 'https://rp.example.test/cb#x']) {
       const answer = await ask({ ...base('plain'), redirect_uri: uri });
       expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
-      expect(await answer.text()).not.toContain('evil.test');
+      const text = await answer.text();
+      expect(text).toContain(`redirect_uri: <code>${uri}</code>`);
+      expect(text).not.toMatch(/(href|action|src)="[^"]*evil/);
     }
   });
 
@@ -93,7 +103,7 @@ describe('authorization', () => {
     const text = await answer.text();
     expect(answer.status).toBe(400);
     expect(text).toContain('<title>Error: This service is not known here</title>');
-    expect(text).not.toContain('alert');
+    expect(text).toContain('client_id: <code>&lt;script&gt;alert(1)&lt;/script&gt;</code>');
     expect(text).not.toContain('oidc-provider');
     expect(text).not.toMatch(/<script|style=|onfocus|https:\/\/fonts/);
   });
@@ -145,13 +155,31 @@ describe('authorization', () => {
     expect((await fetch(`${house.address}/oauth2/auth`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' }, redirect: 'manual' })).status).toBe(400);
   });
 
+  test('a request object is refused in the response mode that it names, and nothing else of it is read', async () => {
+    const object = (text: string): string => `e30.${Buffer.from(text).toString('base64url')}.`;
+    const { state: _, ...fields } = base('plain');
+    const form = await ask({ ...fields, request: object('{"response_mode":"form_post","state":"inside"}') });
+    expect(form.headers.get('content-security-policy')).toContain(`form-action 'self' https://rp.example.test`);
+    const text = await form.text();
+    expect(text).toContain(`action="${fields['redirect_uri']}"`);
+    expect(text).toContain('value="request_not_supported"');
+    expect(text).not.toContain('inside');
+    const others = ['{"response_mode":"query"}', '{"response_mode":"fragment"}', '{"response_mode":["form_post"]}', 'null', '{'].map((one) => ({ request: object(one) }));
+    for (const more of [...others, { request: 'x' }, { request: object('{"response_mode":"form_post"}'), response_mode: 'query' }]) {
+      const answer = await ask({ ...fields, ...more });
+      expect([more, answer.status, answer.headers.get('location')]).toEqual([more, 303, expect.stringContaining('/cb?error=request_not_supported')]);
+    }
+    const elsewhere = await ask({ ...fields, redirect_uri: 'https://evil.test/cb', request: object('{"response_mode":"form_post"}') });
+    expect([elsewhere.status, await elsewhere.text()]).toEqual([400, expect.not.stringContaining('action="https://evil')]);
+  });
+
   test('form_post carries the code in a page whose policy lets it through', async () => {
     const rp = await RelyingParty.of(house, 'plain');
     const browser = new Browser(house);
     await rp.signIn(browser, { account: (await house.account()).metadata.name }, { scope: 'openid' });
     const shown = await browser.go((await rp.begin({ scope: 'openid', response_mode: 'form_post' })).url);
     expect(shown.text).toMatch(/name="code" value="[^"]+"/);
-    expect(shown.headers.get('content-security-policy')).toContain(`form-action 'self' ${house.baseURL}`);
+    expect(shown.headers.get('content-security-policy')).toContain(`form-action 'self' https://rp.example.test`);
     const fragment = await ask({ ...base('plain'), response_mode: 'fragment' });
     expect(fragment.headers.get('location') ?? '').not.toContain('code=');
   });
@@ -193,12 +221,13 @@ describe('headers', () => {
 
 describe('floods', () => {
   test('of what stores something are 429 by client network, as page or as JSON', async () => {
-    const { NetworkLimits } = await import('../../registry/limits.js');
+    const { NetworkLimits } = await import('../../registry/network-limits.js');
     const { openStorage } = await import('./house.js');
     const kept = await openStorage();
     const small = await House.open({ storage: kept.storage, deps: { networkLimits: new NetworkLimits(kept.storage, 0.05) } });
     for (const [path, method] of [['/oauth2/auth', 'GET'], ['/oauth2/device/auth', 'POST'], ['/oauth2/par', 'POST'], ['/oauth2/device', 'GET'], ['/oauth2/logout', 'GET']] as const) {
       const statuses: number[] = [];
+      while (Date.now() % 60_000 > 40_000) await new Promise((resolve) => { setTimeout(resolve, 500) });   // all of them within one window
       for (let i = 0; i < 7; i += 1) statuses.push((await fetch(small.address + path, { method, redirect: 'manual' })).status);
       expect([path, statuses.at(-1), statuses.filter((status) => status === 429)]).toEqual([path, 429, [429]]);
     }

@@ -11,7 +11,7 @@ export class RelyingParty {
   constructor(house: House, config: oidc.Configuration) {
     this.house = house;
     this.config = config;
-    this.redirectURI = `${house.baseURL}/cb`;
+    this.redirectURI = 'https://rp.example.test/cb';
   }
 
   static async of(house: House, name: string, options: { public?: boolean; auth?: oidc.ClientAuth; metadata?: Partial<oidc.ClientMetadata> } = {}): Promise<RelyingParty> {

@@ -45,7 +45,7 @@ const xsrfIn = (text: string): string => /name="xsrf" value="([^"]+)"/.exec(text
 
 describe('signing out on our page', () => {
   test('asks first, then ends the session, its tokens and its cookie, and leads back to the Client', async () => {
-    const after = `${house.baseURL}/cb?signed-out`;
+    const after = 'https://rp.example.test/cb?signed-out';
     await house.client('leaving', { postLogoutRedirectURIs: [after] });
     const rp = await RelyingParty.of(house, 'leaving');
     const account = (await house.account()).metadata.name;
@@ -56,10 +56,10 @@ describe('signing out on our page', () => {
     expect(asked.text).toContain('Sign out?');
     expect(asked.text).not.toContain('<script');
     expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
-    expect(asked.headers.get('content-security-policy')).toContain(`form-action 'self' ${house.baseURL}`);
+    expect(asked.headers.get('content-security-policy')).toContain(`form-action 'self' https://rp.example.test`);
     const done = await browser.post('/oauth2/logout/confirm', { xsrf: xsrfIn(asked.text), logout: 'yes' });
     expect([done.status, done.location!.href]).toEqual([303, `${after}=&state=kept`]);
-    expect(browser.cookieFor('/')).toBeUndefined();
+    expect(browser.cookieFor('/')).toMatch(/^vestibule-browser=[A-Za-z0-9_-]{43}$/);
     expect(await house.sessions(account)).toEqual([]);
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
   });
@@ -93,6 +93,34 @@ describe('signing out on our page', () => {
     for (const hint of [altered, unsigned]) expect((await browser.go(`/oauth2/logout?id_token_hint=${hint}`)).status).toBe(400);
     expect((await browser.go(`/oauth2/logout?id_token_hint=${token}&client_id=other-party`)).status).toBe(400);
     expect((await browser.go(`/oauth2/logout?id_token_hint=${token}&post_logout_redirect_uri=https://evil.test`)).status).toBe(400);
+    expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
+  });
+});
+
+describe('a wrong request to sign out', () => {
+  test('is answered by a page that says what is wrong, repeats nothing of it, and signs nobody out', async () => {
+    for (const name of ['wrong-hint', 'another-app']) await house.client(name);
+    const rp = await RelyingParty.of(house, 'wrong-hint');
+    const account = (await house.account()).metadata.name;
+    const browser = new Browser(house);
+    const { id_token: token } = await rp.signIn(browser, { account });
+    const claims = jose.decodeJwt(token!);
+    const { privateKey } = await jose.generateKeyPair('ES256');
+    const signed = (of: jose.JWTPayload): Promise<string> => new jose.SignJWT(of).setProtectedHeader({ alg: 'ES256', kid: 'other' }).sign(privateKey);
+    const wrong: [string, string][] = [
+      ['id_token_hint=nonsense', 'that cannot be read'],
+      ['id_token_hint=a.b.c', 'that cannot be read'],
+      [`id_token_hint=${await signed({ ...claims, aud: 'nobody' })}`, 'of an app that is not known here'],
+      [`id_token_hint=${token}&client_id=another-app`, 'of another app than the one that it says it is'],
+      [`id_token_hint=${await signed(claims)}`, 'that this service did not issue'],
+      [`id_token_hint=${await signed({ ...claims, iss: 'https://evil.test' })}`, 'that this service did not issue'],
+      [`id_token_hint=${token}&post_logout_redirect_uri=https://evil.test`, 'that is not one of its own'],
+    ];
+    for (const [query, words] of wrong) {
+      const { status, text } = await browser.go(`/oauth2/logout?${query}`);
+      expect([query, status, text.includes('<title>Error: You were not signed out</title>'), text.includes(words)]).toEqual([query, 400, true, true]);
+      for (const sent of ['evil.test', 'nonsense', 'nobody', token!]) expect(text).not.toContain(sent);
+    }
     expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
   });
 });
@@ -147,7 +175,7 @@ describe('telling Clients', () => {
     expect(jose.decodeJwt(listener.tokens[1]!).jti).not.toBe(jose.decodeJwt(first).jti);
     await until(async () => (await house.sessions(account)).length === 0, 'the end');
     listener.close();
-  }, 20_000);
+  });
 
   test('ending one of two browsers leaves the other signed in', async () => {
     await house.client('both');

@@ -20,7 +20,7 @@ test('a start, a sign-in and a sign-out print no notice of the library but the N
     await house.client('shop', { backchannelLogoutURI: 'http://localhost:' + listener.address().port });
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
-    const query = new URLSearchParams({ client_id: 'shop', response_type: 'code', scope: 'openid email', redirect_uri: house.baseURL + '/cb', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' });
+    const query = new URLSearchParams({ client_id: 'shop', response_type: 'code', scope: 'openid email', redirect_uri: 'https://rp.example.test/cb', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' });
     const back = await browser.authorize('/oauth2/auth?' + query, { account });
     for (const path of ['/oauth2/device', '/oauth2/logout', '/oauth2/auth', '/.well-known/openid-configuration']) await browser.go(path);
     const [session] = await house.sessions(account);

@@ -16,9 +16,9 @@ afterAll(async () => {
 
 const offline = { scope: 'openid email offline_access', prompt: 'consent' };
 
-async function signedIn(name: string, parameters: Record<string, string> = offline) {
-  await house.client(name);
-  const rp = await RelyingParty.of(house, name);
+async function signedIn(name: string, parameters: Record<string, string> = offline, type: 'Public' | 'Confidential' = 'Confidential') {
+  await house.client(name, { type });
+  const rp = await RelyingParty.of(house, name, { public: type === 'Public' });
   const account = (await house.account()).metadata.name;
   const browser = new Browser(house);
   return { rp, account, browser, tokens: await rp.signIn(browser, { account }, parameters) };
@@ -26,12 +26,27 @@ async function signedIn(name: string, parameters: Record<string, string> = offli
 
 describe('refresh tokens', () => {
   test('rotate, and the use of an old one ends the whole family (J2, in turn)', async () => {
-    const { rp, tokens, account } = await signedIn('rotating');
+    const { rp, tokens, account } = await signedIn('rotating', offline, 'Public');
     const second = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
     expect(second.refresh_token).not.toBe(tokens.refresh_token);
     expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe('invalid_grant');
     expect((await outcome(oidc.refreshTokenGrant(rp.config, second.refresh_token!))).error).toBe('invalid_grant');
     await expect(oidc.fetchUserInfo(rp.config, second.access_token, account)).rejects.toThrow();
+  });
+
+  test('of a Client that authenticates stay as they are until the last third of their life, so that a lost answer costs nothing', async () => {
+    clock.own();
+    const { rp, tokens } = await signedIn('steady');
+    for (let i = 0; i < 3; i += 1) expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({ refresh_token: tokens.refresh_token });
+    const life = house.settings.limits.refreshTokenLifetime;
+    clock.advance(0.6 * life);
+    expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({ refresh_token: tokens.refresh_token });
+    clock.advance(0.2 * life);
+    const renewed = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
+    expect(renewed.refresh_token).not.toBe(tokens.refresh_token);
+    clock.advance(0.6 * life);
+    expect(await oidc.refreshTokenGrant(rp.config, renewed.refresh_token!)).toMatchObject({ refresh_token: renewed.refresh_token });
+    clock.release();
   });
 
   test('come only with offline_access and prompt=consent', async () => {
@@ -134,10 +149,10 @@ describe('how Clients prove who they are', () => {
     expect(Number(over.headers.get('retry-after'))).toBeLessThanOrEqual(300);
   });
 
-  test('by a signed assertion, for the issuer or the token endpoint, once', async () => {
+  test('by a signed assertion, for the issuer alone, once', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     await house.client('asserting', { tokenEndpointAuthMethod: 'private_key_jwt', jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' } as Record<string, string>] }, secretHashes: [] });
-    const assertion = (aud: string): Promise<string> => new jose.SignJWT({}).setProtectedHeader({ alg: 'ES256', kid: 'one' }).setIssuer('asserting').setSubject('asserting').setAudience(aud).setJti(oidc.randomState()).setIssuedAt().setExpirationTime('1m').sign(privateKey);
+    const assertion = (aud: string | string[]): Promise<string> => new jose.SignJWT({}).setProtectedHeader({ alg: 'ES256', kid: 'one' }).setIssuer('asserting').setSubject('asserting').setAudience(aud).setJti(oidc.randomState()).setIssuedAt().setExpirationTime('1m').sign(privateKey);
     const send = async (jwt: string): Promise<string> => {
       const body = new URLSearchParams({ client_assertion: jwt, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', grant_type: 'refresh_token', refresh_token: 'x' });
       return ((await (await fetch(`${house.address}/oauth2/token`, { method: 'POST', body, headers: { accept: 'application/json' } })).json()) as { error: string }).error;
@@ -145,9 +160,8 @@ describe('how Clients prove who they are', () => {
     const good = await assertion(house.baseURL);
     expect(await send(good)).toBe('invalid_grant');
     expect(await send(good)).toBe('invalid_client');
-    expect(await send(await assertion(`${house.baseURL}/oauth2/token`))).toBe('invalid_grant');
-    expect(await send(await assertion(`${house.baseURL}/oauth2/introspect`))).toBe('invalid_client');
-    expect(await send(await assertion('https://evil.test'))).toBe('invalid_client');
+    const audiences = [`${house.baseURL}/oauth2/token`, `${house.baseURL}/oauth2/introspect`, 'https://evil.test', `${house.baseURL}/`, [house.baseURL], [house.baseURL, 'https://evil.test']];
+    for (const audience of audiences) expect([audience, await send(await assertion(audience))]).toEqual([audience, 'invalid_client']);
     const racing = await assertion(house.baseURL);
     const errors = await Promise.all(Array.from({ length: 10 }, () => send(racing)));
     expect(errors.filter((error) => error === 'invalid_grant')).toHaveLength(1);
@@ -193,8 +207,8 @@ describe('a restart', () => {
   test('keeps sessions, grants and tokens; a raised epoch ends them', async () => {
     const kept = await openStorage();
     const first = await House.open({ storage: kept.storage });
-    await first.client('lasting');
-    const rp = await RelyingParty.of(first, 'lasting');
+    await first.client('lasting', { type: 'Public' });
+    const rp = await RelyingParty.of(first, 'lasting', { public: true });
     const account = (await first.account()).metadata.name;
     const browser = new Browser(first);
     const tokens = await rp.signIn(browser, { account }, offline);
@@ -208,7 +222,7 @@ describe('a restart', () => {
     expect(await second.who(browser.cookieFor('/'))).toMatchObject({ type: 'Account', account });
     const back = await browser.go((await rp.begin({ scope: 'openid email' })).url);
     expect(back.location?.searchParams.get('code')).toBeTruthy();
-    const refresh = (token: string) => fetch(`${second.address}/oauth2/token`, { method: 'POST', headers: { authorization: `Basic ${btoa('lasting:secret-of-lasting')}`, accept: 'application/json' }, body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token }) });
+    const refresh = (token: string) => fetch(`${second.address}/oauth2/token`, { method: 'POST', headers: { accept: 'application/json' }, body: new URLSearchParams({ client_id: 'lasting', grant_type: 'refresh_token', refresh_token: token }) });
     const third = await refresh(used.refresh_token!);
     expect(third.status).toBe(200);
     const { refresh_token: latest } = await third.json() as { refresh_token: string };

@@ -28,7 +28,7 @@ class Teller {
     const key = `objects/things/${name}`;
     this.#queue.push({ revision: this.#revision, changes: [{ key, ...(gone ? {} : { entry: this.#entry(key) }) }] } as Batch);
     this.#wake();
-    await hub.reached(this.#revision, 5_000);
+    await hub.reached(this.#revision, 60_000);
   }
 
   async *#watch(prefix: string, from: number, signal: AbortSignal): AsyncIterable<Batch> {

@@ -64,11 +64,11 @@ describe('the cache', () => {
       await one.put('a', { size });
       expect(await sizeOf(one, 'a')).toBe(size);
     }
-    await two.hub.reached(await revision(), 5_000);
+    await two.hub.reached(await revision(), 60_000);
     expect(await sizeOf(two, 'a')).toBe(50);
     await two.remove('a');
     expect(await sizeOf(two, 'a')).toBeUndefined();
-    await one.hub.reached(await revision(), 5_000);
+    await one.hub.reached(await revision(), 60_000);
     expect(await sizeOf(one, 'a')).toBeUndefined();
   });
 
@@ -93,7 +93,7 @@ describe('the cache', () => {
     const { storage, hold, release } = muffled();
     const [deaf, other] = [await open(storage), await open()];
     await deaf.put('a', { size: 1 });
-    await deaf.hub.reached(await revision(), 5_000);
+    await deaf.hub.reached(await revision(), 60_000);
     expect(await sizeOf(deaf, 'a')).toBe(1);
     hold();
     await until(async () => deaf.hub.silentFor > 100, 'silence');
@@ -120,7 +120,7 @@ describe('what a store tells of a while ago', () => {
     const behind = await open(storage);
     await behind.put('a', { size: 1 });
     await behind.put('b', { size: 1 });
-    await behind.hub.reached(await revision(), 5_000);
+    await behind.hub.reached(await revision(), 60_000);
     for (const name of ['a', 'b']) expect(await sizeOf(behind, name)).toBe(1);
     expect(behind.hub.held('objects/things/a')).toBeDefined();
     const then = performance.now();
@@ -154,11 +154,11 @@ describe('a subscriber', () => {
     await room.put('a', { size: 2 });
     await room.put('a', { size: 3 });
     await room.remove('a');
-    await room.hub.reached(await revision(), 5_000);
+    await room.hub.reached(await revision(), 60_000);
     expect(listener.told.map((line) => line.split(' ').slice(1).join(' '))).toEqual(['- 2', 'a 3', 'a gone']);
     listener.subscription.leave();
     await room.put('a', { size: 9 });
-    await room.hub.reached(await revision(), 5_000);
+    await room.hub.reached(await revision(), 60_000);
     expect(listener.told).toHaveLength(3);
   });
 
@@ -196,7 +196,7 @@ describe('a subscriber', () => {
     const room = await open();
     const from = await revision();
     for (let size = 1; size <= 150; size += 1) await room.put('a', { size });
-    await room.hub.reached(await revision(), 5_000);
+    await room.hub.reached(await revision(), 60_000);
     let [told, asked] = [0, 0];
     let goOn = (): void => {};
     const waiting = new Promise<void>((resolve) => { goOn = resolve });
@@ -206,7 +206,7 @@ describe('a subscriber', () => {
     leave();
     goOn();
     await room.put('a', { size: 151 });
-    await room.hub.reached(await revision(), 5_000);
+    await room.hub.reached(await revision(), 60_000);
     expect([before < 150, told]).toEqual([true, before]);
   });
 
@@ -222,7 +222,7 @@ test('a hub that was cut off past a compaction starts over: watchers are ended, 
   const { storage, hold, release } = muffled();
   const [deaf, other] = [await open(storage), await open()];
   await deaf.put('a', { size: 1 });
-  await deaf.hub.reached(await revision(), 5_000);
+  await deaf.hub.reached(await revision(), 60_000);
   const listener = new Listener(deaf, await revision());
   hold();
   for (let size = 2; size <= 20; size += 1) await other.put('a', { size });

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NetworkLimits, raised, spendFrom, type Limit } from '../../registry/limits.js';
+import { defaultLimits } from '../../registry/limit-settings.js';
+import { raised, spendFrom, type Limit } from '../../registry/limits.js';
+import { NetworkLimits } from '../../registry/network-limits.js';
 import type { StatusError } from '../../registry/status.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { under, type Storage } from '../../storage/storage.js';
@@ -62,9 +64,9 @@ describe('limits by network', () => {
 
   test('hold so many blocks in memory; one more lets go of the oldest alone', async () => {
     let drawn = 0;
-    const empty = { get: async () => ({ revision: 1 }), commit: async () => { drawn += 1; return { committed: true, revision: 1 } } } as unknown as Storage;
+    const empty = { get: async () => ({ revision: 1 }), commit: async (_checks: unknown, [write]: [{ put: string }]) => { drawn += Number(write.put.startsWith('limits/many/')); return { committed: true, revision: 1 } } } as unknown as Storage;
     const limit: Limit = { name: 'many', most: 100, seconds: 60 };
-    const limits = new NetworkLimits(empty);
+    const limits = new NetworkLimits(empty, 1, { ...defaultLimits, limitRecords: 1_000_000 });
     const spend = async (from: number, to: number): Promise<number> => { const before = drawn; for (let i = from; i < to; i += 1) await limits.spend(limit, `net ${i}`, start); return drawn - before };
     expect(await spend(0, 20_000)).toBe(20_000);
     expect(await spend(0, 20_000)).toBe(0);
@@ -79,7 +81,7 @@ describe('limits by network', () => {
     for (let i = 0; i < 20; i += 1) await limits.spend(a!, 'net', start);
     expect(await spent(limits.spend(a!, 'net', start))).toBe(false);
     expect([await spent(limits.spend(b!, 'net', start)), await spent(limits.spend(a!, 'other', start))]).toEqual([true, true]);
-    const { entries } = await storage.list(under('limits/'));
+    const entries = (await storage.list(under('limits/'))).entries.filter(({ key }) => !key.startsWith('limits/limitrecords/'));
     expect(entries).toHaveLength(3);
     expect(entries.every(({ key, expires }) => !key.includes('net') && expires === start + 60_000)).toBe(true);
     expect(raised(a!, 0.05).most).toBe(1);
@@ -103,6 +105,70 @@ describe('limits by network', () => {
     for (let i = 0; i < 10; i += 1) await wrong.spend(limit, 'net', start + 1440 * minute);
     expect(await spent(right.spend(limit, 'net', start))).toBe(true);
     expect(await spent(wrong.spend(limit, 'net', start))).toBe(true);
+  });
+});
+
+describe('limits of nested networks', () => {
+  const limit: Limit = { name: 'nested', most: 10, seconds: 60 };
+  const start = 1_000_000 * 60_000;
+  const limits = { ...defaultLimits, networkFactorMiddle: 2, networkFactorWide: 4 };
+  const site = (subnet: number): string => `2001:db8:7:${subnet.toString(16)}::/64`;
+
+  /** How often each of these networks in turn may, until nobody may any more. */
+  async function drained(replicas: readonly NetworkLimits[], networks: readonly string[], of = limit): Promise<number> {
+    let taken = 0;
+    for (let refused = 0, i = 0; refused < networks.length * replicas.length; i += 1) {
+      if (await spent(replicas[i % replicas.length]!.spend(of, networks[i % networks.length]!, start))) { taken += 1; refused = 0 } else refused += 1;
+    }
+    return taken;
+  }
+
+  test('a /64, the /56 and the /48 around it, an address and its /24 each have a ceiling', async () => {
+    const replicas = (): NetworkLimits[] => [new NetworkLimits(storage, 1, limits), new NetworkLimits(storage, 1, limits)];
+    expect(await drained(replicas(), [site(0x4400)])).toBe(10);
+    expect(await drained(replicas(), Array.from({ length: 20 }, (_, i) => site(0x4400 + i)))).toBe(10);
+    expect(await drained(replicas(), Array.from({ length: 200 }, (_, i) => site(i << 8)))).toBe(20);
+    expect(await drained(replicas(), ['2001:db8:8:1::/64'])).toBe(10);
+    expect(await drained(replicas(), Array.from({ length: 250 }, (_, i) => `198.51.100.${i}`))).toBe(40);
+    expect(await drained(replicas(), ['198.51.101.1'])).toBe(10);
+  });
+
+  test('networks of one site share one record', async () => {
+    const one = new NetworkLimits(storage, 1, limits);
+    for (let i = 0; i < 30; i += 1) await one.spend(limit, site(i << 8), start);
+    expect((await storage.list(under('limits/nested/'))).entries).toHaveLength(1);
+  });
+
+  test('what everybody may is never exceeded by many sites on three replicas, and what is given back can be had again', async () => {
+    const of: Limit = { ...limit, inAll: 57 };
+    const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage, 1, limits));
+    const sites = Array.from({ length: 40 }, (_, i) => `2001:db8:${(i + 1).toString(16)}:1::/64`);
+    const taken = await drained(replicas, sites, of);
+    expect(taken).toBeLessThanOrEqual(57);
+    expect(taken).toBeGreaterThan(50);
+    expect(await replicas[0]!.ratio(of, start)).toBe(1);
+    expect(await spent(replicas[0]!.spend(of, '203.0.113.9', start))).toBe(false);
+    replicas[0]!.giveBack(of, sites[0]!, start);
+    expect(await spent(replicas[0]!.spend(of, sites[0]!, start))).toBe(true);
+    expect(await replicas[0]!.ratio(of, start + 60_000)).toBe(0);
+  });
+
+  test('amounts are taken whole or not at all', async () => {
+    const one = new NetworkLimits(storage, 1, limits);
+    const bytes: Limit = { name: 'bytes', most: 1_000, seconds: 60 };
+    await one.spend(bytes, site(1), start, 900);
+    expect(await spent(one.spend(bytes, site(1), start, 101))).toBe(false);
+    expect(await spent(one.spend(bytes, site(1), start, 100))).toBe(true);
+    expect(await spent(one.spend(bytes, site(1), start, 1))).toBe(false);
+  });
+
+  test('records of limits are counted too: beyond so many a minute, a network that was never seen is refused, and known ones go on', async () => {
+    const one = new NetworkLimits(storage, 1, { ...limits, limitRecords: 25 });
+    const answers: boolean[] = [];
+    for (let i = 0; i < 40; i += 1) answers.push(await spent(one.spend(limit, `2001:db8:${(i + 1).toString(16)}:1::/64`, start)));
+    expect(answers.filter(Boolean)).toHaveLength(25);
+    expect((await storage.list(under('limits/nested/'))).entries).toHaveLength(25);
+    expect([await spent(one.spend(limit, '2001:db8:1:1::/64', start)), await spent(one.spend(limit, '2001:db8:1:2::/64', start))]).toEqual([true, true]);
   });
 });
 

@@ -28,3 +28,10 @@ test('nothing that was logged is lost where the process ends in the same turn, b
     expect(stderr).toContain('"message":"last words"');
   }
 });
+
+test.each(['json', 'text'] as const)('a line of the log as %s holds no character that a reader takes for the end of one', (format) => {
+  const log = createLog('info', { write: (text) => written.push(String(text)) > 0 }, format);
+  log.info({ agent: 'a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg' }, 'x\u2028y\u0085z');
+  expect(written.join('')).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\n]+\n$/);
+  if (format === 'json') expect(JSON.parse(written.join('')).agent).toBe('a\u0085b\u2028c\u2029d\u000be\u000cf\u001cg');
+});

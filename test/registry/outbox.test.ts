@@ -2,6 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Transport } from '../../mail/message.js';
+import { mailWorker } from '../../mail/worker.js';
+import type { Log } from '../../registry/observe.js';
 import type { Outcome, Worker } from '../../registry/outbox.js';
 import { decodeRow, encodeRow, outboxRow } from '../../registry/outboxrow.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
@@ -124,6 +127,22 @@ describe('the outbox', () => {
     await open(one);
     await empty();
     expect(one.ran).toEqual([]);
+  });
+
+  test('AtMostOnce: what takes long is not dropped by another replica while it may still be tried again', async () => {
+    clock.own();
+    let refuse!: (outcome: Outcome) => void;
+    const [slow, other] = [worker('AtMostOnce', (_, attempt) => (attempt > 1 ? { done: true } : new Promise((resolve) => { refuse = resolve }))), worker('AtMostOnce')];
+    const { claimFor } = mailWorker('sign-in@example.test', { transport: {} as Transport }, {} as Log) as Required<Worker>;
+    const room = await open({ ...slow, claimFor });
+    await room.later('errand', {}, { id: 'a' });
+    await until(async () => slow.ran.length === 1, 'the first try');
+    clock.advance(100_000);
+    await open({ ...other, claimFor });
+    await new Promise((resolve) => { setTimeout(resolve, 1_500) });   // another replica waits a second
+    refuse({ done: false, notBefore: Date.now() });
+    await until(async () => slow.ran.length + other.ran.length === 2, 'the second try');
+    await empty();
   });
 
   test('AtLeastOnce: what somebody began and did not finish is taken over when its time has passed, not before', async () => {

@@ -1,3 +1,4 @@
+import { defaultLimits } from '../../registry/limit-settings.js';
 import { z } from 'zod';
 import { Hub } from '../../registry/hub.js';
 import { defineKind, type AnyKind, type Ports, type Settings } from '../../registry/kind.js';
@@ -20,7 +21,7 @@ export const Thing = defineKind({
 });
 
 const keys = new Keys(newKeys());
-const settings: Settings = { baseURL: 'http://localhost:1', limitFactor: 1, epoch: 0, emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, rpID: 'localhost' };
+const settings: Settings = { baseURL: 'http://localhost:1', limitFactor: 1, limits: defaultLimits, epoch: 0, emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, deviceAuthorization: true, rpID: 'localhost' };
 
 /** One replica's registry over a storage: hub, store, and an outbox with these workers. */
 export class Room {

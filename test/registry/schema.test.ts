@@ -3,6 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { actions, kinds } from '../../kinds/index.js';
+import { emailAddress } from '../../kinds/address.js';
+import { CallerMetadata } from '../../registry/metadata.js';
+import { wordsOf } from '../../registry/pattern.js';
 import { Registry } from '../../registry/registry.js';
 import { toJSONSchema, Validator } from '../../registry/schema.js';
 
@@ -66,6 +69,42 @@ test('values are never turned into another type, faults are named once each, and
   expect(validator.check({ n: '1', b: 'true', s: 1 }, 'spec').map(({ field }) => field)).toEqual(['spec.n', 'spec.b', 'spec.s']);
   expect(validator.check({ n: 1, b: true, s: 'x', many: Array.from({ length: 100 }, () => 'x') }, 'spec')).toHaveLength(32);
   expect(validator.check({ n: 1, b: true, s: 'x', many: [1, 'x'] }, 'spec').map(({ field }) => field)).toEqual(['spec.many[1]']);
+});
+
+describe('faults are told in words', () => {
+  const registry = new Registry(kinds, actions);
+  const served = [toJSONSchema(CallerMetadata, 'metadata'), ...kinds.flatMap((kind) => { const { spec, sent } = registry.schemas(kind); return [spec.schema, sent.schema] }), ...registry.actions.flatMap((action) => registry.body(action)?.schema ?? [])];
+  const patterns = (schema: unknown): string[] => (typeof schema !== 'object' || schema === null ? [] : Object.entries(schema).flatMap(([key, value]) => (key === 'pattern' && typeof value === 'string' ? [value] : patterns(value))));
+
+  test('every pattern that is served says what it demands', () => {
+    const all = new Set(served.flatMap(patterns));
+    expect(all.size).toBeGreaterThan(10);
+    expect([...all].filter((source) => !/^must |^has /.test(wordsOf(source) ?? ''))).toEqual([]);
+  });
+
+  test('one a field, the first; neither pattern nor value is shown', () => {
+    const validator = new Validator(toJSONSchema(z.object({
+      email: emailAddress(), short: z.string().min(3).max(5).regex(/^[a-z]*$/), many: z.array(z.number().int().min(1).max(9)).max(2), either: z.union([z.string(), z.array(z.string()), z.boolean()]),
+      flag: z.boolean(), choice: z.enum(['A', 'B']), object: z.object({}), when: z.string().datetime(), some: z.string().min(1),
+    }), 'spec'));
+    const value = { email: 'nobody', short: 'ABCDEF', many: [0, 1.5, 99], either: 1, flag: 'yes', choice: 'C', object: [], when: 'noon', some: '' };
+    expect(Object.fromEntries(validator.check(value, 'spec').map(({ field, message }) => [field, message]))).toEqual({
+      'spec.email': 'Invalid value: must be an email address', 'spec.short': 'Too long: may not be more than 5 characters', 'spec.many': 'Too many: must have at most 2 items',
+      'spec.many[0]': 'Invalid value: must be at least 1', 'spec.many[1]': 'Invalid value: must be a whole number', 'spec.many[2]': 'Invalid value: must be at most 9',
+      'spec.either': 'Invalid value: must be text, or a list, or true or false', 'spec.flag': 'Invalid value: must be true or false', 'spec.choice': 'Unsupported value: supported values: "A", "B"',
+      'spec.object': 'Invalid value: must be an object', 'spec.when': 'Invalid value: must be a time such as 2030-01-31T12:00:00Z', 'spec.some': 'Invalid value: must not be empty',
+    });
+    expect(validator.check(value, 'spec').map(({ field }) => field)).toHaveLength(12);
+  });
+
+  test.each(kinds.map((kind) => [kind.kind, kind.spec] as [string, z.ZodTypeAny]))('of a %s never twice at a field, never by a pattern', (name, schema) => {
+    const validator = new Validator(toJSONSchema(schema, name));
+    fc.assert(fc.property(near(schema), (value) => {
+      const causes = validator.check(structuredClone(value), 'spec');
+      expect(new Set(causes.map(({ field }) => field)).size).toBe(causes.length);
+      for (const { message } of causes) expect(message).not.toMatch(/\^|pattern|must be of another form|NOT|undefined/);
+    }), { numRuns: 200 });
+  });
 });
 
 describe('zod and the validator agree on what they take', () => {

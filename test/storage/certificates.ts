@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,6 +20,7 @@ export function makeCertificates(): Certificates {
   openssl(`req -new ${keyed} -keyout tls.key -out tls.csr -subj /CN=etcd`);
   writeFileSync(at('extensions'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n');
   openssl('x509 -req -in tls.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out tls.crt -days 2 -extfile extensions');
+  chmodSync(at('tls.key'), 0o600);
   const files = { ca: at('ca.crt'), cert: at('tls.crt'), key: at('tls.key') };
   return {
     files,

@@ -56,7 +56,7 @@ describe('etcd is away', () => {
       await increment(storage, 'back').catch(() => undefined);
       for (const [i, result] of results.entries()) await checkOutcome(storage, `${pausedFor}/${i}`, result);
     }
-  }, 30_000);
+  });
 
   async function checkOutcome(storage: Storage, key: string, result: PromiseSettledResult<Committed | Lost>): Promise<void> {
     const { entry } = await settledGet(storage, key);
@@ -100,12 +100,12 @@ describe('etcd is away', () => {
     expect(watched.changes).toHaveLength(told.size);
     for (const [key, revision] of acknowledged) expect([key, told.get(key)]).toEqual([key, revision]);
     await watched.stop();
-  }, 60_000);
+  });
 });
 
 /** Gives etcd its room back: what was compacted is freed in the background, so the pages are given back until a write passes. */
 async function recovered(storage: Storage, endpoint: string): Promise<void> {
-  for (const end = Date.now() + 15_000; ;) {
+  for (const end = Date.now() + 60_000; ;) {
     for (const words of [['defrag'], ['alarm', 'disarm']]) execFileSync('etcdctl', [`--endpoints=${endpoint}`, ...words], { env: { ...process.env, ETCDCTL_API: '3' }, stdio: 'ignore' });
     try { return void await put(storage, { new: '1' }) } catch (error) { if (Date.now() > end) throw error }
   }

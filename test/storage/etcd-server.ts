@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { request } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -120,12 +120,19 @@ async function versionOf(): Promise<string> {
   return /etcd Version: (\S+)/.exec(text)?.[1] ?? 'unknown';
 }
 
-/** Ports nobody listens on now. */
+/** Ports that are free now, below those that the system gives to connections: none of these takes one before it is listened on, or while a killed server is away. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => new Promise<ReturnType<typeof createServer>>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => { resolve(server); });
-  })));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => { server.close(resolve); })));
+  const held: Server[] = [];
+  while (held.length < count) {
+    const server = await holding(20_000 + Math.floor(Math.random() * 12_000));
+    if (server) held.push(server);
+  }
+  const ports = held.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(held.map((server) => new Promise((resolve) => { server.close(resolve); })));
   return ports;
 }
+
+/** A server on this port, or undefined where it is taken. */
+const holding = (port: number): Promise<Server | undefined> => new Promise((resolve) => {
+  const server = createServer().once('error', () => { resolve(undefined) }).listen(port, '127.0.0.1', () => { resolve(server) });
+});

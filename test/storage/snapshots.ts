@@ -4,7 +4,7 @@ import { restoreEmbedded } from '../../storage/embedded/restore.js';
 import { readEmbedded } from '../../storage/embedded/source.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { fillStorage } from '../../storage/etcd/restore.js';
-import { everything, leftOut, type Watcher } from '../../storage/snapshot/contents.js';
+import { everything, leftOut, type Revise, type Watcher } from '../../storage/snapshot/contents.js';
 import { verifySnapshot } from '../../storage/snapshot/read.js';
 import { saveSnapshot, type Saved } from '../../storage/snapshot/save.js';
 import { sourceOf } from '../../storage/snapshot/source.js';
@@ -16,7 +16,7 @@ export interface Site {
   readonly kind: 'embedded' | 'etcd';
   open(options?: { sweeping?: boolean }): Promise<Storage>;
   save(file: string, watcher?: Watcher): Promise<Saved>;
-  restore(file: string, watcher?: Watcher): Promise<Restored>;
+  restore(file: string, watcher?: Watcher, revise?: Revise): Promise<Restored>;
 }
 
 /** Work that nobody looks at and nobody ends. */
@@ -27,7 +27,7 @@ export const embeddedSite = (folder: string): Site => ({
   kind: 'embedded',
   open: ({ sweeping } = {}) => openEmbedded({ directory: join(folder, 'store'), ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }) }),
   save: (file, watcher = unwatched()) => readEmbedded(join(folder, 'store'), (source) => saveSnapshot(source, file, 'test', watcher)),
-  restore: async (file, watcher = unwatched()) => restoreEmbedded(join(folder, 'store'), await verifySnapshot(file), watcher),
+  restore: async (file, watcher = unwatched(), revise) => restoreEmbedded(join(folder, 'store'), await verifySnapshot(file), watcher, revise),
 });
 
 /** A prefix of an etcd. */
@@ -37,9 +37,9 @@ export function etcdSite(endpoint: string, prefix: string): Site {
     kind: 'etcd',
     open: ({ sweeping } = {}) => openEtcd({ ...place, ...(sweeping && { leaseGrace: 0, leaseWidth: 500 }) }),
     save: (file, watcher = unwatched()) => using(openEtcd(place), async (storage) => saveSnapshot(await sourceOf(storage, 'etcd'), file, 'test', watcher)),
-    restore: async (file, watcher = unwatched()) => {
+    restore: async (file, watcher = unwatched(), revise) => {
       const snapshot = await verifySnapshot(file);
-      return using(openEtcd({ ...place, restoring: true }), (storage) => fillStorage(storage, snapshot, watcher));
+      return using(openEtcd({ ...place, restoring: true }), (storage) => fillStorage(storage, snapshot, watcher, revise));
     },
   };
 }

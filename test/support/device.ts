@@ -8,9 +8,10 @@ export async function confirm(tab: Tab, address: string): Promise<void> {
   const { pathname, search } = new URL(address);
   const send = (body: string) => tab.send('POST', '/oauth2/device', { body, headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'same-origin', origin: tab.origin } });
   let page = await tab.navigate(`${pathname}${search}`).is(200);
-  for (let steps = 0; page.code === 200; steps += 1) {
+  const form = (): string => inputs(page.bytes.toString());
+  for (let steps = 0; page.code === 200 && form() !== ''; steps += 1) {
     if (steps === 2) throw new Error('the page asks again');
-    page = await send(inputs(page.bytes.toString()));
+    page = await send(form());
   }
   for (let to = page.headers.location; to;) {
     if (to.startsWith('/api/')) {

@@ -1,5 +1,5 @@
 import { Authenticator, type Asking, type Lies } from './authenticator.js';
-import { begin, mailTo, proceed, signIn, type Begun } from './signin.js';
+import { begin, mailTo, proceed, type Begun } from './signin.js';
 import type { TestService } from './service.js';
 import type { Pending, Tab } from './tab.js';
 
@@ -17,12 +17,23 @@ export async function register(service: TestService, tab: Tab, authenticator = n
   return { authenticator, answer: tab.post('passkeys', { spec: { ...(displayName && { displayName }), credential: authenticator.create(askingOf(service, options), lies, options.user.id) } }) };
 }
 
-/** A person with a passkey, signed in by mail; the notice of it is in the mailbox. */
+/** A new person, who signed up by mail and added a passkey while setting the account up; the notice of it is in the mailbox. */
 export async function withPasskey(service: TestService, address: string, authenticator = new Authenticator()): Promise<{ tab: Tab; authenticator: Authenticator; name: string; account: string }> {
-  const { tab } = await signIn(service, address);
-  const { body } = await (await register(service, tab, authenticator)).answer.is(201);
+  const { tab, I } = await authenticated(service, address);
+  await service.tab().delete('mockmessages').is(200);
+  const options = await challenge(tab, I, 'Register');
+  const { body } = await tab.post(`${I}/passkeys`, { spec: { credential: authenticator.create(askingOf(service, options), {}, options.user.id) } }).is(201);
   await mailTo(service, address);
+  await proceed(tab, (await tab.get(I).is(200)).body.status.returnTo);
   return { tab, authenticator, name: body.metadata.name, account: body.status.account };
+}
+
+/** The same, then signed in by that passkey, as one has to be to change how one signs in. */
+export async function signedInByPasskey(service: TestService, address: string, authenticator = new Authenticator()): ReturnType<typeof withPasskey> {
+  const person = await withPasskey(service, address, authenticator);
+  await service.tab().delete('mockmessages').is(200);
+  const { tab } = await signInByPasskey(service, person.authenticator);
+  return { ...person, tab };
 }
 
 /** What a tab sends to sign in by passkey to a challenge that it asks for. */

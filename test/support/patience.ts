@@ -5,7 +5,7 @@ export async function settles<T>(look: () => PromiseLike<T>, holds: (seen: T) =>
   for (let i = 0; ; i += 1) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (i > 1_000) throw new Error(`it never came about: ${JSON.stringify(seen).slice(0, 600)}`);
+    if (i > 3_000) throw new Error(`it never came about: ${JSON.stringify(seen).slice(0, 600)}`);
     await new Promise((resolve) => { setTimeout(resolve, 20) });
   }
 }
@@ -14,7 +14,7 @@ export async function settles<T>(look: () => PromiseLike<T>, holds: (seen: T) =>
 export async function insists<T>(work: () => Promise<T>): Promise<T> {
   for (let i = 0; ; i += 1) {
     try { return await work() } catch (error) {
-      if (!(error instanceof StatusError) || error.reason !== 'ServiceUnavailable' || i === 20) throw error;
+      if (!(error instanceof StatusError) || error.reason !== 'ServiceUnavailable' || i === 200) throw error;
     }
     await new Promise((resolve) => { setTimeout(resolve, 100) });
   }

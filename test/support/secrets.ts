@@ -32,7 +32,8 @@ export class Secrets {
   note({ headers, body }: Pick<Answer, 'headers' | 'body'>, sent: string | Buffer = ''): void {
     for (const line of headers['set-cookie'] ?? []) this.add(line.slice(line.indexOf('=') + 1).split(';')[0]);
     const target = headers.location;
-    if (target && URL.canParse(target, 'http://localhost')) this.#fields(Object.fromEntries(new URL(target, 'http://localhost').searchParams));
+    const isEcho = target?.startsWith('/oauth2/');   // a form that is led back to its own address: what was sent, not what was given
+    if (target && !isEcho && URL.canParse(target, 'http://localhost')) this.#fields(Object.fromEntries(new URL(target, 'http://localhost').searchParams));
     if (body === null || typeof body !== 'object') return;
     this.#fields(body);
     if (body.access_token) this.#fields(Object.fromEntries(new URLSearchParams(String(sent))));
@@ -53,13 +54,13 @@ export class Secrets {
     if (code) this.#codes.add(code);
   }
 
-  /** Whether a text has one of them; a code of six digits counts where it stands alone. */
+  /** Whether a text has one of them; a code counts where it stands alone. */
   in(text: string): boolean {
     for (let at = 0; at + long <= text.length; at += 1) {
       const those = this.#byBeginning.get(text.slice(at, at + long));
       if (those) for (const one of those) if (text.startsWith(one, at)) return true;
     }
-    return this.#codes.size > 0 && (text.match(/(?<![\w.:-])\d{6}(?![\w.-])/g) ?? []).some((code) => this.#codes.has(code));
+    return this.#codes.size > 0 && (text.match(/(?<![\w.:-])(\d{6,8}|\d{3,4} \d{3,4})(?![\w.-])/g) ?? []).some((code) => this.#codes.has(code.replace(' ', '')));
   }
 
   /** Whether a record's framed object says a claim's value, alone or among other words. */

@@ -50,11 +50,14 @@ export interface TestOptions {
 let etcd: EtcdServer | undefined;
 const started: { stop(): Promise<void> }[] = [];
 const folders: string[] = [];
+/** The keys that the store in a folder was made with: it is served with no others. */
+const keysOf = new Map<string, Keys>();
 
 /** A service on a free port; `stopAll` ends it. */
 export async function startTest(options: TestOptions = {}): Promise<TestService> {
-  const keys = options.keys ?? new Keys(newKeys());
   const directory = options.directory ?? temporary();
+  const keys = options.keys ?? keysOf.get(directory) ?? new Keys(newKeys());
+  keysOf.set(directory, keys);
   const prefix = `/t${Math.random().toString(36).slice(2)}/`;
   if (options.store === 'etcd') etcd ??= await startEtcd();
   const open = (): Promise<Storage> => (options.store === 'etcd' ? openEtcd({ servers: [etcd!.endpoint], prefix }) : openEmbedded({ directory: join(directory, 'store') }));
@@ -78,7 +81,7 @@ async function assemble(options: TestOptions, keys: Keys, directory: string, sto
 }
 
 /** The same storage for a second replica in this process: only the first closes it. */
-const shared = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => {} : Reflect.get(target, name).bind(target)) });
+const shared = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => {} : Reflect.get(target, name)?.bind(target)) });
 
 /** Ends every service this file started, newest first, and the etcd behind them; fails where one of them left a secret behind. */
 export async function stopAll(): Promise<void> {
@@ -101,6 +104,6 @@ export function temporary(): string {
 export async function createClient(service: TestService, name: string, spec: Partial<ClientSpec> = {}): Promise<void> {
   await service.store.change(service.store.systemCall(), (tx) => tx.create(Client, {
     metadata: { name }, status: { secrets: [] }, internal: { secrets: [] },
-    spec: { displayName: `${name} app`, type: 'Public', redirectURIs: ['http://localhost:7777/callback'], scopes: [{ name: 'openid', required: true }, { name: 'email', required: true }, { name: 'profile', required: false }, { name: 'offline_access', required: false }], ...spec } as ClientSpec,
+    spec: { displayName: `${name} app`, type: 'Public', redirectURIs: ['https://app.example.test/callback'], scopes: [{ name: 'openid', required: true }, { name: 'email', required: true }, { name: 'profile', required: false }, { name: 'offline_access', required: false }], ...spec } as ClientSpec,
   }));
 }

@@ -18,15 +18,18 @@ export async function begin(service: Reached, options: { tab?: Tab; client?: str
 
 /** The path of an authorization request with PKCE. */
 export function authorizationPath(client: string, scope: string, verifier: string, parameters: Record<string, string> = {}): string {
-  const query = new URLSearchParams({ client_id: client, response_type: 'code', scope, redirect_uri: 'http://localhost:7777/callback', state: 'state', code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256', ...parameters });
+  const query = new URLSearchParams({ client_id: client, response_type: 'code', scope, redirect_uri: 'https://app.example.test/callback', state: 'state', code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256', ...parameters });
   return `/oauth2/auth?${query}`;
 }
 
-/** The newest mails to an address, newest first, once there is one that `not` lists not. */
-export async function mailTo(service: Reached, address: string, not: readonly string[] = []): Promise<{ name: string; code: string; link: string; token: string; text: string; html: string; subject: string }> {
-  for (let i = 0; i < 400; i += 1) {
+/** Whether a mail is not the notice of a sign-in from a new browser, which comes beside others. */
+export const isNoNotice = ({ subject }: { subject: string }): boolean => !subject.startsWith('A new sign-in');
+
+/** The newest mail to an address, once there is one that `not` lists not and that is wanted: any but notices of new browsers. */
+export async function mailTo(service: Reached, address: string, not: readonly string[] = [], wanted: (status: { code?: string; subject: string }) => boolean = isNoNotice): Promise<{ name: string; code: string; link: string; token: string; text: string; html: string; subject: string }> {
+  for (let i = 0; i < 6_000; i += 1) {
     const { body } = await service.tab().get('mockmessages').is(200);
-    const found = (body.items as any[]).filter(({ metadata, status }) => status.to.toLowerCase() === address.toLowerCase() && !not.includes(metadata.name))
+    const found = (body.items as any[]).filter(({ metadata, status }) => status.to.toLowerCase() === address.toLowerCase() && !not.includes(metadata.name) && wanted(status))
       .sort((a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion))[0];
     if (found) return { name: found.metadata.name, ...found.status, token: found.status.link?.split('#token=')[1] };
     await new Promise((resolve) => { setTimeout(resolve, 10) });
@@ -35,14 +38,14 @@ export async function mailTo(service: Reached, address: string, not: readonly st
 }
 
 /** A code that is not this one. */
-export const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+export const wrong = (code: string): string => String((Number(code) + 1) % 10 ** code.length).padStart(code.length, '0');
 
 /** Signs in by emailed code and, where it is asked for, agrees to `agree` (all scopes by default); the parameters of the redirect back. */
 export async function signIn(service: Reached, address: string, options: Parameters<typeof begin>[1] & { agree?: string[] } = {}): Promise<Begun & { callback: URL }> {
   const begun = await begin(service, options);
   const { tab, I } = begun;
   await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
-  const { code } = await mailTo(service, address);
+  const { code } = await mailTo(service, address, [], (status) => status.code !== undefined);
   await service.tab().delete('mockmessages').is(200);
   const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
   return { ...begun, callback: await proceed(tab, body.status.returnTo, options.agree) };
@@ -62,6 +65,6 @@ export async function proceed(tab: Tab, returnTo: string, agree?: string[]): Pro
 
 /** Redeems the code of a finished sign-in. */
 export async function redeem(service: Reached, { callback, verifier, client }: { callback: URL; verifier: string; client: string }): Promise<{ code: number; body: any }> {
-  const body = new URLSearchParams({ grant_type: 'authorization_code', code: callback.searchParams.get('code')!, redirect_uri: 'http://localhost:7777/callback', client_id: client, code_verifier: verifier }).toString();
+  const body = new URLSearchParams({ grant_type: 'authorization_code', code: callback.searchParams.get('code')!, redirect_uri: 'https://app.example.test/callback', client_id: client, code_verifier: verifier }).toString();
   return service.tab().send('POST', '/oauth2/token', { plain: true, body, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 }

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 
-/** A connection on which a test writes what no client library would. */
+/** A connection, by TLS to an https address, on which a test writes what no client library would. */
 export class RawSocket {
   text = '';
   closed = false;
@@ -8,9 +9,11 @@ export class RawSocket {
   #wake: (() => void)[] = [];
 
   constructor(base: string) {
-    const { hostname, port } = new URL(base);
+    const { hostname, port, protocol } = new URL(base);
+    const host = hostname.replace(/^\[|\]$/g, '');
     const stir = (): void => { for (const wake of this.#wake.splice(0)) wake() };
-    this.socket = connect(Number(port), hostname.replace(/^\[|\]$/g, '')).setEncoding('latin1');
+    const socket = protocol === 'https:' ? connectSecurely({ port: Number(port), host, rejectUnauthorized: false }) : connect(Number(port), host);
+    this.socket = socket.setEncoding('latin1');
     this.socket.on('data', (text: string) => { this.text += text; stir() }).on('close', () => { this.closed = true; stir() }).on('error', () => {});
   }
 

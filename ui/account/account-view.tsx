@@ -1,23 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Recovery } from '../api.js';
 import { Button } from '../base/button.js';
+import { useCollection } from '../base/collection.js';
 import { Latin, say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
 import { Decisions } from '../decisions/decisions.js';
-import type { MessageID } from '../messages/catalog.js';
 import { Data } from './data.js';
 import { Email } from './email.js';
 import { Grants } from './grants.js';
-import { useMe } from './me.js';
-import { Part, toPart } from './part.js';
+import { owned, useMe } from './me.js';
+import { Part, parts, toPart } from './part.js';
 import { Passkeys } from './passkeys.js';
 import { Profile } from './profile.js';
+import { RecoveryNotice } from './recovery.js';
 import { Reviews } from './reviews.js';
 import { Sessions } from './sessions.js';
-
-const parts: readonly (readonly [string, MessageID])[] = [
-  ['profile', 'profile.title'], ['email', 'address.title'], ['passkeys', 'passkeys.title'], ['sessions', 'sessions.title'], ['grants', 'grants.title'],
-  ['decisions', 'account.decisions'], ['reviews', 'reviews.title'], ['data', 'data.title'],
-];
 
 /** Leads to a part without naming it in the address, where a step may stand. */
 function Sections() {
@@ -28,7 +25,7 @@ function Sections() {
   };
   return (
     <nav class="sections" aria-label={say('account.sections')}>
-      <ul>{parts.map(([id, title]) => <li key={id}><a href={`#${id}`} onClick={go(id)}>{say(title)}</a></li>)}</ul>
+      <ul>{parts.map((id) => <li key={id}><a href={`#${id}`} onClick={go(id)}>{say(`part.${id}`)}</a></li>)}</ul>
     </nav>
   );
 }
@@ -38,18 +35,19 @@ function OwnDecisions() {
   const { account } = useMe();
   const [open, setOpen] = useState(false);
   return (
-    <Part id="decisions" title="account.decisions" hint="account.decisions.hint">
+    <Part id="decisions" hint="decisions.hint">
       {open ? <Decisions account={account.metadata.name} /> : <Button press={() => { setOpen(true); toPart('decisions'); }}>{say('account.decisions.show')}</Button>}
     </Part>
   );
 }
 
 /** Where a step belongs. */
-const placeOf = (step: string): string => (step.startsWith('passkey') ? 'passkeys' : step.startsWith('delete') ? 'data' : step);
+const placeOf = (step: string): string => (step.startsWith('passkey') || step === 'recover' ? 'passkeys' : step.startsWith('delete') || step === 'export' ? 'data' : step);
 
 /** Every part of the page; each is read by itself and fails alone. */
 export function AccountView() {
-  const { account, step } = useMe();
+  const { account, step, live } = useMe();
+  const recoveries = useCollection<Recovery>('recoveries', owned(account), live);
   useEffect(() => {
     if (!step) return;
     const place = document.getElementById(placeOf(step));
@@ -58,10 +56,11 @@ export function AccountView() {
   return (
     <View title="account.title" phase="account">
       <p class="lead">{tell('account.lead', { email: <Latin of={account.status.email.address} strong /> })} {say('account.fresh')}</p>
+      <RecoveryNotice recoveries={recoveries} />
       <Sections />
       <Profile />
       <Email />
-      <Passkeys />
+      <Passkeys recoveries={recoveries} />
       <Sessions />
       <Grants />
       <OwnDecisions />

@@ -8,6 +8,9 @@ import { signIn } from './visit.js';
 /** The API wants a newer sign-in for this (403 with that cause). */
 const wantsSignIn = ({ code, details }: Failure): boolean => code === 403 && Boolean(details.causes?.some(({ reason }) => reason === 'ReauthenticationRequired'));
 
+/** No other way to sign in suffices for it. */
+const byPasskey = ({ details: { methods } }: Failure): boolean => methods?.length === 1 && methods[0] === 'Passkey';
+
 /** Something that a person does here: whether it is under way, and what went wrong. */
 export interface Act {
   readonly busy: boolean;
@@ -26,7 +29,7 @@ export function useAct(explain: (failure: Failure) => string | undefined = () =>
   const fail = (thrown: unknown, step: string | undefined): false => {
     if (!(thrown instanceof Failure)) throw thrown;
     if (thrown.code === 401) signIn({ step });
-    else if (wantsSignIn(thrown)) signIn({ step, again: true });
+    else if (wantsSignIn(thrown)) signIn({ step, again: true, byPasskey: byPasskey(thrown) });
     else {
       setFailure(thrown);
       hear(explain(thrown) ?? (thrown.code === 403 ? say('account.refused', { link: '' }) : excuse(thrown)));

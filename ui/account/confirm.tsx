@@ -3,25 +3,29 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { useGuard } from '../base/guard.js';
 import { say } from '../base/message.js';
+import { Fault, type Act } from './act.js';
 
 interface Props {
   /** What would happen, in words. */
   children: ComponentChildren;
-  busy: boolean;
-  confirm: () => void;
+  /** What is being done, and what went wrong; `words` for what it alone can meet. */
+  act: Pick<Act, 'busy' | 'failure'>;
+  words?: string | undefined;
+  confirm: () => unknown;
   keep: () => void;
   /** The keyboard stays where it is. */
   still?: boolean;
 }
 
 /** The second step of whatever takes something away: says what would happen, and takes the keyboard there unless it is `still`. */
-export function Confirm({ children, busy, confirm, keep, still }: Props) {
+export function Confirm({ children, act: { busy, failure }, words, confirm, keep, still }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const ready = useGuard(true);
   useEffect(() => { if (!still) place.current?.focus(); }, []);
   return (
     <div class="confirm" role="group" tabIndex={-1} ref={place} aria-label={say('confirm')}>
       {children}
+      <Fault failure={failure} words={words} />
       <div class="pair">
         <Button look="danger" busy={busy} progress="confirm.progress" press={() => { if (ready()) confirm(); }}>{say('confirm')}</Button>
         <Button press={keep}>{say('confirm.keep')}</Button>

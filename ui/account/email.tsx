@@ -1,118 +1,29 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Account, NewAddress } from '../api.js';
-import { announce } from '../base/announcement.js';
-import { call, type Failure } from '../base/api.js';
+import { useState } from 'preact/hooks';
+import { Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { sure } from '../base/clock.js';
-import { Field } from '../base/field.js';
-import { clockTime, inTime, Latin, say, tell } from '../base/message.js';
+import { Late, usePart } from '../base/late.js';
+import { Latin, say, tell } from '../base/message.js';
 import { Moment } from '../base/moment.js';
-import { useRemaining } from '../base/remaining.js';
-import { isCode, tidyCode } from '../base/code.js';
-import { Fault, useAct, type Act } from './act.js';
+import { Fault } from './act.js';
 import { useMe } from './me.js';
 import { Part, toPart } from './part.js';
-import { signal } from './signal.js';
 import { clearStep } from './visit.js';
 
-const step = 'email';
-
-function AddressForm({ act, sent, give }: { act: Act; sent: (challenge: NewAddress) => void; give: () => void }) {
-  const [email, setEmail] = useState('');
-  const [empty, setEmpty] = useState(false);
-  const wrong = act.failure?.code === 422 ? say('address.invalid') : undefined;
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    setEmpty(!email.trim());
-    if (email.trim()) void act.run(async () => sent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email: email.trim() } })), step);
-  };
-  return (
-    <form class="inset" method="post" noValidate onSubmit={submit}>
-      <Field id="new-email" name="email" type="email" label={say('address.new')} autoComplete="email" inputMode="email" autoCapitalize="none" spellcheck={false} dir="ltr"
-        hint={say('address.note')} value={email} error={empty ? say('address.empty') : wrong} onText={(text) => { setEmail(text); setEmpty(false); }} />
-      <Fault failure={wrong ? undefined : act.failure} />
-      <div class="pair">
-        <Button look="main" submit busy={act.busy} progress="address.sending">{say('address.send')}</Button>
-        <Button press={give}>{say('dismiss')}</Button>
-      </div>
-    </form>
-  );
-}
-
-/** What a code that was not taken means. */
-function wrongCode({ code, details }: Failure): string | undefined {
-  if (code === 410) return say('address.over');
-  if (code === 409) return say('address.taken');
-  if (code !== 422) return undefined;
-  if (details.triesLeft === undefined) return say('address.shape');
-  return details.triesLeft ? say('address.wrong', { tries: details.triesLeft }) : say('address.none');
-}
-
-interface CodeProps { act: Act; challenge: NewAddress; sent: (challenge: NewAddress) => void; use: (code: string) => void; other: () => void }
-
-function CodeForm({ act, challenge: { spec: { email }, status }, sent, use, other }: CodeProps) {
-  const [code, setCode] = useState('');
-  const [malformed, setMalformed] = useState(false);
-  const tried = useRef('');
-  const left = useRemaining(status.resendAfterTimestamp);
-  const first = useRef(status.sentTimestamp);
-  useEffect(() => {   // the focus stays where it was asked for, so that nothing is said over this
-    if (first.current === status.sentTimestamp) return;
-    first.current = status.sentTimestamp;
-    tried.current = '';
-    setCode('');
-    setMalformed(false);
-    announce(say('address.resent'));
-  }, [status.sentTimestamp]);
-  const send = (value: string): void => {
-    setMalformed(!isCode(value));
-    tried.current = value;
-    if (isCode(value)) use(value);
-  };
-  const take = (text: string): void => {
-    const tidy = tidyCode(text);
-    setCode(tidy);
-    setMalformed(false);
-    if (isCode(tidy) && tried.current !== tidy) send(tidy);
-  };
-  const anew = (): void => void act.run(async () => sent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email } })), step);
-  const error = malformed ? say('address.shape') : act.failure && wrongCode(act.failure);
-  return (
-    <form class="inset" method="post" noValidate onSubmit={(event) => { event.preventDefault(); send(code); }}>
-      <p>{tell('address.sent', { email: <Latin of={email} strong />, time: clockTime(status.expirationTimestamp) })}</p>
-      <Field id="new-code" name="code" label={say('address.code')} inputMode="numeric" autoComplete="one-time-code" dir="ltr" class="code" spellcheck={false}
-        value={code} error={error} onText={take} />
-      <Fault failure={error ? undefined : act.failure} />
-      <Button look="main" submit busy={act.busy} progress="address.checking">{say('address.use')}</Button>
-      <div class="ways">
-        <Button off={left > 0} press={anew}>{say('address.again')}{left > 0 && <span class="until"> {inTime(sure(left))}</span>}</Button>
-        <Button press={other}>{say('address.other')}</Button>
-      </div>
-    </form>
-  );
-}
+const change = new Late(() => import('./email-change.js'));
 
 /** The address the person signs in with, and the way to another one. */
 export function Email() {
-  const { account, take, step: resumed } = useMe();
-  const [open, setOpen] = useState(resumed === step);
-  const [challenge, setChallenge] = useState<NewAddress>();
-  const act = useAct(wrongCode);
+  const { account, step } = useMe();
+  const [open, setOpen] = useState(step === 'email');
+  const { here, missing } = usePart(open ? change : undefined);
   const { address, verifiedTimestamp } = account.status.email;
-  const close = (): void => { setOpen(false); setChallenge(undefined); act.clear(); clearStep(); toPart('email'); };
-  const use = (code: string): void => void act.run(async () => {
-    const next = await call<Account>('POST', 'accounts/~/email', { spec: { code } });
-    take(next);
-    close();
-    announce(say('address.done', { email: next.status.email.address }));
-    void signal();
-  }, step);
+  const close = (): void => { setOpen(false); clearStep(); toPart('email'); };
   return (
-    <Part id="email" title="address.title">
+    <Part id="email">
       <p>{tell('address.what', { email: <Latin of={address} strong />, when: <Moment of={verifiedTimestamp} /> })}</p>
       {!open && <Button press={() => setOpen(true)}>{say('address.change')}</Button>}
-      {open && !challenge && <AddressForm act={act} sent={setChallenge} give={close} />}
-      {open && challenge && <CodeForm act={act} challenge={challenge} sent={setChallenge} use={use} other={() => { act.clear(); setChallenge(undefined); }} />}
+      {here && <here.EmailChange close={close} />}
+      {missing && <Fault failure={new Failure(0)} />}
     </Part>
   );
 }

@@ -11,7 +11,7 @@ export function Grants() {
   const { account, live } = useMe();
   const grants = useCollection<Grant>('grants', owned(account), live);
   return (
-    <Part id="grants" title="grants.title" hint="grants.hint">
+    <Part id="grants" hint="grants.hint">
       <Listed of={grants} list="grants.list" none="grants.none" look="things" order={byName} row={(grant) => <GrantRow key={grant.metadata.name} grant={grant} all={grants} />} />
     </Part>
   );

@@ -8,11 +8,15 @@ import type { MessageID } from '../messages/catalog.js';
 import { Fault } from './act.js';
 import { signIn } from './visit.js';
 
+/** The parts of the page, in order. */
+export const parts = ['profile', 'email', 'passkeys', 'sessions', 'grants', 'decisions', 'reviews', 'data'] as const;
+export type PartID = (typeof parts)[number];
+
 /** One part of the page under its heading. */
-export function Part({ id, title, hint, children }: { id: string; title: MessageID; hint?: MessageID; children: ComponentChildren }) {
+export function Part({ id, hint, children }: { id: PartID; hint?: MessageID; children: ComponentChildren }) {
   return (
     <section aria-labelledby={id}>
-      <h2 id={id} tabIndex={-1}>{say(title)}</h2>
+      <h2 id={id} tabIndex={-1}>{say(`part.${id}`)}</h2>
       {hint && <p class="hint">{say(hint)}</p>}
       {children}
     </section>

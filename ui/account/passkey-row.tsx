@@ -3,6 +3,7 @@ import type { Passkey } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { call, type Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
+import { until } from '../base/clock.js';
 import type { Kept } from '../base/collection.js';
 import { Field } from '../base/field.js';
 import { Latin, say, tell } from '../base/message.js';
@@ -19,7 +20,8 @@ import { clearStep } from './visit.js';
 interface Props { passkey: Passkey; last: boolean; isNew: boolean; all: Kept<Passkey> }
 
 function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
-  const { deviceType, backedUp, authenticator, lastUsedTimestamp } = status;
+  const { deviceType, backedUp, authenticator, lastUsedTimestamp, fullStrengthTimestamp } = status;
+  const counts = !fullStrengthTimestamp || until(fullStrengthTimestamp) <= 0;
   return (
     <>
       <p class="words">
@@ -30,6 +32,7 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
         {authenticator.name && <>{tell('passkeys.kept', { name: authenticator.name })} · </>}
         {tell('passkeys.added', { when: <Moment of={metadata.creationTimestamp} /> })} · {lastUsedTimestamp ? tell('passkeys.used', { when: <Moment of={lastUsedTimestamp} /> }) : say('passkeys.unused')}
       </p>
+      {!counts && <p class="hint">{tell('passkeys.counts', { when: <Moment of={fullStrengthTimestamp!} /> })}</p>}
     </>
   );
 }
@@ -71,9 +74,9 @@ const lastOne = ({ code }: Failure): string | undefined => (code === 409 ? say('
 
 function Removal({ passkey: { metadata: { name } }, last, all, keep }: Props & { keep: () => void }) {
   const { account } = useMe();
-  const { busy, failure, run } = useAct(lastOne);
+  const act = useAct(lastOne);
   const remove = async (): Promise<void> => {
-    const gone = await run(async () => { await call('DELETE', `passkeys/${name}`); }, `passkey-delete=${name}`);
+    const gone = await act.run(async () => { await call('DELETE', `passkeys/${name}`); }, `passkey-delete=${name}`);
     if (!gone) return;
     clearStep();
     all.drop(name);
@@ -82,9 +85,8 @@ function Removal({ passkey: { metadata: { name } }, last, all, keep }: Props & {
     void signal();
   };
   return (
-    <Confirm busy={busy} confirm={() => void remove()} keep={keep}>
+    <Confirm act={act} words={act.failure && lastOne(act.failure)} confirm={remove} keep={keep}>
       <p>{last ? tell('passkeys.delete.last', { email: <Latin of={account.status.email.address} /> }) : say('passkeys.delete.ask')}</p>
-      <Fault failure={failure} words={failure && lastOne(failure)} />
     </Confirm>
   );
 }

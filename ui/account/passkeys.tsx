@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Passkey, PasskeyChallenge } from '../api.js';
+import type { Passkey, PasskeyChallenge, Recovery } from '../api.js';
 import { announce } from '../base/announcement.js';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { useCollection } from '../base/collection.js';
+import { useCollection, type Kept } from '../base/collection.js';
 import { Late } from '../base/late.js';
 import { say } from '../base/message.js';
 import { canUsePasskeys, isNumbered } from '../base/passkeys.js';
@@ -11,6 +11,7 @@ import { Fault, useAct } from './act.js';
 import { owned, useMe } from './me.js';
 import { Listed, Part } from './part.js';
 import { PasskeyRow } from './passkey-row.js';
+import { LostPasskeys } from './recovery.js';
 import { signal } from './signal.js';
 import { clearStep } from './visit.js';
 
@@ -30,7 +31,7 @@ async function register(): Promise<Passkey | undefined> {
 }
 
 /** The passkeys of the account: what keeps them, a name for each, and the way to more or fewer. */
-export function Passkeys() {
+export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
   const { account, live, step: resumed } = useMe();
   const passkeys = useCollection<Passkey>('passkeys', owned(account), live);
   const [added, setAdded] = useState<string>();
@@ -57,13 +58,14 @@ export function Passkeys() {
   };
   const last = passkeys.items?.length === 1;
   return (
-    <Part id="passkeys" title="passkeys.title" hint="passkeys.hint">
+    <Part id="passkeys" hint="passkeys.hint">
       <Listed of={passkeys} list="passkeys.list" none="passkeys.none" look="things" order={newestFirst}
         row={(passkey) => <PasskeyRow key={passkey.metadata.name} passkey={passkey} last={last} isNew={passkey.metadata.name === added} all={passkeys} />} />
       {resumed === step && !added && <p class="notice">{say('account.resumed')}</p>}
       {browserSays && <p class="notice bad">{browserSays}</p>}
       <Fault failure={failure} words={failure && explain(failure)} />
       {canUsePasskeys() ? <Button id={step} busy={busy} progress="passkey.adding" press={add}>{say('passkey.add')}</Button> : <p class="hint">{say(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>}
+      {passkeys.items && passkeys.items.length > 0 && <div class="last"><LostPasskeys recoveries={recoveries} resumed={resumed} /></div>}
     </Part>
   );
 }

@@ -12,10 +12,10 @@ import { Part } from './part.js';
 type Claim = keyof Account['spec'];
 type Typed = Partial<Record<Claim, string>>;
 
-const more = ['givenName', 'familyName', 'nickname', 'preferredUsername', 'pictureURI', 'website', 'locale', 'zoneinfo', 'birthdate'] as const satisfies readonly Claim[];
+const more = ['givenName', 'middleName', 'familyName', 'nickname', 'preferredUsername', 'profileURI', 'pictureURI', 'website', 'gender', 'locale', 'zoneinfo', 'birthdate'] as const satisfies readonly Claim[];
 const hinted = new Set<Claim>(['pictureURI', 'locale', 'zoneinfo', 'birthdate']);
-const machine = new Set<Claim>(['pictureURI', 'website', 'locale', 'zoneinfo', 'birthdate']);
-const fills: Partial<Record<Claim, string>> = { displayName: 'name', givenName: 'given-name', familyName: 'family-name', nickname: 'nickname', pictureURI: 'photo', website: 'url', locale: 'language', birthdate: 'bday' };
+const machine = new Set<Claim>(['profileURI', 'pictureURI', 'website', 'locale', 'zoneinfo', 'birthdate']);
+const fills: Partial<Record<Claim, string>> = { displayName: 'name', givenName: 'given-name', middleName: 'additional-name', familyName: 'family-name', nickname: 'nickname', pictureURI: 'photo', website: 'url', locale: 'language', birthdate: 'bday', gender: 'sex' };
 
 /** What was typed and is not so yet: null takes a claim away (RFC 7396). */
 function changes({ spec }: Account, typed: Typed): Partial<Record<Claim, string | null>> {
@@ -71,7 +71,7 @@ export function Profile() {
   };
   const one = (claim: Claim) => <One key={claim} claim={claim} account={account} typed={typed} wrong={wrong.includes(claim)} first={wrong[0] === claim} type={type} />;
   return (
-    <Part id="profile" title="profile.title" hint="profile.hint">
+    <Part id="profile" hint="profile.hint">
       <form method="post" noValidate onSubmit={(event) => void submit(event)}>
         {conflict && <p class="notice warn">{say('profile.conflict')}</p>}
         {wrong.length > 1 && <p class="notice bad">{say('profile.faults', { count: wrong.length })}</p>}

@@ -47,7 +47,7 @@ export function Reviews() {
       (thrown: unknown) => { if (thrown instanceof Failure) setFailure(thrown); else throw thrown; });
   }, [account.metadata.name, live, turn]);
   return (
-    <Part id="reviews" title="reviews.title" hint="reviews.hint">
+    <Part id="reviews" hint="reviews.hint">
       {failure && <Unread failure={failure} again={() => setTurn(turn + 1)} />}
       {!failure && !items && <p class="hint" aria-busy="true">{say('working')}</p>}
       {items?.length === 0 && <p class="lead">{say('reviews.none')}</p>}

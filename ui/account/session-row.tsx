@@ -6,7 +6,7 @@ import { Button } from '../base/button.js';
 import { cap, say, tell } from '../base/message.js';
 import { Moment } from '../base/moment.js';
 import { row } from '../decisions/words.js';
-import { Fault, useAct } from './act.js';
+import { useAct } from './act.js';
 import { Confirm } from './confirm.js';
 import { Hidden } from './hidden.js';
 import { useMe } from './me.js';
@@ -18,13 +18,25 @@ function deviceOf({ status: { client } }: Session): string {
   return browser && os ? say('sessions.device', { browser, os }) : browser || os || say('sessions.unknown');
 }
 
-function Facts({ session: { status } }: { session: Session }) {
+/** When and how it was signed in, for which services, until when, and what happened in it, the newest first. */
+function Facts({ session }: { session: Session }) {
+  const { status } = session;
   const methods = row(status.methods.map((method) => say(`sessions.${method}`)));
   return (
     <>
       <p class="hint">{tell('sessions.since', { when: <Moment of={status.authenticationTimestamp} />, methods: <>{methods}</>, used: <Moment of={status.lastUsedTimestamp} /> })}</p>
       {status.clients.length > 0 && <p class="hint">{tell('sessions.clients', { clients: <>{row(status.clients.map(({ displayName }) => <bdi>{cap(displayName)}</bdi>))}</> })}</p>}
       {!status.signOut && <p class="hint">{tell('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}</p>}
+      {status.recentEvents && (
+        <details>
+          <summary>{say('sessions.events')}</summary>
+          <ul class="told">
+            {[...status.recentEvents].reverse().map(({ type, timestamp, method, browser, client }) => (
+              <li>{tell(`sessions.${type}`, { when: <Moment of={timestamp} />, methods: method && say(`sessions.${method}`), browser, client: client && nameOf(session, client) })}</li>
+            ))}
+          </ul>
+        </details>
+      )}
     </>
   );
 }
@@ -41,19 +53,19 @@ function Ending({ session }: { session: Session }) {
 export function SessionRow({ session, over, ended }: { session: Session; over: boolean; ended: (session: Session) => void }) {
   const { leave } = useMe();
   const [asking, setAsking] = useState(false);
-  const { busy, failure, run, clear } = useAct();
+  const act = useAct();
   const place = useRef<HTMLLIElement>(null);
   const { metadata: { name, deletionTimestamp }, status: { current } } = session;
   const device = deviceOf(session);
   const end = async (): Promise<void> => {
-    const done = await run(async () => ended(await call<Session>('DELETE', `sessions/${name}`)));
+    const done = await act.run(async () => ended(await call<Session>('DELETE', `sessions/${name}`)));
     if (!done) return;
     if (current) { leave('signedout'); return; }
     setAsking(false);
     announce(say('sessions.ended', { device }));
     toPart('sessions');
   };
-  const keep = (): void => { clear(); setAsking(false); requestAnimationFrame(() => place.current?.querySelector('button')?.focus()); };
+  const keep = (): void => { act.clear(); setAsking(false); requestAnimationFrame(() => place.current?.querySelector('button')?.focus()); };
   return (
     <li class="thing" ref={place}>
       <h3><bdi>{cap(device)}</bdi> {current && <span class="word allowed">{say('sessions.current')}</span>}{deletionTimestamp && <span class="word sensitive">{say(over ? 'sessions.over' : 'sessions.ending')}</span>}</h3>
@@ -61,9 +73,8 @@ export function SessionRow({ session, over, ended }: { session: Session; over: b
       {deletionTimestamp && <Ending session={session} />}
       {!deletionTimestamp && !asking && <p class="deeds"><Button look="small" press={() => setAsking(true)}>{tell('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}</Button></p>}
       {!deletionTimestamp && asking && (
-        <Confirm busy={busy} confirm={() => void end()} keep={keep}>
+        <Confirm act={act} confirm={end} keep={keep}>
           <p>{say(current ? 'sessions.end.here' : 'sessions.end.ask')}</p>
-          <Fault failure={failure} />
         </Confirm>
       )}
     </li>

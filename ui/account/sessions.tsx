@@ -5,7 +5,7 @@ import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection, type Kept } from '../base/collection.js';
 import { say } from '../base/message.js';
-import { Fault, useAct } from './act.js';
+import { useAct } from './act.js';
 import { Confirm } from './confirm.js';
 import { owned, useMe } from './me.js';
 import { Listed, Part, toPart } from './part.js';
@@ -36,12 +36,12 @@ function useEnded(): readonly [readonly Session[], (session: Session) => void] {
 
 function Others({ sessions, ended }: { sessions: Kept<Session>; ended: (session: Session) => void }) {
   const [asking, setAsking] = useState(false);
-  const { busy, failure, run, clear } = useAct();
+  const act = useAct();
   const items = sessions.items ?? [];
   const others = items.filter((session) => lives(session) && !session.status.current).length;
   const current = items.find(({ status }) => status.current);
   const end = async (): Promise<void> => {
-    const done = await run(async () => {
+    const done = await act.run(async () => {
       const gone = await call<{ items: Session[] }>('DELETE', `sessions?${new URLSearchParams({ fieldSelector: `metadata.name!=${current!.metadata.name}` })}`);
       for (const session of gone.items) ended(session);
       sessions.again();
@@ -53,9 +53,8 @@ function Others({ sessions, ended }: { sessions: Kept<Session>; ended: (session:
   };
   if (asking && others > 0) {
     return (
-      <Confirm busy={busy} confirm={() => void end()} keep={() => { clear(); setAsking(false); toPart('sessions'); }}>
+      <Confirm act={act} confirm={end} keep={() => { act.clear(); setAsking(false); toPart('sessions'); }}>
         <p>{say('sessions.others.ask', { count: others })}</p>
-        <Fault failure={failure} />
       </Confirm>
     );
   }
@@ -81,7 +80,7 @@ export function Sessions() {
   const left = over.filter(({ metadata }) => !stands.has(metadata.name));
   const shown = { ...sessions, ...(sessions.items && { items: [...sessions.items, ...left] }) };
   return (
-    <Part id="sessions" title="sessions.title">
+    <Part id="sessions">
       <Listed of={shown} list="sessions.list" look="things" order={inOrder} row={(session) => <SessionRow key={session.metadata.name} session={session} over={left.includes(session)} ended={ended} />} />
       <Others sessions={sessions} ended={ended} />
     </Part>

@@ -3,12 +3,13 @@ const wellFormed = /^[a-z-]{1,40}(=[a-z0-9.-]{1,200})?$/;
 
 /**
  * Leaves for a sign-in that comes back to this page. `step` is where to go on afterwards: it travels in the request and
- * comes back with the answer, so that nothing has to be stored. `again` asks even where somebody is signed in.
+ * comes back with the answer, so that nothing has to be stored. `again` asks even where someone is signed in, and
+ * `byPasskey` takes nothing but a passkey.
  */
-export function signIn({ step, again }: { step?: string | undefined; again?: boolean } = {}): void {
+export function signIn({ step, again, byPasskey }: { step?: string | undefined; again?: boolean; byPasskey?: boolean } = {}): void {
   const query = new URLSearchParams({
     client_id: 'vestibule-account', response_type: 'none', scope: 'openid', redirect_uri: `${location.origin}/account`,
-    ...(step && { state: step }), ...(again && { prompt: 'login' }),
+    ...(step && { state: step }), ...(again && { prompt: 'login' }), ...(byPasskey && { vestibule_method: 'Passkey' }),
   });
   location.assign(`/oauth2/auth?${query}`);
 }

@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'preact/hooks';
+
 /** A piece of this page that is fetched when it is likely to be needed. */
 export class Late<T> {
   readonly #fetch: () => Promise<T>;
@@ -13,4 +15,12 @@ export class Late<T> {
       throw thrown;
     }));
   }
+}
+
+/** A part where it is wanted, once it is here; `missing` when it could not be fetched. */
+export function usePart<T>(part: Late<T> | undefined): { here: T | undefined; missing: boolean } {
+  const [missing, setMissing] = useState(false);
+  const [, render] = useState(part?.here);
+  useEffect(() => { part?.get().then(render, () => setMissing(true)); }, [part]);
+  return { here: part?.here, missing };
 }

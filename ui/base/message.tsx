@@ -5,7 +5,7 @@ import { tag, text } from './language.js';
 /** What a message is given: text and numbers, or for the page an element of its own. */
 type Values = Readonly<Record<string, ComponentChild>>;
 
-const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\})+))?\}/g;
+const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;
 
 /** At most so many characters of a text that somebody else wrote. */
 export function cap(words: string, most = 120): string {

@@ -2,6 +2,7 @@ import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
 import { tag, text } from '../base/language.js';
 import { cap, Latin } from '../base/message.js';
+import { wordsOf } from './id-words.js';
 
 /** A word of ours for what policy calls by a name; the name itself where there is none. */
 export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChild {
@@ -10,11 +11,8 @@ export function wordFor(set: 'act' | 'kind' | 'who', name: string): ComponentChi
   return word === id ? <Latin of={cap(name)} /> : word;
 }
 
-/** A rule's id as words: `own-sessions` is "Own sessions". */
-export function idAsWords(id: string): string {
-  const words = cap(id.replace(/[-_]+/g, ' ').trim() || id);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
+/** Returns a rule's id as words, shortened. */
+export const idAsWords = (id: string): string => cap(wordsOf(id));
 
 /** Several things as the language puts them in a row, each an element of its own. */
 export const row = (all: readonly ComponentChild[]): ComponentChild =>

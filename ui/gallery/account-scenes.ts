@@ -13,30 +13,44 @@ const providers = list('ClaimsProvider', [
   { metadata: { name: 'meridian' }, spec: { displayName: 'Meridian Health', scopes: [{ name: 'health', title: 'Insurance' }] } },
 ]);
 const lists = (): Script => ({
+  'GET recoveries': list('Recovery', []),
   'GET passkeys': list('Passkey', passkeys()), 'GET sessions': list('Session', sessions()), 'GET grants': list('Grant', grants()), 'GET claimsreviews': list('ClaimsReview', reviews()),
   'GET policydecisions': list('PolicyDecision', [decision(1, {}), decision(2, { action: 'patch' })]), 'GET claimsproviders': providers,
 });
-const page = (script: Script = {}, act?: Scene['act'], account: Account = person(ada)): Scene => ({ page: 'account', script: { 'GET accounts/~': account, ...lists(), ...script }, ...(act && { act }) });
-const at = (fragment: string, script: Script = {}, act?: Scene['act']): Scene => ({ ...page(script, act), fragment });
+/** The account page with these answers. */
+export const page = (script: Script = {}, act?: Scene['act'], account: Account = person(ada)): Scene => ({ page: 'account', script: { 'GET accounts/~': account, ...lists(), ...script }, ...(act && { act }) });
+/** The same, come to with a step to go on with. */
+export const at = (fragment: string, script: Script = {}, act?: Scene['act']): Scene => ({ ...page(script, act), fragment });
 const nothing: Script = { 'GET passkeys': list('Passkey', []), 'GET sessions': list('Session', sessions().slice(0, 1)), 'GET grants': list('Grant', []), 'GET claimsreviews': list('ClaimsReview', []), 'GET policydecisions': list('PolicyDecision', []) };
 
 const frame = (): Promise<void> => new Promise((done) => { requestAnimationFrame(() => done()); });
 const api = () => globalThis.stage!.api;
 
+/** What `find` finds, once it is there: a part of the page may have to be fetched first. */
+const appearing = async <T>(find: () => T | null | undefined): Promise<T | undefined> => {
+  for (let frames = 0; frames < 300; frames += 1) {
+    const found = find();
+    if (found) return found;
+    await frame();
+  }
+  return undefined;
+};
+
 type Press = MessageID | readonly [MessageID, number];
 
 /** Presses buttons by their words in the language in use, the first of them unless told which; `confirm` once it hears. */
-const press = (...presses: Press[]) => async (shown: Document): Promise<void> => {
+export const press = (...presses: Press[]) => async (shown: Document): Promise<void> => {
   for (const one of presses) {
     const [id, which] = typeof one === 'string' ? [one, 0] as const : one;
     const words = text(id).replace(/\{.*/, '').trim();
     if (id === 'confirm') await new Promise((done) => { setTimeout(done, 550); });
-    [...shown.querySelectorAll<HTMLElement>('main button')].filter(({ textContent }) => textContent?.startsWith(words))[which]?.click();
+    const buttons = () => [...shown.querySelectorAll<HTMLElement>('main button')];
+    (await appearing(() => buttons().filter(({ textContent }) => textContent?.startsWith(words))[which]))?.click();
     await api().settled();
   }
 };
 const type = (id: string, words: string) => async (shown: Document): Promise<void> => {
-  const field = shown.getElementById(id) as HTMLInputElement;
+  const field = (await appearing(() => shown.getElementById(id))) as HTMLInputElement;
   field.value = words;
   field.dispatchEvent(new Event('input', { bubbles: true }));
   await frame();
@@ -45,7 +59,7 @@ const inTurn = (...acts: NonNullable<Scene['act']>[]) => async (shown: Document)
 const untick = (shown: Document): void => { shown.querySelector<HTMLElement>('.scope input:enabled')?.click(); };
 const open = (shown: Document): void => { shown.querySelector<HTMLElement>('summary')?.click(); };
 
-const sent = { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'EmailChallenge', spec: { email: 'ada@new.example' }, status: { sentTimestamp: inSeconds(0), expirationTimestamp: inSeconds(600), resendAfterTimestamp: inSeconds(60), triesLeft: 5 } };
+const sent = { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'EmailChallenge', spec: { email: 'ada@new.example' }, status: { sentTimestamp: inSeconds(0), expirationTimestamp: inSeconds(600), resendAfterTimestamp: inSeconds(60), triesLeft: 5, codeLength: 8 } };
 const toCode = inTurn(press('address.change'), type('new-email', 'ada@new.example'), press('address.send'));
 const invalid = (...fields: string[]): Refusal => new Refusal(422, { causes: fields.map((field) => ({ reason: 'FieldValueInvalid', message: 'x', field })) });
 const rename = inTurn(press('passkeys.rename'));
@@ -73,8 +87,8 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-email-resumed': () => at('email'),
   'account-email-sent': () => page({ 'POST accounts/~/emailchallenge': sent }, toCode),
   'account-email-again': () => page({ 'POST accounts/~/emailchallenge': [{ ...sent, status: { ...sent.status, resendAfterTimestamp: inSeconds(0) } }, { ...sent, status: { ...sent.status, sentTimestamp: inSeconds(1) } }] }, toCode),
-  'account-email-wrong': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(422, { triesLeft: 3 }) }, inTurn(toCode, type('new-code', '123456'))),
-  'account-email-taken': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(409) }, inTurn(toCode, type('new-code', '123456'))),
+  'account-email-wrong': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(422, { triesLeft: 3 }) }, inTurn(toCode, type('new-code', '12345678'))),
+  'account-email-taken': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(409) }, inTurn(toCode, type('new-code', '12345678'))),
   'account-passkey-resumed': () => at('passkey-add'),
   'account-passkey-rename': () => page({}, rename),
   'account-passkey-rename-invalid': () => page({ [`PATCH passkeys/${me}-pk1`]: invalid('spec.displayName') }, inTurn(rename, press('save.name'))),
@@ -83,6 +97,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-passkey-delete-resumed': () => at(`passkey-delete=${me}-pk1`),
   'account-passkey-required': () => page({ [`DELETE passkeys/${me}-pk1`]: new Refusal(409) }, press('passkeys.delete', 'confirm')),
   'account-passkey-many': () => page({ 'POST accounts/~/passkeychallenge': new Refusal(409) }, press('passkey.add')),
+  'account-session-events': () => page({}, async (shown) => { shown.querySelector<HTMLElement>('#sessions ~ ul summary')!.click(); }),
   'account-session-end': () => page({}, press(['sessions.end', 1])),
   'account-session-untold': () => page({ [`DELETE sessions/${me}-s2`]: untold() }, press(['sessions.end', 1], 'confirm')),
   'account-session-end-here': () => page({}, press('sessions.end')),

@@ -1,4 +1,4 @@
-import type { Account, ClaimsReview, Grant, ObjectMeta, Passkey, Session } from '../api.js';
+import type { Account, ClaimsReview, Grant, ObjectMeta, Passkey, Recovery, Session } from '../api.js';
 import { inSeconds } from './interaction.js';
 import { me } from './policy.js';
 
@@ -49,7 +49,14 @@ export function sessions(): Session[] {
     signOut: { clients: (['Notified', 'Retrying', 'GaveUp', 'Unsupported'] as const).map((state, i) => ({ name: ['lantern', 'board', 'mill', 'tool'][i]!, state })) },
   });
   return [
-    session(1, { browser: 'Firefox', os: 'Linux', device: 'Desktop' }, { methods: ['Passkey'] }),
+    session(1, { browser: 'Firefox', os: 'Linux', device: 'Desktop' }, {
+      methods: ['Passkey'],
+      recentEvents: [
+        { type: 'SignedIn', timestamp: inSeconds(-3 * day), method: 'EmailCode', browser: 'Firefox on Linux' },
+        { type: 'TokensIssued', timestamp: inSeconds(-3 * day), client: 'lantern' },
+        { type: 'SignedInAgain', timestamp: inSeconds(-day), method: 'Passkey', browser: 'Firefox on Linux' },
+      ],
+    }),
     session(2, { browser: 'Safari', os: 'iOS', device: 'Phone' }, { clients: [] }),
     { ...ending, metadata: { ...ending.metadata, deletionTimestamp: inSeconds(-5) } },
   ];
@@ -72,13 +79,20 @@ export const grants = (): Grant[] => [
   grant('lantern', 'Lantern Notes', ['openid', 'email', 'health'], {
     lastUsedTimestamp: inSeconds(-7_200),
     disclosures: [
-      { scope: 'openid', claims: ['sub'], provider: 'vestibule', lastTimestamp: inSeconds(-7_200) },
+      { scope: 'openid', claims: ['sub', 'auth_time'], provider: 'vestibule', firstTimestamp: inSeconds(-40 * day), lastTimestamp: inSeconds(-7_200) },
+      { scope: 'openid', claims: ['sid'], provider: 'vestibule', firstTimestamp: inSeconds(-day), lastTimestamp: inSeconds(-day) },
       { scope: 'email', claims: ['email', 'email_verified'], provider: 'vestibule', lastTimestamp: inSeconds(-7_200) },
       { scope: 'health', claims: ['insurer', 'plans'], provider: 'Meridian Health', lastTimestamp: inSeconds(-9_000) },
     ],
   }),
   grant('board', 'Board', ['openid']),
 ];
+
+/** A recovery that waits. */
+export const recovery = (status: Partial<Recovery['status']> = {}): Recovery => ({
+  apiVersion, kind: 'Recovery', metadata: metadata(`${me}-r1`, 3_600), spec: {},
+  status: { account: me, phase: 'Waiting', startedBy: 'Person', startedFrom: 'Firefox on Linux', startedTimestamp: inSeconds(-3_600), halfwayTimestamp: inSeconds(day - 3_600), readyTimestamp: inSeconds(2 * day - 3_600), ...status },
+});
 
 /** A question to another service, so many hours ago. */
 export const review = (hours: number, outcome: ClaimsReview['status']['outcome'], spec: Partial<ClaimsReview['spec']> = {}): ClaimsReview => ({

@@ -26,7 +26,7 @@ export function interaction(status: Partial<Status> = {}, spec: Partial<Interact
 
 /** An email that was sent a moment ago. */
 export const challenge = (more: Partial<NonNullable<Status['emailChallenge']>> = {}): NonNullable<Status['emailChallenge']> => ({
-  email: 'ada@example.test', sentTimestamp: inSeconds(0), expirationTimestamp: inSeconds(600), resendAfterTimestamp: inSeconds(60), triesLeft: 5, ...more,
+  email: 'ada@example.test', sender: 'sign-in@vestibule.test', sentTimestamp: inSeconds(0), expirationTimestamp: inSeconds(600), resendAfterTimestamp: inSeconds(60), triesLeft: 5, codeLength: 8, ...more,
 });
 
 /** Who signed in. */
@@ -54,7 +54,7 @@ export const openid = scope({
 /** A name and what goes with it. */
 export const profile = scope({
   name: 'profile', title: 'Name and profile', description: 'To greet you by name.',
-  preview: [{ claim: 'name', title: 'Name', value: 'Ada Lovelace' }, { claim: 'locale', title: 'Language', value: 'en-GB' }],
+  preview: [{ claim: 'name', title: 'Name', value: 'Ada Lovelace' }, { claim: 'locale', title: 'Language', value: 'en-GB' }, { claim: 'updated_at', title: 'Last change', value: 1_760_000_000 }],
 });
 
 /** From another service, and sensitive. */

@@ -1,6 +1,7 @@
 import type { MockMessage } from '../api.js';
 import { Refusal } from './answer.js';
 import { account, challenge, client, consent, groups, health, inSeconds, interaction, openid, profile, scope, signedIn } from './interaction.js';
+import { decision } from './policy.js';
 import type { Scene } from './scene.js';
 
 const completed = () => interaction({ phase: 'Completed', returnTo: '/gallery/left' });
@@ -25,7 +26,7 @@ export const laterScenes: Record<string, () => Scene> = {
   'consent-agreed-before': () => asking([openid, { ...profile, granted: true }, scope()]),
   'consent-no-preview': () => asking([openid, { ...health, preview: [], previewUnavailable: true, claims: [{ claim: 'insurer', title: 'Insurer' }, { claim: 'plans', title: 'Plans' }] }, scope({ preview: [] })]),
   'consent-invalid': () => ({ script: { ...asking().script, 'POST consent': new Refusal(422, { causes: [{ reason: 'FieldValueForbidden', message: 'refused', field: 'spec.scopes[1]' }] }) }, act: allowProfile }),
-  'consent-refused': () => ({ script: { GET: consent([openid], { refusal: { message: 'Lantern Notes is closed for maintenance of its contracts until Monday.', policyDecision: 'pd-3kx9v2' } }), DELETE: aborted() } }),
+  'consent-refused': () => ({ script: { GET: consent([openid], { refusal: { message: 'Lantern Notes is closed for maintenance of its contracts until Monday.', policyDecision: 'pd-3kx9v2' } }), DELETE: aborted(), 'GET policydecisions/pd-3kx9v2': decision(0, { action: 'signIn' }, { allowed: false, reasons: [{ rule: 'default', message: '' }] }, 'pd-3kx9v2') } }),
   'consent-down': () => ({ script: { ...asking().script, 'POST consent': new Refusal(503, { retryAfterSeconds: 30 }) } }),
   'done': () => ({ script: { GET: interaction({ phase: 'Authenticated', account: account() }) } }),
   'completed': () => ({ script: { GET: interaction({ phase: 'Completed' }) } }),
@@ -45,7 +46,7 @@ export const laterScenes: Record<string, () => Scene> = {
 const mail = (minute: number, subject: string, more: Partial<MockMessage['status']> = {}): MockMessage => ({
   apiVersion: 'id.vestibule.org/v1alpha1', kind: 'MockMessage',
   metadata: { name: `mail-${minute}`, uid: '5d6ae0a4-2a50-4a6c-9f0a-3f5c8c1f4d22', resourceVersion: String(500 - minute), generation: 1, creationTimestamp: inSeconds(-60 * minute) }, spec: {},
-  status: { to: 'ada@example.test', from: 'signin@id.example.test', subject, text: 'Your code is 123456\n\nIt counts for ten minutes.\nIf this was not you, do nothing.', html: '<p>…</p>', sentTimestamp: inSeconds(-60 * minute), ...more },
+  status: { to: 'ada@example.test', from: 'signin@id.example.test', subject, text: 'Your code is\n\n1234 5678\n\nIt counts for ten minutes.\nIf this was not you, do nothing.', html: '<p>…</p>', sentTimestamp: inSeconds(-60 * minute), ...more },
 });
 
 const mails = (items: MockMessage[]) => ({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'MockMessageList', metadata: { resourceVersion: '500' }, items });
@@ -55,7 +56,7 @@ export const mailboxScenes: Record<string, () => Scene> = {
   'mailbox': () => ({
     page: 'mailbox',
     script: {
-      GET: [mails([mail(9, 'Your account was signed in from a new browser'), mail(1, 'Your sign-in to Lantern Notes', { code: '123456', link: '/gallery/link-opened' })]), mails([])],
+      GET: [mails([mail(9, 'Your account was signed in from a new browser'), mail(1, 'Your sign-in to Lantern Notes', { code: '12345678', link: '/gallery/link-opened' })]), mails([])],
       DELETE: { kind: 'Status', status: 'Success' },
     },
   }),
@@ -77,6 +78,6 @@ export const hostileScenes: Record<string, () => Scene> = Object.fromEntries(([[
     setup: { script: { GET: interaction({ client: evil, phase: 'Authenticated', account: { ...account(['displayName']), displayName: text, email: `${text}@x.test` } }) } },
     consent: { script: { GET: consent(scopes, { client: evil }) } },
     refusal: { script: { GET: consent([], { client: evil, refusal: { message: text, policyDecision: text } }) } },
-    mailbox: { page: 'mailbox', script: { GET: mails([mail(1, text, { to: text, text, code: '123456', link: 'javascript:document.title=1' })]) } },
+    mailbox: { page: 'mailbox', script: { GET: mails([mail(1, text, { to: text, text, code: '12345678', link: 'javascript:document.title=1' })]) } },
   } satisfies Record<string, Scene>).map(([view, scene]) => [`${name}-${view}`, () => scene]);
 }));

@@ -7,10 +7,12 @@ import '../style/account.css';
 import { languages, teach } from '../base/language.js';
 import { place } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
+import { RecoveryPage } from '../recovery/recovery-page.js';
 import { PolicyPage } from '../policy/policy-page.js';
 import { AccountPage } from '../account/account-page.js';
 import { open } from '../signin/opening.js';
 import { accountScenes, hostileAccountScenes } from './account-scenes.js';
+import { recoveryScenes } from './recovery-scenes.js';
 import { FakeAPI } from './fake-api.js';
 import { hostileScenes, laterScenes, mailboxScenes } from './later-scenes.js';
 import { hostilePolicyScenes, policyScenes } from './policy-scenes.js';
@@ -19,7 +21,7 @@ import { signinScenes } from './signin-scenes.js';
 
 declare global { var stage: { api: FakeAPI } | undefined }
 
-const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes, ...policyScenes, ...hostilePolicyScenes, ...accountScenes, ...hostileAccountScenes };
+const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes, ...policyScenes, ...hostilePolicyScenes, ...accountScenes, ...recoveryScenes, ...hostileAccountScenes };
 const query = new URLSearchParams(location.search);
 
 /** Waits until the view is ready for input. */
@@ -43,6 +45,7 @@ async function show(name: string): Promise<void> {
   if (scene.search) history.replaceState(null, '', `?${scene.search}${location.hash}`);
   if (scene.page === 'account') render(<AccountPage />, place());
   else if (scene.page === 'policy') render(<PolicyPage />, place());
+  else if (scene.page === 'recovery') render(<RecoveryPage />, place());
   else if (scene.page === 'mailbox') render(<Mailbox />, place());
   else await open(query.get('tabs') ?? name, token ?? scene.token);
   if (![scene.script.GET, scene.script['GET policies'], scene.script['GET accounts/~']].includes('never')) await ready;

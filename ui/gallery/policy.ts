@@ -85,11 +85,11 @@ export const three = (): Policy[] => [
 export const list = (kind: string, items: object[]): object => ({ apiVersion: version, kind: `${kind}List`, metadata: { resourceVersion: '700' }, items });
 
 /** A decision about the account, so many minutes ago. */
-export function decision(minutes: number, spec: Partial<PolicyDecision['spec']>, status: Partial<PolicyDecision['status']> = {}): PolicyDecision {
+export function decision(minutes: number, spec: Partial<PolicyDecision['spec']>, status: Partial<PolicyDecision['status']> = {}, name = `${me}-${minutes}`): PolicyDecision {
   const when = inSeconds(-60 * minutes);
   return {
     apiVersion: version, kind: 'PolicyDecision',
-    metadata: { name: `${me}-${minutes}`, uid: '0b8a4a34-6b57-4bb0-93a5-7a2d4f0d3c11', resourceVersion: String(700 - minutes), generation: 1, creationTimestamp: when },
+    metadata: { name, uid: '0b8a4a34-6b57-4bb0-93a5-7a2d4f0d3c11', resourceVersion: String(700 - minutes), generation: 1, creationTimestamp: when },
     spec: { account: me, principal: `Account::"${me}"`, action: 'get', resource: { kind: 'Account' }, policy: 'p-3', input: { caller: { type: 'Account', name: me }, facts: {} }, ...(spec.scope ? { resource: undefined } : {}), ...spec },
     status: { allowed: true, reasons: [{ rule: 'own-account', message: '' }], count: 1, firstTimestamp: when, lastTimestamp: when, ...status },
   };

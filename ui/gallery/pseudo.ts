@@ -6,15 +6,17 @@ import mailbox from '../messages/mailbox.json';
 import passkey from '../messages/passkey.json';
 import policy from '../messages/policy.json';
 import proof from '../messages/proof.json';
+import recovery from '../messages/recovery.json';
+import refusal from '../messages/refusal.json';
 import setup from '../messages/setup.json';
 import signin from '../messages/signin.json';
 
 /** English in full; a key that a catalog lacks does not compile. */
-export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...mailbox, ...policy, ...account, ...passkey, ...decisions };
+export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...recovery, ...refusal, ...mailbox, ...policy, ...account, ...passkey, ...decisions };
 
 /** Changes the words of a message, but neither its arguments nor the names of plural forms. */
 const words = (text: string, change: (word: string) => string): string =>
-  text.replace(/(\{\w+(?:\}|, plural,)|\b(?:zero|one|two|few|many|other) \{(?!\w+\})|\})|([A-Za-z]+)/g, (_, kept: string | undefined, word: string) => kept ?? change(word));
+  text.replace(/(\{\w{1,32}(?:\}|, plural,)|\b(?:zero|one|two|few|many|other) \{(?!\w{1,32}\})|\})|([A-Za-z]+)/g, (_, kept: string | undefined, word: string) => kept ?? change(word));
 
 const each = (change: (text: string) => string): Catalog =>
   Object.fromEntries(Object.entries(english).map(([id, text]) => [id, change(text)])) as Catalog;

@@ -2,7 +2,7 @@ import type { Script } from './fake-api.js';
 
 /** One state of one page: what the API answers, and how the page was opened. */
 export interface Scene {
-  page?: 'signin' | 'account' | 'mailbox' | 'policy';
+  page?: 'signin' | 'account' | 'mailbox' | 'policy' | 'recovery';
   /** What stands behind the # in the address. */
   fragment?: string;
   /** What stands behind the ? in the address, as the provider sends people back. */

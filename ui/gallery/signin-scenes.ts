@@ -1,5 +1,6 @@
-import { Refusal, wrong } from './answer.js';
+import { Refusal, wrong, type Answer } from './answer.js';
 import { challenge, client, inSeconds, interaction, signedIn } from './interaction.js';
+import { decision } from './policy.js';
 import type { Scene } from './scene.js';
 
 const token = 'A'.repeat(43);
@@ -16,6 +17,17 @@ const fill = (id: string, text: string) => (page: Document): void => {
   field.value = text;
   field.dispatchEvent(new Event('input', { bubbles: true }));
 };
+
+const onlyMembers = 'Only members of the Lantern project may sign in to Lantern Notes.';
+
+/** A sign-in that policy refuses after the code is typed; `read` answers the request for the decision. */
+const refused = (read: Answer): Scene => ({
+  script: {
+    GET: sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }), 'GET decision': read,
+    'POST login': new Refusal(403, { policyDecision: 'pd-7hq2m4' }, `interactions.id.vestibule.org "k5qw" is forbidden: ${onlyMembers}`),
+  },
+  act: fill('code', '12345678'),
+});
 
 /** Every state of the way from the address to a proof. */
 export const signinScenes: Record<string, () => Scene> = {
@@ -35,17 +47,19 @@ export const signinScenes: Record<string, () => Scene> = {
   'code-sent': () => ({ script: { GET: sent(), 'POST login': signedIn(), 'POST emailchallenge': sent(), discovery: { resources: [{ name: 'mockmessages' }] } } }),
   'code-only': () => ({ script: { GET: interaction({ methods: ['EmailCode'], emailChallenge: challenge() }), 'POST login': signedIn() } }),
   'link-only': () => ({ script: { GET: interaction({ methods: ['EmailLink'], emailChallenge: challenge() }) } }),
+  'mail-deferred': () => ({ script: { GET: interaction({ emailChallenge: challenge({ deliveryState: 'Deferred' }) }), 'POST login': signedIn() } }),
+  'mail-failed': () => ({ script: { GET: interaction({ emailChallenge: challenge({ deliveryState: 'Failed', resendAfterTimestamp: inSeconds(-1) }) }), 'POST emailchallenge': sent() } }),
   'code-resendable': () => ({ script: { GET: resendable(), 'POST emailchallenge': [new Refusal(429, { retryAfterSeconds: 480 }), sent()] } }),
-  'code-wrong': () => ({ script: { GET: sent(), 'POST login': [wrong('spec.code', { triesLeft: 3 }), signedIn()] }, act: fill('code', '123456') }),
-  'code-no-tries': () => ({ script: { GET: resendable(), 'POST login': wrong('spec.code', { triesLeft: 0 }), 'POST emailchallenge': sent() }, act: fill('code', '123456') }),
+  'code-wrong': () => ({ script: { GET: sent(), 'POST login': [wrong('spec.code', { triesLeft: 3 }), signedIn()] }, act: fill('code', '12345678') }),
+  'code-no-tries': () => ({ script: { GET: resendable(), 'POST login': wrong('spec.code', { triesLeft: 0 }), 'POST emailchallenge': sent() }, act: fill('code', '12345678') }),
   'code-expired': () => ({
     script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5), resendAfterTimestamp: inSeconds(-500) }) }), 'POST login': new Refusal(410) },
-    act: fill('code', '123456'),
+    act: fill('code', '12345678'),
   }),
-  'code-replaced': () => ({ script: { GET: sent(), 'POST login': new Refusal(410) }, act: fill('code', '123456') }),
-  'code-resting': () => ({ script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) }, act: fill('code', '123456') }),
-  'code-down': () => ({ script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) }, act: fill('code', '123456') }),
-  'code-fault': () => ({ script: { GET: sent(), 'POST login': new Refusal(500) }, act: fill('code', '123456') }),
+  'code-replaced': () => ({ script: { GET: sent(), 'POST login': new Refusal(410) }, act: fill('code', '12345678') }),
+  'code-resting': () => ({ script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) }, act: fill('code', '12345678') }),
+  'code-down': () => ({ script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) }, act: fill('code', '12345678') }),
+  'code-fault': () => ({ script: { GET: sent(), 'POST login': new Refusal(500) }, act: fill('code', '12345678') }),
   'code-new-account': () => ({ script: { GET: sent(), 'POST login': signedIn(['displayName']), 'PATCH account': {} } }),
   'link-opened': () => ({ token, script: { GET: sent(), 'POST login': signedIn() } }),
   'link-elsewhere': () => ({ token, script: { GET: new Refusal(404) } }),
@@ -55,13 +69,8 @@ export const signinScenes: Record<string, () => Scene> = {
   }),
   'link-used': () => ({ token, script: { GET: interaction(), 'POST login': new Refusal(410) }, act: press }),
   'link-replaced': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(410) }, act: press }),
-  'refused': () => ({
-    script: {
-      GET: sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }),
-      'POST login': new Refusal(403, { policyDecision: 'pd-7hq2m4' }, 'interactions.id.vestibule.org "k5qw" is forbidden: Only members of the Lantern project may sign in to Lantern Notes.'),
-    },
-    act: fill('code', '123456'),
-  }),
+  'refused': () => refused(decision(0, { action: 'signUp' }, { allowed: false, reasons: [{ rule: 'members-of-the-project', message: onlyMembers }] }, 'pd-7hq2m4')),
+  'refused-unread': () => refused(new Refusal(404)),
   'no-home-page': () => ({ script: { GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }) } }),
   'logo': () => ({ script: { GET: interaction({ client: { ...client, logoURI: 'https://elsewhere.test/logo.png' } }) } }),
 };

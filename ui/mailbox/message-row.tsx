@@ -1,4 +1,5 @@
 import type { MockMessage } from '../api.js';
+import { inGroups } from '../base/code.js';
 import { Link } from '../base/link.js';
 import { cap, clockTime, Latin, say, tell } from '../base/message.js';
 
@@ -10,7 +11,7 @@ export function MessageRow({ message: { status } }: { message: MockMessage }) {
       <p class="hint">{tell('mailbox.to', { address: <Latin of={status.to} /> })} · <time dateTime={status.sentTimestamp}>{clockTime(status.sentTimestamp)}</time></p>
       {(status.code || status.link) && (
         <p class="found">
-          {status.code && <span class="digits"><span class="quiet">{say('mailbox.code')} </span><Latin of={status.code} /></span>}
+          {status.code && <span class="digits"><span class="quiet">{say('mailbox.code')} </span><Latin of={inGroups(status.code, status.code.length)} /></span>}
           {status.link && <Link to={status.link} look="button">{say('mailbox.link')}</Link>}
         </p>
       )}

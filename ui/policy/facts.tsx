@@ -4,8 +4,9 @@ import type { MessageID } from '../messages/catalog.js';
 import { cap, Latin, say, tell } from '../base/message.js';
 import { Moment } from '../base/moment.js';
 
-/** Who put a policy in force; the first is the service's own, as it came. */
+/** Who put a policy in force, where it is shown; the first is the service's own, as it came. */
 export function authorOf({ metadata, status: { author } }: Policy, me: string | undefined): ComponentChild {
+  if (author === undefined) return undefined;
   if (author === me) return say('policy.author.you');
   if (author !== 'vestibule') return <bdi>{cap(author)}</bdi>;
   return say(metadata.name === 'p-1' ? 'policy.author.first' : 'policy.author.service');
@@ -21,7 +22,7 @@ export function Facts({ policy, me }: { policy: Policy; me: string | undefined }
   const rows: [MessageID, ComponentChild][] = [
     ['policy.name', <Latin of={metadata.name} />],
     [status.supersededTimestamp ? 'policy.was' : 'policy.since', <Span policy={policy} />],
-    ['policy.author', authorOf(policy, me)],
+    ...(status.author === undefined ? [] : [['policy.author', authorOf(policy, me)] as [MessageID, ComponentChild]]),
     ...(spec.description ? [['policy.description', <bdi>{cap(spec.description, 1024)}</bdi>] as [MessageID, ComponentChild]] : []),
     ['policy.hash', <><span class="hash"><Latin of={status.hash} /></span> <span class="hint">{say('policy.hash.note')}</span></>],
   ];

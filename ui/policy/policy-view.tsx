@@ -50,7 +50,7 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
             <li key={name}>
               <h3><a href={`#${name}`}><Latin of={name} /></a></h3>
               {description && <p><bdi>{cap(description, 1024)}</bdi></p>}
-              <p class="hint"><Span policy={policy} /> · {authorOf(policy, me)}</p>
+              <p class="hint"><Span policy={policy} />{policy.status.author !== undefined && <> · {authorOf(policy, me)}</>}</p>
               {former && <p class="hint links"><a href={toComparison(former.metadata.name, name)}>{tell('policy.changes', { name })}</a></p>}
             </li>
           );

@@ -13,7 +13,7 @@ export interface RuleText {
   readonly condition: string;
 }
 
-const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"|[A-Za-z_]\w*|::|==|[^]/g;
+const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"?|[A-Za-z_]\w*|::|==|[^]/g;
 const isSpace = (piece: string): boolean => /^(\s|\/\/)/.test(piece);
 
 /** The pieces of a rule and where each begins; comments and spaces are left out. */

@@ -5,7 +5,7 @@ import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { clockTime, Latin, say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
-import { isCode, tidyCode } from '../base/code.js';
+import { inGroups, isCode, tidyCode } from '../base/code.js';
 import type { Flow } from './flow.js';
 import { MailboxLink } from './mailbox-link.js';
 import { Resend } from './resend.js';
@@ -13,42 +13,42 @@ import { Resend } from './resend.js';
 const spent = (flow: Flow): boolean =>
   flow.problem?.action === 'login' && (flow.problem.failure.code === 410 || flow.problem.failure.details.triesLeft === 0);
 
-function CodeForm({ flow, challenge: { sentTimestamp, expirationTimestamp } }: { flow: Flow; challenge: EmailChallenge }) {
+function CodeForm({ flow, challenge: { sentTimestamp, expirationTimestamp, codeLength } }: { flow: Flow; challenge: EmailChallenge }) {
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const sent = useRef('');
   useEffect(() => { setCode(''); setMalformed(false); }, [sentTimestamp]);   // what was typed belongs to the code before
   const send = (value: string): void => {
-    setMalformed(!isCode(value));
-    if (!isCode(value)) return;
+    setMalformed(!isCode(value, codeLength));
+    if (!isCode(value, codeLength)) return;
     sent.current = sentTimestamp + value;
     void flow.act('login', { spec: { method: 'EmailCode', code: value } });
   };
   const take = (typed: string): void => {
-    const tidy = tidyCode(typed);
+    const tidy = tidyCode(typed, codeLength);
     setCode(tidy);
     setMalformed(false);
-    if (isCode(tidy) && sent.current !== sentTimestamp + tidy) send(tidy);
+    if (isCode(tidy, codeLength) && sent.current !== sentTimestamp + tidy) send(tidy);
   };
   const problem = flow.problem?.action === 'login' && flow.problem.quiet ? flow.problem : undefined;
-  const error = malformed ? say('code.shape') : problem?.words;
+  const error = malformed ? say('code.shape', { digits: codeLength }) : problem?.words;
   return (
     <form method="post" noValidate onSubmit={(event) => { event.preventDefault(); send(code); }}>
       <Field id="code" name="code" label={say('code.label')} type="text" inputMode="numeric" autoComplete="one-time-code" dir="ltr" class="code"
-        spellcheck={false} value={code} error={error} still={spent(flow)} hint={!spent(flow) && tell('code.until', { time: clockTime(expirationTimestamp) })} onText={take} />
+        spellcheck={false} value={inGroups(code, codeLength)} error={error} still={spent(flow)} hint={!spent(flow) && tell('code.until', { time: clockTime(expirationTimestamp) })} onText={take} />
       <Button look="main" submit busy={flow.busy === 'login'} progress="code.checking">{say('code.go')}</Button>
     </form>
   );
 }
+
+const help: readonly MessageID[] = ['code.help.spam', 'code.help.spelling', 'code.help.wait'];
 
 function Help() {
   return (
     <details>
       <summary>{say('code.help')}</summary>
       <ul>
-        <li>{say('code.help.spam')}</li>
-        <li>{say('code.help.spelling')}</li>
-        <li>{say('code.help.wait')}</li>
+        {help.map((id) => <li key={id}>{say(id)}</li>)}
       </ul>
     </details>
   );
@@ -58,11 +58,13 @@ function Help() {
 export function CodeView({ flow }: { flow: Flow }) {
   const { phase, methods = ['EmailCode', 'EmailLink'], emailChallenge } = flow.interaction!.status;
   const challenge = emailChallenge!;
+  const { deliveryState: state, sender = '…' } = challenge;
   const code = methods.includes('EmailCode');
   const sent: MessageID = code ? methods.includes('EmailLink') ? 'code.sent' : 'code.sent.code' : 'code.sent.link';
+  const words: MessageID = state ? state === 'Deferred' ? 'code.deferred' : 'code.failed' : sent;
   return (
     <View title="code.title" phase={phase} error={Boolean(flow.problem)}>
-      <p class="lead">{tell(sent, { email: <Latin of={challenge.email} strong /> })}</p>
+      <p class={state ? 'error' : 'lead'} aria-live="polite">{tell(words, { email: <Latin of={challenge.email} strong />, from: <Latin of={sender} /> })}</p>
       {code && <CodeForm flow={flow} challenge={challenge} />}
       <div class="ways">
         <Resend flow={flow} challenge={challenge} wanted={spent(flow)} />

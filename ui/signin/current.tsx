@@ -1,12 +1,13 @@
 import type { ComponentType } from 'preact';
 import { Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import type { Late } from '../base/late.js';
+import { usePart, type Late } from '../base/late.js';
 import { say, tell } from '../base/message.js';
 import { OutOfOrder } from '../base/trouble.js';
 import { EmailView } from './email-view.js';
 import type { Flow } from './flow.js';
-import { agreeing, proving, usePart } from './part.js';
+import { LinkView } from './link-view.js';
+import { agreeing, proving } from './part.js';
 
 /** What the page shows, by what is known of the sign-in. */
 export type ViewName = 'loading' | 'unread' | 'impasse' | 'leaving' | 'end' | 'link' | 'code' | 'email' | 'setup' | 'refused' | 'consent';
@@ -34,7 +35,7 @@ function Leaving({ flow }: { flow: Flow }) {
 }
 
 type OneView = ComponentType<{ flow: Flow }>;
-const bundled: Partial<Record<ViewName, OneView>> = { email: EmailView, leaving: Leaving, unread: Unread };
+const bundled: Partial<Record<ViewName, OneView>> = { email: EmailView, link: LinkView, leaving: Leaving, unread: Unread };
 
 /** Shows the view of that name, once it is here. */
 export function Current({ flow, name }: { flow: Flow; name: ViewName }) {

@@ -27,6 +27,11 @@ function EmailForm({ flow }: { flow: Flow }) {
   );
 }
 
+/** A sign-in to the account page by any way, which goes on where passkeys that are lost are told of. */
+const recovering = (): string => `/oauth2/auth?${new URLSearchParams({
+  client_id: 'vestibule-account', response_type: 'none', scope: 'openid', redirect_uri: `${location.origin}/account`, prompt: 'login', state: 'recover',
+})}`;
+
 /** The first view: who signs in. */
 export function EmailView({ flow }: { flow: Flow }) {
   const { phase, client, methods } = flow.interaction!.status;
@@ -36,6 +41,7 @@ export function EmailView({ flow }: { flow: Flow }) {
     <View title="email.title" values={{ client: client.displayName }} phase={phase} error={Boolean(flow.problem)} above={<Head client={client} />}>
       {byEmail ? <EmailForm flow={flow} /> : !passkey && <p class="lead">{tell('email.none')}</p>}
       {passkey && <div class={byEmail ? 'or' : ''}><PasskeyButton flow={flow} main={!byEmail} autofill={byEmail} /></div>}
+      {!byEmail && client.name === 'vestibule-account' && <p class="fine"><a href={recovering()}>{say('email.lost')}</a></p>}
     </View>
   );
 }

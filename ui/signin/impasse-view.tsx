@@ -13,17 +13,16 @@ export function WayBack({ client }: { client: InteractionClient | undefined }) {
   return client && to ? <p><Link to={to} look="button main">{tell('back', { client: client.displayName })}</Link></p> : null;
 }
 
-interface Refused { client: InteractionClient; message: string; decision: string | undefined; phase: string; failure?: Failure | undefined }
+interface Refused { client: InteractionClient; message: string; phase: string; failure?: Failure | undefined }
 
 /** Policy's own words, as they stand, and whom to ask. */
-function Refused({ client, message, decision, phase, failure }: Refused) {
+function Refused({ client, message, phase, failure }: Refused) {
   const name = client.displayName;
   return (
     <View title="refused.title" values={{ client: name }} phase={phase} error>
       <p class="lead">{tell('refused.what', { host: <bdi dir="ltr">{location.host}</bdi> })}</p>
       <blockquote><bdi>{cap(message, 500)}</bdi></blockquote>
       <p>{tell('refused.whom', { client: name })} {client.policyURI && <Link to={client.policyURI} tab>{tell('refused.policy', { client: name })}</Link>}</p>
-      {decision && <p class="fine">{tell('refused.decision', { id: <bdi dir="ltr">{decision}</bdi> })}</p>}
       <Reference failure={failure} />
     </View>
   );
@@ -32,14 +31,14 @@ function Refused({ client, message, decision, phase, failure }: Refused) {
 /** Policy refuses a sign-in that goes on from a live session; only cancelling remains. */
 export function RefusalView({ flow }: { flow: Flow }) {
   const { client, phase, refusal } = flow.interaction!.status;
-  return <Refused client={client} message={refusal!.message} decision={refusal!.policyDecision} phase={phase} />;
+  return <Refused client={client} message={refusal!.message} phase={phase} />;
 }
 
 /** Shown instead of the interaction's view when the sign-in cannot go on as it is. */
 export function ImpasseView({ flow }: { flow: Flow }) {
   const client = flow.interaction?.status.client;
   const impasse = flow.impasse!;
-  if (impasse.kind === 'refused') return <Refused client={client!} phase="error" {...impasse} decision={impasse.decision} />;
+  if (impasse.kind === 'refused') return <Refused client={client!} phase="error" {...impasse} />;
   if (impasse.kind === 'outoforder') return null;
   return (
     <Trouble title={`${impasse.kind}.title`} what={`${impasse.kind}.what`} failure={impasse.failure}>

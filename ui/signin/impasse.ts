@@ -18,7 +18,7 @@ export function impasseOfAct(failure: Failure, link: boolean): Impasse | undefin
   if (failure.code === 404) return { kind: 'lost', failure };
   if (failure.code !== 403) return undefined;
   const decision = failure.details.policyDecision;
-  if (decision) return { kind: 'refused', message: failure.message.replace(/^.*? is forbidden: (User ".*?" cannot .*? at the cluster scope: )?/, ''), decision, failure };
+  if (decision) return { kind: 'refused', message: failure.message.replace(/^[^:]* is forbidden: (User "[^"]*" cannot [^:]* at the cluster scope: )?/, ''), decision, failure };
   return link ? { kind: 'foreign', failure } : undefined;
 }
 

@@ -1,16 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
+import { teach } from '../base/language.js';
 import { Late } from '../base/late.js';
 
-/** Code, link, errors and ends: fetched while the address is typed. */
+/** Code, errors and ends: fetched while the address is typed. */
 export const proving = new Late(() => import('./proving.js'));
 
 /** Setup and consent: fetched after that. */
 export const agreeing = new Late(() => import('./agreeing.js'));
 
-/** A part where it is wanted, once it is here; `missing` when it could not be fetched. */
-export function usePart<T>(part: Late<T> | undefined): { here: T | undefined; missing: boolean } {
-  const [missing, setMissing] = useState(false);
-  const [, render] = useState(part?.here);
-  useEffect(() => { part?.get().then(render, () => setMissing(true)); }, [part]);
-  return { here: part?.here, missing };
-}
+/** The decision behind a refusal: fetched when policy refuses. */
+export const refusing = new Late(() => import('./refusing.js').then((part) => { teach(part.messages); return part; }));

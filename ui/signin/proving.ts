@@ -6,4 +6,3 @@ teach(messages);
 export { CodeView as code } from './code-view.js';
 export { EndView as end } from './end-view.js';
 export { ImpasseView as impasse, RefusalView as refused } from './impasse-view.js';
-export { LinkView as link } from './link-view.js';

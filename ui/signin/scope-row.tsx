@@ -2,7 +2,8 @@ import type { ClaimPreview, ConsentScope } from '../api.js';
 import { tag } from '../base/language.js';
 import { cap, say, tell } from '../base/message.js';
 
-function valueText(value: ClaimPreview['value']): string {
+function valueText({ claim, value }: ClaimPreview): string {
+  if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(tag());
   if (typeof value === 'boolean') return say(value ? 'yes' : 'no');
   if (Array.isArray(value)) return new Intl.ListFormat(tag(), { type: 'unit' }).format(value.map(String));
   return String(value);
@@ -12,14 +13,15 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
   if (scope.previewUnavailable) return (
     <div class="values" id={id}>
       <p>{say('consent.unavailable')}</p>
-      <ul>{scope.claims?.map(({ claim, title }) => <li key={claim}><bdi>{cap(title)}</bdi></li>)}</ul>
+      <ul>{scope.claims?.map(({ title }) => <li><bdi>{cap(title)}</bdi></li>)}</ul>
     </div>
   );
+  if (scope.permissions) return <ul class="values" id={id}>{scope.permissions.map((one) => <li>{one}</li>)}</ul>;
   if (!scope.preview.length) return <p class="values hint" id={id}>{say('consent.novalue')}</p>;
   return (
     <dl class="values" id={id}>
-      {scope.preview.map(({ claim, title, value }) => (
-        <div key={claim}><dt><bdi>{cap(title)}</bdi></dt><dd><bdi>{cap(valueText(value), 500)}</bdi></dd></div>
+      {scope.preview.map((one) => (
+        <div><dt><bdi>{cap(one.title)}</bdi></dt><dd><bdi>{cap(valueText(one), 500)}</bdi></dd></div>
       ))}
     </dl>
   );

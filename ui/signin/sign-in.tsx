@@ -6,6 +6,7 @@ import { Page } from '../base/page.js';
 import { useRemaining } from '../base/remaining.js';
 import { Reference } from '../base/trouble.js';
 import { Current, viewOf, type ViewName } from './current.js';
+import { Decision } from './decision.js';
 import type { Flow } from './flow.js';
 
 /** The warning before time runs out, with the way to begin anew at the Client. */
@@ -48,12 +49,14 @@ export function SignIn({ flow }: { flow: Flow }) {
   const changed = (): void => render((count) => count + 1);
   useMemo(() => { flow.changed = changed; }, [flow]);
   const view = viewOf(flow);
-  const { problem } = flow;
+  const { problem, impasse } = flow;
+  const decision = impasse?.kind === 'refused' ? impasse.decision : view === 'refused' && flow.interaction!.status.refusal!.policyDecision;
   const alert = problem && <>{problem.words}<Reference failure={problem.quiet ? undefined : problem.failure} /></>;
   return (
     <Page alert={alert} quiet={problem?.quiet} changed={changed} footer={<Footer flow={flow} />}>
       {flow.endsSoon && running.has(view) && <EndsSoon flow={flow} />}
       <Current key={`${view} ${flow.impasse?.kind}`} flow={flow} name={view} />
+      {decision && <Decision flow={flow} name={decision} />}
       {cancellable(flow, view) && <Cancel flow={flow} />}
     </Page>
   );

@@ -34,7 +34,9 @@
   {{- end -}}
 {{- end -}}
 {{- if $v.metrics.enabled -}}{{- $args = append $args (printf "--metrics-port=%d" (int $v.metrics.port)) -}}{{- end -}}
-{{- range $name, $value := $v.config -}}
+{{- $settings := omit $v.config "limits" -}}
+{{- range $name, $value := $v.config.limits -}}{{- $_ := set $settings (printf "limits-%s" $name) $value -}}{{- end -}}
+{{- range $name, $value := $settings -}}
   {{- $flag := regexReplaceAll "([A-Z])" $name "-${1}" | lower -}}
   {{- $text := "" -}}
   {{- if kindIs "slice" $value -}}{{- $text = join "," $value -}}{{- else if kindIs "string" $value -}}{{- $text = $value -}}{{- else if not (kindIs "invalid" $value) -}}{{- $text = toJson $value -}}{{- end -}}

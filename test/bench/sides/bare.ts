@@ -7,7 +7,7 @@ import { Provider as Library } from 'oidc-provider';
 const Provider = Library as any;
 const remember = process.env.REMEMBER === 'true';
 const key = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256', kid: 'bench' };
-const [clientName, redirectURI, scope] = ['bench', 'http://localhost:7777/callback', 'openid email'];
+const [clientName, redirectURI, scope] = ['bench', 'https://app.example.test/callback', 'openid email'];
 
 const server = createServer();
 server.keepAliveTimeout = 65_000;

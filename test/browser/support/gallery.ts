@@ -87,7 +87,7 @@ export const sent = (page: Page): Promise<Call[]> => page.evaluate(() => stage.a
 
 /** Reads until it matches, for what comes a moment after an act; gives the last thing read. */
 export async function settle<T>(read: () => Promise<T>, matches: (value: T) => boolean): Promise<T> {
-  const end = Date.now() + 5_000;
+  const end = Date.now() + 30_000;
   let value = await read();
   while (!matches(value) && Date.now() < end) value = await read();
   return value;

@@ -46,7 +46,7 @@ export class Racer {
     const { body } = await first.post(`${I}/emailchallenge`, { spec: { email: `${name}@example.test` } }).is(200);
     const mail = await this.#mail(`${name}@example.test`);
     const login = (spec: object) => (place: Served): PromiseLike<Answer> => this.#at(place, first).post(`${I}/login`, { spec });
-    const wrong = (by: number): Try => ({ by: 'code', right: false, send: login({ method: 'EmailCode', code: String((Number(mail.code) + by) % 1_000_000).padStart(6, '0') }) });
+    const wrong = (by: number): Try => ({ by: 'code', right: false, send: login({ method: 'EmailCode', code: String((Number(mail.code) + by) % 10 ** mail.code.length).padStart(mail.code.length, '0') }) });
     const code: Try = { by: 'code', right: true, send: login({ method: 'EmailCode', code: mail.code }) };
     const link: Try = { by: 'link', right: true, send: login({ method: 'EmailLink', token: mail.token }) };
     const tries = this.#to.pick([[code, code, ...[1, 2, 3, 4].map(wrong)], [link, link, link, wrong(1), wrong(2)], [link, code, code, wrong(7)], [1, 2, 3, 4, 5, 6, 7].map(wrong)]);
@@ -58,7 +58,7 @@ export class Racer {
   async #goOn(name: string, tab: Tab, returnTo: string, verifier: string): Promise<void> {
     const callback = await proceed(tab, returnTo);
     const issued = Date.now();
-    const fields = new URLSearchParams({ grant_type: 'authorization_code', code: callback.searchParams.get('code')!, redirect_uri: 'http://localhost:7777/callback', client_id: 'app', code_verifier: verifier }).toString();
+    const fields = new URLSearchParams({ grant_type: 'authorization_code', code: callback.searchParams.get('code')!, redirect_uri: 'https://app.example.test/callback', client_id: 'app', code_verifier: verifier }).toString();
     const redeem: Try = { by: 'grant', right: true, send: (place) => this.#tab(place).send('POST', '/oauth2/token', { plain: true, body: fields, headers: { 'content-type': 'application/x-www-form-urlencoded' } }) };
     await this.#race(`authorization code of ${name}`, [redeem, redeem, redeem, redeem], issued + 60_000, 10_000);
     await this.#signOut(name, tab);

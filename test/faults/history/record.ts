@@ -48,6 +48,7 @@ export async function record(plan: Plan): Promise<Recorded> {
   const watching = watchers.map((one) => one.run());
   const working = [...writers, ...racers].map((one) => one.run());
   await harm(plan, to);
+  await calm(to, watchers);
   to.over = true;
   await Promise.all(working);
   const last = await finish(to, writer);
@@ -59,7 +60,7 @@ export async function record(plan: Plan): Promise<Recorded> {
   return { history: { seed, about, calls: to.calls, faults: to.faults, log, tracks: watchers.map(({ track }) => track) }, surprises: to.surprises, codes: to.codes, rounds: racers.reduce((sum, { done }) => sum + done, 0), opened: watchers.reduce((sum, { opened }) => sum + opened, 0) };
 }
 
-/** Each harm in turn, in an order that chance makes anew for every round of them; then, on a machine so slow that nobody has got as far as signing out, the calm for one to do so. */
+/** Each harm in turn, in an order that chance makes for every round of them. */
 async function harm({ harms, seconds }: Plan, to: Recorder): Promise<void> {
   let due: Harm[] = [];
   for (const end = to.now() + seconds * 1000; to.now() < end;) {
@@ -70,8 +71,13 @@ async function harm({ harms, seconds }: Plan, to: Recorder): Promise<void> {
     await one!.do(to.chance);
     to.faults.push({ what: one!.what, start, end: to.now() });
   }
+}
+
+/** A moment without harm; on a slow machine, up to a minute until someone has signed out and every watcher was told of some changes. */
+async function calm(to: Recorder, watchers: readonly Watcher[]): Promise<void> {
+  const enough = (): boolean => to.calls.some(({ type }) => type === 'signout') && watchers.every(({ track }) => track.steps.filter(({ step }) => step === 'told').length > 5);
   await pause(1_500);
-  for (const until = to.now() + 60_000; to.now() < until && !to.calls.some(({ type }) => type === 'signout');) await pause(200);
+  for (const until = to.now() + 60_000; to.now() < until && !enough();) await pause(200);
 }
 
 /** Writes every object once more with each label, so that every watcher has something to be told; the last revision of each, and of all under ''. */

@@ -26,7 +26,7 @@ afterAll(async () => { await quorum?.end() });
 
 const at = (replica: number, { cookies }: Tab): Tab => Object.assign(quorum.replicas[replica]!.tab(), { cookies: [...cookies] });
 const readiness = (): Promise<number[]> => Promise.all(quorum.replicas.map((one) => Promise.resolve(one.tab().get('/readyz', { plain: true })).then(({ code }) => code)));
-const redeemed = (replica: number, code: string, verifier: string): PromiseLike<Answer> => quorum.replicas[replica]!.tab().send('POST', '/oauth2/token', { plain: true, body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: 'http://localhost:7777/callback', client_id: 'app', code_verifier: verifier }).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+const redeemed = (replica: number, code: string, verifier: string): PromiseLike<Answer> => quorum.replicas[replica]!.tab().send('POST', '/oauth2/token', { plain: true, body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.test/callback', client_id: 'app', code_verifier: verifier }).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
 
 test.each(jumps)('the clock of one of three replicas jumps by %i ms: it alone is unready; what it made outlives its time at no other', async (by) => {
   await settles(readiness, (codes) => codes.every((code) => code === 200));
@@ -46,7 +46,7 @@ test.each(jumps)('the clock of one of three replicas jumps by %i ms: it alone is
   // What was over more than an hour ago is swept as soon as it is written.
   if (by >= -hour || seen.code !== 404) expect(Math.abs(Date.parse(seen.body.status.emailChallenge.expirationTimestamp) - (Date.now() + by + 600_000))).toBeLessThan(60_000);
   // What was written an hour ago is over for the others, who may have dropped its mail: any code does.
-  const code = by < 0 ? '000000' : (await mailTo(quorum.replicas[0]!, `during${by}@example.test`)).code;
+  const code = by < 0 ? '00000000' : (await mailTo(quorum.replicas[0]!, `during${by}@example.test`)).code;
   const answer = await at(0, tab).post(`${I}/login`, { spec: { method: 'EmailCode', code } });
   if (by < 0) expect([404, 410]).toContain(answer.code);
 

@@ -24,7 +24,7 @@ metadata: { name: told }
 spec:
   displayName: One that is told
   type: Public
-  redirectURIs: [http://localhost:7777/callback]
+  redirectURIs: [https://app.example.test/callback]
   scopes: [{ name: openid, required: true }, { name: email, required: true }]
   backchannelLogoutURI: ${client.uri}
 `;

@@ -58,6 +58,27 @@ test.each([
   expect(fault).toMatchObject({ message: expect.stringMatching(message), line: lines() + 1, column: 1 });
 });
 
+test.each([
+  ['forbid (principal, action == Action::"provider", resource) unless { principal in Group::"staff" };', /can be in a Group/],
+  ['forbid (principal, action in [Action::"page", Action::"asset"], resource) when { context.metadataOnly || principal in Group::"staff" };', /^rule "rule\d+": nobody who may ask for page, asset can be in a Group/],
+  ['forbid (principal is Browser, action in Action::"interactions/*", resource) unless { principal in Group::"staff" };', /can be in a Group/],
+  ['forbid (principal, action == Action::"signIn", resource) when { principal in ClusterGroup::"staff" };', /can never apply|can be in a ClusterGroup/],
+  ['permit (principal is Browser, action == Action::"signIn", resource);', /^the rule can never apply/],
+  ['forbid (principal, action, resource) when { context has client && false };', /^the rule can never apply/],
+])('a rule that can never hold is refused with the reason: %s', async (rule, message) => {
+  expect(faultsOf(await within(rule))).toEqual([expect.objectContaining({ message: expect.stringMatching(message), line: lines() + 1 })]);
+});
+
+test.each([
+  'forbid (principal, action == Action::"signUp", resource) unless { principal in Group::"staff" };',
+  'forbid (principal, action, resource is Group) when { principal in Group::"interns" };',
+  'forbid (principal, action == Action::"get", resource) when { principal in ClusterGroup::"guests" };',
+])('a rule by group is taken where somebody can be in it: %s', async (rule) => {
+  present = [{ ...root, isNew: true }];
+  expect(faultsOf(await within(rule))).toEqual([]);
+  present = [root];
+});
+
 test('a good text comes back in the usual form with its rules', async () => {
   const checked = await within('@id("closed") @message("We are closed.") forbid(principal,action==Action::"signUp",resource); forbid(principal,action==Action::"signUp",resource) when{context.domain=="evil.test"};');
   expect(faultsOf(checked)).toEqual([]);
@@ -93,7 +114,7 @@ describe('what everybody needs cannot be taken away', () => {
   afterEach(() => { present = [root] });
   const create = (rest: string): string => `forbid (principal, action == Action::"create", resource is Policy) ${rest};`;
   const signing = (rest: string): string => `forbid (principal, action == Action::"signIn", resource) ${rest};`;
-  const other: Operator = { domain: 'other.test', groups: ['operators'], account: 'bcdfghjklmnpqrstvwx6' };
+  const other: Operator = { domain: 'other.test', groups: ['operators'], account: 'bcdfghjklmnpqrstvwx6', hasPasskey: true };   // one without would have to add a passkey first, as root has one
   test.each<[string, readonly Operator[], string]>([
     ['a group that every operator is in', [root], create('when { principal is Account && principal in Group::"staff" }')],
     ['a group that no operator is in', [root, other], create('unless { principal is Account && principal in Group::"guests" }')],
@@ -220,7 +241,7 @@ test('a message shows what it says', async () => {
 
 test('what every object inherits is no attribute of anything', async () => {
   for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
-    const { text } = (await engine.check(`${engine.defaultText}\npermit (principal, action, resource) when { principal has ${name} || resource has ${name} || context has ${name} };`)) as { text: string };
+    const { text } = (await engine.check(`${engine.defaultText}\npermit (principal, action, resource) when { principal has ${name} || resource has ${name} || context has ${name} || context.domain == "never.test" };`)) as { text: string };
     await engine.use(name, text);
     for (const caller of [{ type: 'Visitor' } as const, { type: 'Account', account: 'bcdfghjklmnpqrstvwx4', email: '', operator: false } as const])
       expect(engine.decide({ caller, action: 'list', kind: kindOf('Session') }).allowed).toBe(false);

@@ -12,10 +12,11 @@ const everyVerb = `${reading} create patch update delete`;
 
 /** `api.md` 4, a row a kind; who has several roles may do what any of them may. */
 const table: Record<string, Partial<Record<Role, string>>> = {
-  Interaction: { bound: 'get watch delete interactions/emailchallenge interactions/passkeychallenge interactions/login interactions/account interactions/passkeys interactions/consent', operator: 'list' },
+  Interaction: { bound: 'get watch delete interactions/emailchallenge interactions/passkeychallenge interactions/login interactions/account interactions/decision interactions/passkeys interactions/consent', operator: 'list watch' },
   Session: { owner: `${reading} delete deletecollection`, operator: `${reading} delete deletecollection` },
-  Account: { owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge`, operator: `${reading} patch update delete accounts/disable accounts/enable` },
-  Passkey: { account: 'create', owner: `${reading} patch update delete`, operator: 'get list delete' },
+  Account: { owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/recovery`, operator: `${reading} patch update delete accounts/disable accounts/enable accounts/recovery` },
+  Passkey: { account: 'create', owner: `${reading} patch update delete`, operator: 'get list watch delete' },
+  Recovery: { anyone: 'recoveries/cancel', owner: `${reading} delete`, operator: `${reading} delete` },
   Grant: { owner: `${reading} patch update delete deletecollection`, operator: `${reading} patch update delete deletecollection` },
   PolicyDecision: { owner: reading, operator: reading },
   Policy: { anyone: reading, operator: 'create' },
@@ -31,7 +32,7 @@ const [mine, another] = ['a'.repeat(32), 'b'.repeat(32)];
 const masters = ['system:masters', 'system:authenticated'];
 const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
 
-const person = (operator: boolean): Caller => ({ type: 'Account', account: me, email: 'me@example.test', operator, methods: ['EmailCode'], authenticated: 1 });
+const person = (operator: boolean): Caller => ({ type: 'Account', account: me, email: 'me@example.test', operator, methods: ['EmailCode'], authenticated: 1, recentUntil: Number.MAX_SAFE_INTEGER });
 
 const subjects: Record<string, Caller> = {
   visitor: { type: 'Visitor' }, browser: { type: 'Browser', interaction: mine }, person: person(false), operator: person(true),

@@ -16,9 +16,12 @@ describe('the recipes of the how-to', () => {
   const browser: Caller = { type: 'Browser', interaction: 'a'.repeat(32) };
   const said: Record<string, [refused: Question, permitted: Question]> = {
     'no-card-for-board': [{ caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'board' } }, { caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'notes' } }],
+    'unknown-to-board': [{ caller: person('a@x.test'), action: 'share', facts: { scope: 'openid', client: 'board' } }, { caller: person('a@x.test'), action: 'share', facts: { scope: 'openid', client: 'notes' } }],
     'staff-signs-up': [{ caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'x.test' } }, { caller: browser, action: 'signUp', facts: { client: 'notes', domain: 'example.org' } }],
+    'guests-sign-up': [{ caller: browser, action: 'signUp', facts: { client: 'notes', groups: [] } }, { caller: browser, action: 'signUp', facts: { client: 'notes', groups: ['invited'] } }],
     'wiki-is-for-staff': [{ caller: person('a@x.test'), action: 'signIn', facts: { client: 'wiki' } }, { caller: person('a@x.test', 'staff'), action: 'signIn', facts: { client: 'wiki' } }],
-    'bank-by-passkey': [{ caller: browser, action: 'signIn', facts: { client: 'bank', methods: ['EmailCode'] } }, { caller: browser, action: 'signIn', facts: { client: 'bank', methods: ['Passkey'] } }],
+    'bank-by-passkey': [{ caller: browser, action: 'signIn', facts: { client: 'bank', methods: ['Passkey'], assurance: 'urn:vestibule:acr:email' } }, { caller: browser, action: 'signIn', facts: { client: 'bank', methods: ['Passkey'], assurance: 'phr' } }],
+    'passkey-where-there-is-one': [{ caller: browser, action: 'signIn', facts: { client: 'notes', passkeys: 1, assurance: 'urn:vestibule:acr:email' } }, { caller: browser, action: 'signIn', facts: { client: 'notes', passkeys: 0, assurance: 'urn:vestibule:acr:email' } }],
   };
 
   test('are all known here', () => { expect(recipes.map((recipe) => /@id\("([^"]+)"\)/.exec(recipe)![1])).toEqual(Object.keys(said)) });

@@ -117,6 +117,7 @@ export class Rules {
       () => `(context has client && context.client == ${entity('Client', c.of(clients))})`, () => `(context has client && ${set([entity('Client', c.of(clients)), entity('Client', c.of(clients))])}.contains(context.client))`, () => 'context has client',
       () => `(resource is Client && context has client && context.client == resource)`, () => '(context has client && context.client is Client)',
       () => `(context has method && context.method == "${c.of(methods)}")`, () => 'context.metadataOnly', () => `context.site == "${c.of(sites)}"`, () => `context.assurance like "urn:*"`, () => `context.site == context.domain`,
+      () => `(context has passkeys && context.passkeys > ${c.below(3)})`, () => `(context has passkeys && context.passkeys == ${c.below(3)})`, () => 'context.operatorsHavePasskeys', () => 'context.signedInRecently', () => '(context.operatorsHaveFullPasskeys && context.signedInRecently)', () => `(!context.operatorsHavePasskeys || context.methods.contains("${c.of(methods)}"))`,
     ])();
   }
 
@@ -136,7 +137,7 @@ export function question(chance: Chance, vocabulary: Vocabulary): Question {
   const c = chance;
   const facts = {
     ...(c.maybe(0.5) && { site: c.of(sites) }), ...(c.maybe(0.5) && { metadataOnly: c.maybe(0.5) }), ...(c.maybe(0.3) && { method: c.of(methods) }), ...(c.maybe(0.3) && { assurance: c.of(['urn:vestibule:acr:email', 'phr']) }),
-    ...(c.maybe(0.3) && { client: c.of(clients) }), ...(c.maybe(0.2) && { domain: c.of(domains) }),
+    ...(c.maybe(0.3) && { passkeys: c.below(3) }), ...(c.maybe(0.2) && { operatorsHavePasskeys: c.maybe(0.5) }), ...(c.maybe(0.3) && { client: c.of(clients) }), ...(c.maybe(0.2) && { domain: c.of(domains) }),
   };
   const action = c.of([...vocabulary.actions.keys()]);
   const { groups: named, resources } = vocabulary.actions.get(action)!;
@@ -145,7 +146,7 @@ export function question(chance: Chance, vocabulary: Vocabulary): Question {
   const resource = c.of(resources);
   const kind = kinds.find((one) => one.kind === resource)!;
   const target = c.of([{}, { name: nameIn(c, kind.kind) }, { name: nameIn(c, kind.kind) }, { name: nameIn(c, kind.kind) }, kind.owner ? { owner: c.of(accounts) } : {}]);
-  return { caller, action, kind, ...target, facts, ...(c.maybe(0.3) && { object: { spec: { client: c.of(clients) } } as unknown as NonNullable<Question['object']> }) };
+  return { caller, action, kind, ...target, facts, ...(c.maybe(0.3) && { object: { spec: { client: c.of(clients) }, ...(c.maybe(0.5) && { internal: { login: { method: c.of(methods), acr: 'phr', seconds: start / 1000, passkeys: c.below(3) } } }) } as unknown as NonNullable<Question['object']> }) };
 }
 
 const nameIn = (c: Chance, kind: string): string => (kind === 'Interaction' ? c.of(interactions) : kind === 'Account' ? c.of(accounts) : kind === 'Client' ? c.of(clients) : kind === 'Policy' ? 'p-1' : `${c.of(accounts)}-${c.of(['x', 'y-z'])}`);
@@ -155,7 +156,7 @@ function someCaller(c: Chance): Caller {
     () => ({ type: 'Visitor' }), () => ({ type: 'Browser', interaction: c.of(interactions) }), () => ({ type: 'Machine', user: c.of(machines), groups: c.some(clusterGroups) }), () => ({ type: 'Client', client: c.of(clients) }),
     ...Array.from({ length: 4 }, () => (): Caller => ({
       type: 'Account', account: c.of(accounts), email: `a@${c.of(['example.test', 'evil.test', 'staff.example.test'])}`, operator: false, groups: c.some(groups),
-      ...(c.maybe(0.7) && { methods: c.some(methods), authenticated: start / 1000 + c.below(900) }),
+      ...(c.maybe(0.7) && { methods: c.some(methods), authenticated: start / 1000 + c.below(900), passkeys: c.below(3) }), ...(c.maybe(0.3) && { operatorsHavePasskeys: c.maybe(0.5), operatorsHaveFullPasskeys: c.maybe(0.5), recentUntil: start / 1000 + c.below(900) }),
     } as Caller)),
   ])();
 }

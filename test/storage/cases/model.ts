@@ -33,7 +33,7 @@ export function modelCases(open: OpenStore): void {
         await store.close();
       }
     }), { numRuns: 30 });
-  }, 60_000);
+  });
 }
 
 class Model {

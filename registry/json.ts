@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { badRequest } from '../registry/status.js';
+import { badRequest } from './status.js';
 
 const most = { depth: 32, values: 20_000 };
 const poisonous = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);

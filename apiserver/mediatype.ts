@@ -1,0 +1,81 @@
+/** A media type or range with its parameters, names in lower case (RFC 9110 8.3.1 and 12.5.1). */
+export interface MediaType { readonly type: string; readonly parameters: readonly (readonly [name: string, value: string])[] }
+
+const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
+/** kubectl asks for a type with an @ in it, which is no character of a token. */
+const subtypeToken = /[!#$%&'*+.^_`|~0-9A-Za-z@-]+/y;
+const space = /[ \t]*/y;
+const rest = /[^,]*/y;
+const quoted = /"((?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*)"/y;
+
+/** Reads one header value from its beginning, a piece at a time. */
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) { this.#text = text }
+
+  get isAtEnd(): boolean { return this.#at === this.#text.length }
+
+  /** What `pattern`, which is sticky, matches here; undefined where it does not. */
+  take(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (!match) return undefined;
+    this.#at += match[0].length;
+    return match;
+  }
+
+  /** Whether the next character is this one, which is then behind. */
+  skip(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+}
+
+/** A header value that holds one media type; undefined where it is none. */
+export function parseMediaType(text: string): MediaType | undefined {
+  const reader = new Reader(text);
+  const found = mediaType(reader);
+  return found && reader.isAtEnd ? found : undefined;
+}
+
+/** A header value that holds a list of media ranges, without those that cannot be read. */
+export function parseMediaRanges(text: string): MediaType[] {
+  const reader = new Reader(text);
+  const all: MediaType[] = [];
+  do {
+    reader.take(space);
+    const found = mediaType(reader);
+    const isWhole = reader.take(rest)![0] === '';
+    if (found && isWhole) all.push(found);
+  } while (reader.skip(','));
+  return all;
+}
+
+function mediaType(reader: Reader): MediaType | undefined {
+  const type = reader.take(token);
+  if (!type || !reader.skip('/')) return undefined;
+  const subtype = reader.take(subtypeToken);
+  if (!subtype) return undefined;
+  const parameters: [string, string][] = [];
+  reader.take(space);
+  while (reader.skip(';')) {
+    reader.take(space);
+    const name = reader.take(token);   // a parameter may be empty (RFC 9110 5.6.6)
+    if (name) {
+      const value = reader.skip('=') ? valueOf(reader) : undefined;
+      if (value === undefined) return undefined;
+      parameters.push([name[0].toLowerCase(), value]);
+    }
+    reader.take(space);
+  }
+  return { type: `${type[0]}/${subtype[0]}`.toLowerCase(), parameters };
+}
+
+function valueOf(reader: Reader): string | undefined {
+  const plain = reader.take(token);
+  if (plain) return plain[0];
+  return reader.take(quoted)?.[1]!.replaceAll(/\\(.)/g, '$1');
+}

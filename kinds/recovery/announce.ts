@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import type { RecoveryNotice } from '../../mail/recovery.js';
+import { digest } from '../../registry/keys.js';
+import type { Call, Transaction } from '../../registry/kind.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
+import { Account } from '../account/account.js';
+import type { RecoveryObject } from './recovery.js';
+
+/** How long a notice is tried, in milliseconds. */
+const noticeFor = 86_400_000;
+
+/**
+ * Mails the person, at the address the account has now, how their recovery stands. While it waits, each mail has a
+ * token of its own that cancels it, of which `internal` keeps the hash.
+ */
+export async function announceRecovery(tx: Transaction, call: Call, { metadata, status, internal }: RecoveryObject, event: RecoveryNotice['event'], by?: string): Promise<void> {
+  const account = await tx.get(Account, status.account);
+  if (!account) return;
+  const { baseURL } = call.settings;
+  const token = status.phase === 'Waiting' ? randomBytes(32).toString('base64url') : undefined;
+  if (token) internal.cancelTokens = [...internal.cancelTokens, digest(token)];
+  internal.announced = [...internal.announced, event];
+  const notice: RecoveryNotice = {
+    event, host: new URL(baseURL).host, ready: fromTimestamp(status.readyTimestamp), now: call.now, account: `${baseURL}/account`,
+    startedBy: status.startedBy, ...(status.startedFrom && { startedFrom: status.startedFrom }),
+    ...(token && { cancel: `${baseURL}/recovery#${metadata.name}.${token}` }), ...(by && { by }),
+  };
+  await tx.later('mail', { to: account.status.email.address, recovery: notice }, call.now + noticeFor);
+}

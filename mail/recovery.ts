@@ -1,0 +1,58 @@
+import { layout, type Block } from './layout.js';
+import type { Message } from './message.js';
+
+/** What a mail about a recovery tells. Times in milliseconds since the epoch. */
+export interface RecoveryNotice {
+  readonly event: 'Started' | 'Halfway' | 'Ending' | 'Completed' | 'Cancelled';
+  readonly host: string;
+  /** When the passkeys are removed. */
+  readonly ready: number;
+  readonly now: number;
+  /** The person's own page. */
+  readonly account: string;
+  /** Cancels it with one press; absent once it has ended. */
+  readonly cancel?: string;
+  readonly startedBy: 'Person' | 'Operator';
+  readonly startedFrom?: string;
+  /** The browser it was cancelled from; absent where an operator did it. */
+  readonly by?: string;
+}
+
+const moment = (time: number): string => `${new Date(time).toISOString().slice(0, 10)} at ${new Date(time).toISOString().slice(11, 16)} UTC`;
+
+/** Writes the mail that announces a recovery, or says how it ended. */
+export function recoveryMail(notice: RecoveryNotice): Message {
+  const { host, cancel, account } = notice;
+  const subject = subjects[notice.event](host);
+  const blocks: Block[] = [
+    ...texts[notice.event](notice).map((text) => ({ text })),
+    ...(cancel ? [{ text: 'If this was not you, or you found a passkey again, stop it:' }, { link: cancel, label: 'Keep my passkeys' }] : []),
+    ...(cancel ? [{ text: `You can also stop it on your account page: ${account}. Whoever started it can read your mail: see to it that no one else can.`, quiet: true }] : []),
+  ];
+  return { subject, ...layout(subject, blocks) };
+}
+
+const subjects: Record<RecoveryNotice['event'], (host: string) => string> = {
+  Started: (host) => `All passkeys of your account with ${host} are going to be removed`,
+  Halfway: (host) => `Still to come: the passkeys of your account with ${host} are going to be removed`,
+  Ending: (host) => `Last notice: the passkeys of your account with ${host} are about to be removed`,
+  Completed: (host) => `The passkeys of your account with ${host} were removed`,
+  Cancelled: (host) => `Your account with ${host} keeps its passkeys`,
+};
+
+const whoStarted = ({ startedBy, startedFrom }: RecoveryNotice): string => (startedBy === 'Operator' ? 'An operator of the service' : `Someone who signed in with a code or link from your mail, in ${startedFrom ?? 'an unknown browser'},`);
+
+const coming = (notice: RecoveryNotice): readonly string[] => [
+  `${whoStarted(notice)} said that all passkeys of your account with ${notice.host} are lost. On ${moment(notice.ready)} they are removed, and you are signed out everywhere. From then on a code from your mail is enough to sign in.`,
+];
+
+const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonly string[]> = {
+  Started: coming,
+  Halfway: coming,
+  Ending: coming,
+  Completed: ({ now, account, host }) => [
+    `On ${moment(now)} all passkeys of your account with ${host} were removed, and you were signed out everywhere. Sign in with a code from your mail, and add a new passkey: ${account}`,
+    `If this was not you, tell whoever runs ${host} at once.`,
+  ],
+  Cancelled: ({ now, by }) => [`On ${moment(now)} the removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`}. Your passkeys stay as they were.`],
+};

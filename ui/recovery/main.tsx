@@ -1,0 +1,9 @@
+import { render } from 'preact';
+import '../style/style.css';
+import { teach } from '../base/language.js';
+import { place } from '../base/page.js';
+import messages from '../messages/recovery.json';
+import { RecoveryPage } from './recovery-page.js';
+
+teach(messages);
+render(<RecoveryPage />, place());
