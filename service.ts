@@ -126,7 +126,7 @@ async function start(config: Config, log: Log, folder: string, given: Given, hel
   court.ready();
   const clocks = await followClocks(config, storage, allKeys, log, held);
   server = new Server({
-    ...partsOf(config, { storage, hub, court, clocks }), store, keys: allKeys, log, baseURL, ownHostOnly: config.mockMail, authorize, limits: store.networkLimits, authenticators: provider.authenticators, ports,
+    ...partsOf(config, { storage, hub, court, clocks }), store, keys: allKeys, log, baseURL, ownHost: config.mockMail ? new URL(baseURL) : undefined, authorize, limits: store.networkLimits, authenticators: provider.authenticators, ports,
     provider: (req, res) => provider.handle(req, res, req.network, req.auditID), errorPage: (status, auditID) => provider.errorPage(status, auditID),
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }), ...(proxyTrust && { proxyTrust }), ...(meters && { meter: meters.server }), ...(audit && { audit }),
   });

@@ -52,7 +52,7 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Ask 
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
   const mark = target.indexOf('?');
   const spelled = mark < 0 ? target : target.slice(0, mark);
-  const path = slashed.get(spelled) ?? spelled.replaceAll(/%7e/gi, '~');
+  const path = slashed.get(spelled) ?? (spelled.includes('%') ? spelled.replaceAll(/%7e/gi, '~') : spelled);
   refuseOddSpelling(path);
   const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
   const method = request.method === 'HEAD' ? 'GET' : request.method!;

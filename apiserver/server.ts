@@ -42,8 +42,8 @@ interface ServerParts {
   readonly keys: Keys;
   readonly log: Log;
   readonly baseURL: string;
-  /** Answers no request for another host than the base URL's, but health and what a front proxy sends. */
-  readonly ownHostOnly?: boolean;
+  /** The only host whose requests are answered, beside health and what a front proxy sends; any where absent. */
+  readonly ownHost?: URL | undefined;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
   /** Whose word about callers counts; nobody's where there is none. */
@@ -154,7 +154,7 @@ export class Server {
       const ask = (req.ask = parseRequest(req, this.#parts.store.registry));
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
       if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review');
-      if (this.#parts.ownHostOnly && ask.type !== 'health' && !req.claim) refuseOtherHost(req.headers.host, this.#parts.baseURL);
+      if (this.#parts.ownHost && ask.type !== 'health' && !req.claim) refuseOtherHost(req.headers.host, this.#parts.ownHost);
       const admitted = this.#admit(req, ask);
       req.admitted = admitted instanceof Promise ? await admitted : admitted;
       refuseMalformed(ask);

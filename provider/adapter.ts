@@ -6,6 +6,7 @@ import type { Foundation } from './foundation.js';
 import { indexesOf } from './indexes.js';
 import { recordEnded } from './interactions.js';
 import { loginMemo, projectSession } from './projection.js';
+import { codeMemo } from './session-events.js';
 import { sessionName } from './session-name.js';
 import { reach } from './reach.js';
 import { grantable, membersPrefix, recordKey, recordKeyOf, uidKey, userCodeKey } from './records.js';
@@ -36,6 +37,7 @@ export class StoreAdapter implements Adapter {
     const key = recordKey(this.#model, id);
     await this.#within(async (exchange) => {
       if (this.#model === 'Session' && await this.#unchanged(exchange, key, payload)) return;
+      if (this.#model === 'AuthorizationCode') exchange.memo.set(codeMemo, payload.clientId);
       if (this.#model === 'ReplayDetection') return this.#once(key, payload, expires);
       if (grantable.has(this.#model) && payload.grantId) this.#needsGrant(exchange, payload.grantId);
       exchange.put(key, this.#on.records.seal(key, this.#model, payload), expires);

@@ -9,7 +9,7 @@ import { phishingResistant } from '../kinds/assurance.js';
 import type { Exchange } from './exchange.js';
 import type { Foundation, SessionObject } from './foundation.js';
 import { followNewSession } from './newsession.js';
-import { withSignIn } from './session-events.js';
+import { codeMemo, eventsWith } from './session-events.js';
 import { describeBrowser, deviceOf } from '../kinds/useragent.js';
 
 /** Where a sign-in that this exchange completes leaves how it was done. */
@@ -22,11 +22,12 @@ export async function projectSession(on: Foundation, exchange: Exchange, name: s
   const clients = await clientsOf(on, payload);
   const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
   const method = exchange.memo.get(loginMemo) as Method | undefined;
+  const client = exchange.memo.get(codeMemo) as string | undefined;
   const owned = ownedBy(payload.accountId!);
   return on.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
     if (!old) exchange.afterCommit('new session', () => on.afterwards(() => followNewSession(on, payload.accountId!)));
-    return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, recordKey, old), status: statusOf(payload, clients, { userAgent, method, old }) } as SessionObject;
+    return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, recordKey, old), status: statusOf(payload, clients, { userAgent, method, client, old }) } as SessionObject;
   });
 }
 
@@ -34,12 +35,12 @@ function projected(on: Foundation, payload: AdapterPayload, recordKey: string, o
   return { internal: { ...old?.internal, recordKey, uidDigest: digest(payload.uid!), loginSeconds: payload.loginTs!, epoch: on.epoch, expires: payload.exp! * 1000 } };
 }
 
-function statusOf(payload: AdapterPayload, clients: SessionObject['status']['clients'], seen: { userAgent: string; method: Method | undefined; old: SessionObject | undefined }): SessionObject['status'] {
-  const { userAgent, method, old } = seen;
+function statusOf(payload: AdapterPayload, clients: SessionObject['status']['clients'], seen: { userAgent: string; method: Method | undefined; client: string | undefined; old: SessionObject | undefined }): SessionObject['status'] {
+  const { userAgent, method, client, old } = seen;
   const now = Date.now();
   const last = old ? Date.parse(old.status.lastUsedTimestamp) : 0;
   const methods = method ? [method] : old?.status.methods ?? [payload.acr === phishingResistant ? 'Passkey' as const : 'EmailCode' as const];
-  const recentEvents = withSignIn(old, { method: methods[0]!, seconds: payload.loginTs!, browser: describeBrowser(userAgent) });
+  const recentEvents = eventsWith(old, { method: methods[0]!, seconds: payload.loginTs!, browser: describeBrowser(userAgent), client });
   return {
     account: payload.accountId!, current: false,
     authenticationTimestamp: toTimestamp(payload.loginTs! * 1000),

@@ -11,15 +11,25 @@ export type SessionEvent = NonNullable<SessionObject['status']['recentEvents']>[
 /** How many events a session keeps. */
 const most = 10;
 
-/** Tokens for one Client within so many milliseconds are one event. */
+/** A code and tokens for one Client within so many milliseconds are one event. */
 const coarse = 300_000;
 
 const added = (events: readonly SessionEvent[] = [], event: SessionEvent): SessionEvent[] => [...events, event].slice(-most);
 
-/** Returns the events of a session with the proof that is new since `old`, if one is. */
-export function withSignIn(old: SessionObject | undefined, { method, seconds, browser }: { method: Method; seconds: number; browser: string }): SessionEvent[] | undefined {
-  if (old?.internal.loginSeconds === seconds) return old.status.recentEvents;
-  return added(old?.status.recentEvents, { type: old ? 'SignedInAgain' : 'SignedIn', timestamp: toTimestamp(seconds * 1000), method, browser });
+/** Where an exchange keeps the Client that it issues a code to. */
+export const codeMemo = 'client of the code';
+
+/** What a commit of a session knows that its events are about. */
+interface Seen { readonly method: Method; readonly seconds: number; readonly browser: string; readonly client: string | undefined }
+
+/** Returns the events of a session with what is new since `old`: a proof, and the Client that gets a code in this exchange. */
+export function eventsWith(old: SessionObject | undefined, { method, seconds, browser, client }: Seen): SessionEvent[] | undefined {
+  let events = old?.status.recentEvents;
+  if (old?.internal.loginSeconds !== seconds) {
+    events = added(events, { type: old ? 'SignedInAgain' : 'SignedIn', timestamp: toTimestamp(seconds * 1000), method, browser });
+  }
+  if (client === undefined || client === accountPage || isRecent(events, client)) return events;
+  return added(events, { type: 'CodeIssued', timestamp: toTimestamp(Date.now()), client });
 }
 
 /** Records in the session that a token goes back to which Client it was issued to, in the commit that issues it. */
@@ -37,8 +47,11 @@ export function recordTokens(on: Foundation, { account, uid, client }: { account
   });
 }
 
-/** Whether nothing is to be added: the session ends, or its newest event of this Client is not older than a moment. */
-function isKnown({ metadata, status }: SessionObject, client: string): boolean {
-  const last = status.recentEvents?.findLast((event) => event.client === client);
-  return metadata.deletionTimestamp !== undefined || (last !== undefined && Date.now() - Date.parse(last.timestamp) <= coarse);
+/** Whether nothing is to be added: the session ends, or its newest event of this Client is recent. */
+const isKnown = ({ metadata, status }: SessionObject, client: string): boolean =>
+  metadata.deletionTimestamp !== undefined || isRecent(status.recentEvents, client);
+
+function isRecent(events: readonly SessionEvent[] | undefined, client: string): boolean {
+  const last = events?.findLast((event) => event.client === client);
+  return last !== undefined && Date.now() - Date.parse(last.timestamp) <= coarse;
 }

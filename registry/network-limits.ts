@@ -163,13 +163,13 @@ export class NetworkLimits {
 interface Asked { readonly window: number; readonly now: number; readonly amount: number }
 
 /**
- * How much is drawn at once: a tenth; of a network among others, as much as it has drawn already, from two to a tenth.
+ * How much is drawn at once: a tenth; of a network among others, as much as it has drawn already, from a hundredth (at least two) to a tenth.
  * So a network that asks once hardly takes from those beside it, and a busy one still costs few commits.
  */
 function blockOf({ most, block = Infinity }: Limit, { wide, within: [narrow] }: Prefixes, drawn: Readonly<Record<string, number>>): number {
   if (wide === everybody) return Math.floor(most / 100);   // replicas must not use it up by drawing alone
   const tenth = Math.min(Math.floor(most / 10), block);
-  return narrow === undefined ? tenth : Math.min(tenth, Math.max(2, drawn[narrow[1]] ?? 0));
+  return narrow === undefined ? tenth : Math.min(tenth, Math.max(2, Math.floor(most / 100), drawn[narrow[1]] ?? 0));
 }
 
 const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (seconds * 1000));

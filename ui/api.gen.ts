@@ -659,7 +659,7 @@ export interface Session {
       displayName: string;
     }[];
     recentEvents?: {
-      type: 'SignedIn' | 'SignedInAgain' | 'TokensIssued';
+      type: 'SignedIn' | 'SignedInAgain' | 'CodeIssued' | 'TokensIssued';
       timestamp: string;
       method?: 'EmailCode' | 'EmailLink' | 'Passkey';
       browser?: string;

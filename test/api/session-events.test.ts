@@ -28,20 +28,19 @@ describe.each(['embedded', 'etcd'] as const)('the events of a session, over %s',
     await redeem(service, { ...begun, callback });
   };
 
-  test('say how the person signed in, and again, and which Clients got tokens, on any replica', async () => {
+  test('say how the person signed in, and again, and which Clients got codes and tokens, on any replica', async () => {
     const signedIn = await signIn(service, 'ada@example.test', { tab: newBrowser(), scope: 'openid email offline_access', parameters: { prompt: 'consent' } });
     const { tab } = signedIn;
     const first = { type: 'SignedIn', timestamp: expect.any(String), method: 'EmailCode', browser: 'Firefox on Linux' };
-    expect(await eventsOf(tab)).toEqual([first]);
+    const issued = (type: string, client: string) => ({ type, timestamp: expect.any(String), client });
+    expect(await eventsOf(tab)).toEqual([first, issued('CodeIssued', 'app')]);
     let tokens = (await redeem(other, signedIn)).body;
-    const issued = (client: string) => ({ type: 'TokensIssued', timestamp: expect.any(String), client });
-    expect(await eventsOf(tab)).toEqual([first, issued('app')]);
     tokens = (await refresh(service, tokens.refresh_token).is(200)).body;
-    expect(await eventsOf(tab)).toEqual([first, issued('app')]);
+    expect(await eventsOf(tab)).toEqual([first, issued('CodeIssued', 'app')]);
     clock.advance(360_000);
     await refresh(other, tokens.refresh_token).is(200);
     await visit(tab, 'board');
-    expect(await eventsOf(tab)).toEqual([first, issued('app'), issued('app'), issued('board')]);
+    expect(await eventsOf(tab)).toEqual([first, issued('CodeIssued', 'app'), issued('TokensIssued', 'app'), issued('CodeIssued', 'board')]);
     const again = await begin(service, { tab, parameters: { prompt: 'login' } });
     await tab.post(`${again.I}/emailchallenge`, { spec: { email: 'ada@example.test' } }).is(200);
     const link = await mailTo(service, 'ada@example.test', [], (status) => status.code !== undefined);

@@ -12,9 +12,10 @@ export class Browser {
   readonly #connection: Connection;
   readonly #origin: string;
   readonly #host: string;
-  #cookies: Cookie[] = [];
+  #cookies: Cookie[];
 
-  constructor(connection: Connection, origin: string) {
+  constructor(connection: Connection, origin: string, cookies: readonly Cookie[] = []) {
+    this.#cookies = [...cookies];
     this.#connection = connection;
     this.#origin = origin;
     this.#host = new URL(origin).host;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Browser, locationOf } from './browser.js';
+import { Browser, locationOf, type Cookie } from './browser.js';
 import { requestBytes, type Connection } from './connection.js';
 import type { Mailbox } from './mailbox.js';
 
@@ -29,9 +29,9 @@ export async function redeem(connection: Connection, origin: string, path: strin
   return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
 }
 
-/** A sign-in by emailed code from authorization request to tokens, every page and exchange a browser makes; the browser and the claims. */
-export async function signIn(on: { connection: Connection; origin: string; mailbox: Mailbox }, address: string, parameters: Readonly<Record<string, string>> = {}): Promise<{ browser: Browser; claims: Record<string, unknown> }> {
-  const browser = new Browser(on.connection, on.origin);
+/** A sign-in by emailed code from authorization request to tokens, every page and exchange a browser makes; the browser, which begins with `cookies`, and the claims. */
+export async function signIn(on: { connection: Connection; origin: string; mailbox: Mailbox; cookies?: readonly Cookie[] | undefined }, address: string, parameters: Readonly<Record<string, string>> = {}): Promise<{ browser: Browser; claims: Record<string, unknown> }> {
+  const browser = new Browser(on.connection, on.origin, on.cookies);
   const { target, verifier } = authorization('/oauth2/auth', parameters);
   const I = await openPage(browser, locationOf(await browser.navigate(target, 303)));
   await browser.post(`${I}/emailchallenge`, { spec: { email: address } });

@@ -53,7 +53,8 @@ export function sessions(): Session[] {
       methods: ['Passkey'],
       recentEvents: [
         { type: 'SignedIn', timestamp: inSeconds(-3 * day), method: 'EmailCode', browser: 'Firefox on Linux' },
-        { type: 'TokensIssued', timestamp: inSeconds(-3 * day), client: 'lantern' },
+        { type: 'CodeIssued', timestamp: inSeconds(-3 * day), client: 'lantern' },
+        { type: 'TokensIssued', timestamp: inSeconds(-2 * day), client: 'lantern' },
         { type: 'SignedInAgain', timestamp: inSeconds(-day), method: 'Passkey', browser: 'Firefox on Linux' },
       ],
     }),

@@ -1,9 +1,13 @@
+import type { Cookie } from '../browser.js';
 import { signIn } from '../flow.js';
 import type { MakeLoad } from '../load.js';
 import { Mailbox } from '../mailbox.js';
 import { connections } from '../people.js';
 
-/** Sign-ins of known accounts by emailed code, one after another by turns; `parameters` go into each authorization request. */
+/** The cookie by which a browser proves that someone signed in from it before. */
+const knownBrowser = 'vestibule-known';
+
+/** Sign-ins of known accounts by emailed code, each in the browser that it was made in before; `parameters` go into each authorization request. */
 const make: MakeLoad<{ port: number; inFlight: number; accounts: number; parameters: Record<string, string> }> = async ({ port, inFlight, accounts, parameters }) => {
   const mailbox = await Mailbox.open(port);
   const all = await connections(port, inFlight * 4);
@@ -11,9 +15,12 @@ const make: MakeLoad<{ port: number; inFlight: number; accounts: number; paramet
   const addresses = Array.from({ length: accounts }, (_, i) => `somebody-${i}@bench.test`);
   let [count, turn] = [0, 0];
   const free = [...all];
+  const known = new Map<string, readonly Cookie[]>();
   const next = async (more: Record<string, string>): Promise<void> => {
     const connection = free.shift()!;
-    await signIn({ connection, origin, mailbox }, addresses[count++ % accounts]!, more);
+    const address = addresses[count++ % accounts]!;
+    const { browser } = await signIn({ connection, origin, mailbox, cookies: known.get(address) }, address, more);
+    known.set(address, browser.cookies.filter(({ name }) => name === knownBrowser));
     free.push(connection);
   };
   await Promise.all(Array.from({ length: inFlight }, async () => { while (turn++ < accounts) await next({}) }));
