@@ -23,13 +23,13 @@ type Outcome = Answer | 'cut';
 const order = ['LoginRequired', 'ConsentRequired', 'Authenticated', 'Completed'];
 const cuts = new Set(['ECONNRESET', 'EPIPE']);
 
-/** A browser in a network of its own, as a trusted proxy says: limits by network do not stand in the way. */
+/** A browser in a /24 of its own, as a trusted proxy says: limits by network do not stand in the way. */
 class Neighbour extends Tab {
   readonly #network: string;
 
   constructor({ url, baseURL }: Served, number: number) {
     super(url, baseURL);
-    this.#network = `198.51.${Math.floor(number / 250)}.${number % 250}`;
+    this.#network = `198.${18 + Math.floor(number / 250)}.${number % 250}.1`;
   }
 
   override send<T = any>(method: string, path: string, init: Init = {}): Pending<T> {

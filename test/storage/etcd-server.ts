@@ -133,6 +133,7 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /** A server on this port, or undefined where it is taken. */
-const holding = (port: number): Promise<Server | undefined> => new Promise((resolve) => {
-  const server = createServer().once('error', () => { resolve(undefined) }).listen(port, '127.0.0.1', () => { resolve(server) });
+const holding = (port: number): Promise<Server | undefined> => new Promise((resolve, reject) => {
+  const server = createServer().once('error', (error: NodeJS.ErrnoException) => { if (error.code === 'EADDRINUSE') resolve(undefined); else reject(error) });
+  server.listen(port, '127.0.0.1', () => { resolve(server) });
 });
