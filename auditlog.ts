@@ -4,7 +4,10 @@ import { ConfigError } from './config.js';
 import { escapeSeparators } from './registry/jsonline.js';
 import type { Log } from './registry/observe.js';
 
-/** So many bytes may wait to be written; what comes beyond is dropped and counted, since nobody waits for the audit log. */
+/**
+ * So many bytes may wait to be written; what comes beyond is dropped and counted, since nobody
+ * waits for the audit log.
+ */
 const most = 8 << 20;
 const newline = 10;
 
@@ -13,11 +16,16 @@ export function auditLog(path: string, log: Log): AuditLog {
   try {
     return new AuditLog(path, log);
   } catch (error) {
-    throw new ConfigError([`--audit-log-path: ${path} cannot be written (${(error as NodeJS.ErrnoException).code})`]);
+    throw new ConfigError([
+      `--audit-log-path: ${path} cannot be written (${(error as NodeJS.ErrnoException).code})`,
+    ]);
   }
 }
 
-/** Audit events as one JSON line each, written behind the answers in the order they came: to a file, or with `-` to standard output. */
+/**
+ * Audit events as one JSON line each, written behind the answers in the order they came: to a file,
+ * or with `-` to standard output.
+ */
 export class AuditLog implements AuditSink {
   /** Events written or about to be, and those that were not. */
   readonly counts = { events: 0, errors: 0 };
@@ -42,14 +50,20 @@ export class AuditLog implements AuditSink {
   write(event: Readonly<Record<string, unknown>>): void {
     if (this.#closed) return void (this.counts.errors += 1);
     const line = `${escapeSeparators(JSON.stringify(event))}\n`;
-    if (this.#bytes + line.length > most) { this.counts.errors += 1; return this.#complain('it is written too slowly') }
+    if (this.#bytes + line.length > most) {
+      this.counts.errors += 1;
+      return this.#complain('it is written too slowly');
+    }
     this.counts.events += 1;
     this.#bytes += line.length;
     this.#waiting.push(line);
     this.#writing ??= this.#run();
   }
 
-  /** Goes on in the file that is there now, or makes one: for whoever has renamed the former. Standard output stays what it is. */
+  /**
+   * Goes on in the file that is there now, or makes one: for whoever has renamed the former.
+   * Standard output stays what it is.
+   */
   async reopen(): Promise<void> {
     if (this.#path === '-' || this.#closed) return;
     this.#due = true;
@@ -85,7 +99,10 @@ export class AuditLog implements AuditSink {
       this.#torn = false;
       closeSync(former);
     } catch (error) {
-      this.#log.error({ err: error }, 'the audit log could not be opened anew; the former file is written on');
+      this.#log.error(
+        { err: error },
+        'the audit log could not be opened anew; the former file is written on',
+      );
     }
   }
 
@@ -97,7 +114,8 @@ export class AuditLog implements AuditSink {
       while (written < text.length) written += await some(this.#file, text, written);
       this.#failing = this.#torn = false;
     } catch (error) {
-      const ends = text.subarray(0, written).filter((byte) => byte === newline).length - (this.#torn ? 1 : 0);
+      const ends =
+        text.subarray(0, written).filter((byte) => byte === newline).length - (this.#torn ? 1 : 0);
       this.counts.errors += lines.length - Math.max(0, ends);
       if (written > 0) this.#torn = text[written - 1] !== newline;
       this.#complain((error as NodeJS.ErrnoException).code ?? 'unknown');
@@ -113,10 +131,11 @@ export class AuditLog implements AuditSink {
 
 const open = (path: string): number => (path === '-' ? 1 : openSync(path, 'a', 0o600));
 
-const some = (file: number, text: Buffer, from: number): Promise<number> => new Promise((resolve, reject) => {
-  write(file, text, from, text.length - from, null, (error, written) => {
-    if (error?.code === 'EAGAIN') setTimeout(resolve, 10, 0);
-    else if (error) reject(error);
-    else resolve(written);
+const some = (file: number, text: Buffer, from: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(file, text, from, text.length - from, null, (error, written) => {
+      if (error?.code === 'EAGAIN') setTimeout(resolve, 10, 0);
+      else if (error) reject(error);
+      else resolve(written);
+    });
   });
-});

@@ -23,7 +23,9 @@ export interface Found {
 }
 
 /** All that flags and environment gave, and the file of settings they name. */
-export interface Sources extends Found { readonly file: string | undefined }
+export interface Sources extends Found {
+  readonly file: string | undefined;
+}
 
 const all: readonly Setting[] = [...settings, fileSetting];
 const nothing = (): Found => ({ given: {}, problems: [], spoiled: new Set() });
@@ -32,24 +34,56 @@ const nothing = (): Found => ({ given: {}, problems: [], spoiled: new Set() });
 export function readSources(args: readonly string[], environment: NodeJS.ProcessEnv): Sources {
   const [surroundings, flags] = [fromEnvironment(environment), fromFlags(args)];
   const { [fileSetting.flag]: file, ...given } = { ...surroundings.given, ...flags.given };
-  return { given, problems: [...surroundings.problems, ...flags.problems], spoiled: new Set([...surroundings.spoiled, ...flags.spoiled]), file: file?.value as string | undefined };
+  return {
+    given,
+    problems: [...surroundings.problems, ...flags.problems],
+    spoiled: new Set([...surroundings.spoiled, ...flags.spoiled]),
+    file: file?.value as string | undefined,
+  };
 }
 
 function fromFlags(args: readonly string[]): Found {
   const found = nothing();
-  const options = Object.fromEntries(all.map(({ flag, value }) => [flag, { type: value === 'boolean' ? 'boolean' as const : 'string' as const }]));
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
-  let isUnknown = false;   // the flag before: what follows it may be its value
+  const options = Object.fromEntries(
+    all.map(({ flag, value }) => [
+      flag,
+      { type: value === 'boolean' ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  let isUnknown = false; // the flag before: what follows it may be its value
   for (const token of tokens) {
-    if (token.kind === 'option-terminator' || (token.kind === 'positional' && isUnknown)) { isUnknown = false; continue }
-    const { name, rawName, value, inlineValue } = token.kind === 'option' ? token : { name: '', rawName: JSON.stringify(token.value), value: undefined, inlineValue: undefined };
-    const type = Object.hasOwn(options, name) && rawName.startsWith('--') ? options[name]!.type : undefined;
+    if (token.kind === 'option-terminator' || (token.kind === 'positional' && isUnknown)) {
+      isUnknown = false;
+      continue;
+    }
+    const { name, rawName, value, inlineValue } =
+      token.kind === 'option'
+        ? token
+        : {
+            name: '',
+            rawName: JSON.stringify(token.value),
+            value: undefined,
+            inlineValue: undefined,
+          };
+    const type =
+      Object.hasOwn(options, name) && rawName.startsWith('--') ? options[name]!.type : undefined;
     isUnknown = token.kind === 'option' && type === undefined;
     if (type === undefined) found.problems.push(`${rawName} is not a setting`);
-    else if (type === 'boolean') found.given[name] = { value: value ?? true, source: 'flag' };   // as kube-apiserver takes them: --flag=false
+    else if (type === 'boolean')
+      found.given[name] = { value: value ?? true, source: 'flag' }; // as kube-apiserver takes them: --flag=false
     else if (value === undefined || (!inlineValue && /^-./.test(value))) {
-      found.problems.push(`${rawName} has no value: one that begins with a dash is written ${rawName}=-…`);
-      for (const one of [name, value?.replace(/^--/, '')]) if (one !== undefined && Object.hasOwn(options, one)) found.spoiled.add(one);
+      found.problems.push(
+        `${rawName} has no value: one that begins with a dash is written ${rawName}=-…`,
+      );
+      for (const one of [name, value?.replace(/^--/, '')])
+        if (one !== undefined && Object.hasOwn(options, one)) found.spoiled.add(one);
     } else found.given[name] = { value, source: 'flag' };
   }
   return found;
@@ -62,24 +96,44 @@ function fromEnvironment(environment: NodeJS.ProcessEnv): Found {
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith('VESTIBULE_') || value === undefined) continue;
     const setting = known.get(name) ?? known.get(name.replace(/_FILE$/, ''));
-    if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) { if (known.has(name)) found.problems.push(`${name}=${value} is Kubernetes' own variable for a Service called vestibule: set enableServiceLinks: false`); continue }
-    if (!setting) { found.problems.push(`${name} is not a setting`); continue }
+    if (/^tcp:\/\//.test(value) || /^VESTIBULE_(SERVICE|PORT_)/.test(name)) {
+      if (known.has(name))
+        found.problems.push(
+          `${name}=${value} is Kubernetes' own variable for a Service called vestibule: set enableServiceLinks: false`,
+        );
+      continue;
+    }
+    if (!setting) {
+      found.problems.push(`${name} is not a setting`);
+      continue;
+    }
     const { flag } = setting;
-    if (known.has(name)) { found.given[flag] = { value, source: name }; continue }
+    if (known.has(name)) {
+      found.given[flag] = { value, source: name };
+      continue;
+    }
     if (!setting.secret) found.problems.push(`${name}: only secrets have a _FILE form`);
-    else if (environment[variableOf(flag)] !== undefined) found.problems.push(`${variableOf(flag)} and ${name} are both set: give one`);
+    else if (environment[variableOf(flag)] !== undefined)
+      found.problems.push(`${variableOf(flag)} and ${name} are both set: give one`);
     else takeSecret(found, flag, { file: value, source: name, at: name });
   }
   return found;
 }
 
 /** Takes a secret from the file that holds it. */
-export function takeSecret(found: Found, flag: string, { file, source, at }: { file: string; source: string; at: string }): void {
+export function takeSecret(
+  found: Found,
+  flag: string,
+  { file, source, at }: { file: string; source: string; at: string },
+): void {
   try {
     found.given[flag] = { value: readSecretFile(file).trim(), source, file };
   } catch (error) {
     if (error instanceof ExposedFile) found.problems.push(`${at}: ${error.message}`);
-    else found.problems.push(`${at}: ${existsSync(file) ? `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` : `there is no file ${file}`}`);
+    else
+      found.problems.push(
+        `${at}: ${existsSync(file) ? `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` : `there is no file ${file}`}`,
+      );
     found.spoiled.add(flag);
   }
 }

@@ -11,17 +11,31 @@ const retry = 1_000;
 /** The ids of keys by sort, none where there are none. */
 type Listed = Partial<Record<keyof KeyIDs, readonly string[]>>;
 
-const parsed = (value: Buffer | undefined): Listed => (value ? JSON.parse(value.toString()) as Listed : {});
+const parsed = (value: Buffer | undefined): Listed =>
+  value ? (JSON.parse(value.toString()) as Listed) : {};
 
-/** Those of the ids that are gone, of sorts of which one at least stayed: a file with other keys altogether is no step of a rotation. */
+/**
+ * Those of the ids that are gone, of sorts of which one at least stayed: a file with other keys
+ * altogether is no step of a rotation.
+ */
 export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
-  const gone = allSorts.map((sort) => [sort, before[sort].some((id) => after[sort].includes(id)) ? before[sort].filter((id) => !after[sort].includes(id)) : []] as const);
+  const gone = allSorts.map(
+    (sort) =>
+      [
+        sort,
+        before[sort].some((id) => after[sort].includes(id))
+          ? before[sort].filter((id) => !after[sort].includes(id))
+          : [],
+      ] as const,
+  );
   return Object.fromEntries(gone.filter(([, ids]) => ids.length > 0));
 }
 
 /**
- * Which keys were dropped, in the store: the first replica whose keys file lacks them writes it, and every replica stops
- * opening and verifying by them as it hears of it, whatever its own file still says. A dropped key does not come back.
+ * Which keys were dropped, in the store: the first replica whose keys file lacks them writes it,
+ * and every replica stops
+ * opening and verifying by them as it hears of it, whatever its own file still says. A dropped key
+ * does not come back.
  */
 export class DroppedKeys {
   readonly #storage: Storage;
@@ -59,11 +73,22 @@ export class DroppedKeys {
       try {
         const { entry } = await this.#storage.get(key);
         const listed = parsed(entry?.value);
-        const all = Object.fromEntries(allSorts.map((sort) => [sort, [...new Set([...listed[sort] ?? [], ...gone[sort] ?? []])]]));
-        const { committed } = await this.#storage.commit([{ key, is: entry?.revision ?? 'absent' }], [{ put: key, value: Buffer.from(JSON.stringify(all)) }]);
+        const all = Object.fromEntries(
+          allSorts.map((sort) => [
+            sort,
+            [...new Set([...(listed[sort] ?? []), ...(gone[sort] ?? [])])],
+          ]),
+        );
+        const { committed } = await this.#storage.commit(
+          [{ key, is: entry?.revision ?? 'absent' }],
+          [{ put: key, value: Buffer.from(JSON.stringify(all)) }],
+        );
         if (committed) return;
       } catch (error) {
-        this.#log.warn({ err: error }, 'other replicas could not be told yet which keys were dropped');
+        this.#log.warn(
+          { err: error },
+          'other replicas could not be told yet which keys were dropped',
+        );
         await this.#pause();
       }
     }
@@ -77,9 +102,10 @@ export class DroppedKeys {
 
   async #follow(from: number): Promise<void> {
     const { signal } = this.#stop;
-    for (let revision = from; !signal.aborted;) {
+    for (let revision = from; !signal.aborted; ) {
       try {
-        for await (const { changes } of this.#storage.watch(key, revision, signal)) for (const change of changes) if (change.key === key) this.#take(change.entry?.value);
+        for await (const { changes } of this.#storage.watch(key, revision, signal))
+          for (const change of changes) if (change.key === key) this.#take(change.entry?.value);
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on dropped keys was interrupted');
       }
@@ -91,8 +117,17 @@ export class DroppedKeys {
 
   #take(value: Buffer | undefined): void {
     const exhausted = this.#keys.drop(parsed(value));
-    if (exhausted.length > 0) this.#log.error({ sorts: exhausted }, 'every key of the keys file was dropped on another replica: give this one the keys file that the others have');
+    if (exhausted.length > 0)
+      this.#log.error(
+        { sorts: exhausted },
+        'every key of the keys file was dropped on another replica: give this one the keys file that the others have',
+      );
   }
 
-  #pause(): Promise<void> { return new Promise((resolve) => { setTimeout(resolve, retry).unref(); this.#stop.signal.addEventListener('abort', () => resolve(), { once: true }) }) }
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      setTimeout(resolve, retry).unref();
+      this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
 }

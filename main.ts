@@ -13,18 +13,25 @@ import type { ConfigError } from './config.js';
 /** The root of the installation: above dist/ when built, and above dist/bundle. */
 const root = dirname(fileURLToPath(import.meta.url)).replace(/\/dist(\/bundle)?$/, '');
 
-/** Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. What serves is loaded by `serve` alone. */
+/**
+ * Runs the command; the exit code is 0 done, 1 failed, 2 wrong usage or configuration. What serves
+ * is loaded by `serve` alone.
+ */
 export async function main(args: readonly string[]): Promise<void> {
   const [word, ...rest] = called === 'kubectl_complete-vestibule' ? [hidden, ...args] : args;
   if (word === 'help' || word === '--help' || word === '-h') return help(rest[0]);
-  if (word === hidden || (word !== undefined && Object.hasOwn(words, word) && !words[word]!.local)) return (await import('./cli/command.js')).run(word, rest, process.env);
-  if (word !== undefined && Object.hasOwn(words, word) && ['--help', '-h'].includes(rest[0]!)) return help(word);
+  if (word === hidden || (word !== undefined && Object.hasOwn(words, word) && !words[word]!.local))
+    return (await import('./cli/command.js')).run(word, rest, process.env);
+  if (word !== undefined && Object.hasOwn(words, word) && ['--help', '-h'].includes(rest[0]!))
+    return help(word);
   if (word === 'serve') return serve(rest);
   if (word === 'keys' && rest[1] && rest.length === 2) return keys(rest[0]!, rest[1]);
-  if (word === 'snapshot' || word === 'epoch') return (await import('./maintenance.js'))[word](rest, process.env);
+  if (word === 'snapshot' || word === 'epoch')
+    return (await import('./maintenance.js'))[word](rest, process.env);
   if (word === 'config') return (await import('./configcheck.js')).config(rest, process.env);
   if (word === 'policy') return printPolicy();
-  if (word === 'version') return void process.stdout.write(`${(await import('./release.js')).release}\n`);
+  if (word === 'version')
+    return void process.stdout.write(`${(await import('./release.js')).release}\n`);
   process.stderr.write(overview());
   process.exitCode = 2;
 }
@@ -38,52 +45,98 @@ async function keys(step: string, file: string): Promise<void> {
 }
 
 function help(word: string | undefined): void {
-  if (word !== undefined && !Object.hasOwn(words, word)) throw new Failure(`there is no word ${JSON.stringify(word)}: ${program} help`, 2);
+  if (word !== undefined && !Object.hasOwn(words, word))
+    throw new Failure(`there is no word ${JSON.stringify(word)}: ${program} help`, 2);
   process.stdout.write(word === undefined ? overview() : helpOn(words[word]!));
 }
 
 async function printPolicy(): Promise<void> {
-  const [{ kinds, actions }, { vocabularyOf }, { defaultPolicy }] = await Promise.all([import('./kinds/index.js'), import('./kinds/policy/vocabulary.js'), import('./kinds/policy/default.js')]);
+  const [{ kinds, actions }, { vocabularyOf }, { defaultPolicy }] = await Promise.all([
+    import('./kinds/index.js'),
+    import('./kinds/policy/vocabulary.js'),
+    import('./kinds/policy/default.js'),
+  ]);
   process.stdout.write(defaultPolicy(vocabularyOf(kinds, actions)));
 }
 
 async function serve(args: readonly string[]): Promise<void> {
-  process.on('SIGUSR1', () => { /* Node's own answer opens its inspector, to whoever is on this machine */ });
-  const [{ loadConfig }, { createLog, gathered }, { giveBack }] = await Promise.all([import('./config.js'), import('./registry/observe.js'), import('./giveback.js')]);
+  process.on('SIGUSR1', () => {
+    /* Node's own answer opens its inspector, to whoever is on this machine */
+  });
+  const [{ loadConfig }, { createLog, gathered }, { giveBack }] = await Promise.all([
+    import('./config.js'),
+    import('./registry/observe.js'),
+    import('./giveback.js'),
+  ]);
   const config = await loadConfig(args, process.env);
   const log = createLog(config.logLevel, gathered(process.stderr), config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
-  let reopen = async (): Promise<void> => { /* what is only being opened is not old */ };
+  let reopen = async (): Promise<void> => {
+    /* what is only being opened is not old */
+  };
   if (config.auditLogPath !== undefined) process.on('SIGHUP', () => void reopen());
-  const tracer = process.env.OTEL_EXPORTER_OTLP_ENDPOINT || process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ? (await import('./tracing.js')).startTracing(process.env, log) : undefined;
+  const tracer =
+    process.env.OTEL_EXPORTER_OTLP_ENDPOINT || process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+      ? (await import('./tracing.js')).startTracing(process.env, log)
+      : undefined;
   (await import('./registry/trace.js')).traceBy(tracer);
   const { startService } = await import('./service.js');
   const service = await startService(config, log, root);
   reopen = () => service.reopen();
   let stopping = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    service.stop().then(() => tracer?.stop().catch((error) => log.warn({ err: error }, 'the last traces were not sent'))).then(() => process.exit(0), (error) => { log.error({ err: error }, 'the stop was not clean'); process.exit(1) });
-  });
-  channel('vestibule.started').publish(service);   // for instruments that are loaded beside it
-  process.stdout.write(`ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      service
+        .stop()
+        .then(() =>
+          tracer
+            ?.stop()
+            .catch((error) => log.warn({ err: error }, 'the last traces were not sent')),
+        )
+        .then(
+          () => process.exit(0),
+          (error) => {
+            log.error({ err: error }, 'the stop was not clean');
+            process.exit(1);
+          },
+        );
+    });
+  channel('vestibule.started').publish(service); // for instruments that are loaded beside it
+  process.stdout.write(
+    `ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`,
+  );
   await service.warmed;
-  await giveBack().catch((error) => log.warn({ err: error }, 'memory of the start was not given back'));
+  await giveBack().catch((error) =>
+    log.warn({ err: error }, 'memory of the start was not given back'),
+  );
 }
 
-/** Keeps compiled code from one start to the next where Node can (22.1 and later), in the store's own folder: whoever can write there could change anything. */
+/**
+ * Keeps compiled code from one start to the next where Node can (22.1 and later), in the store's
+ * own folder: whoever can write there could change anything.
+ */
 function keepCompiled(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  (module as { enableCompileCache?(directory: string): unknown }).enableCompileCache?.(join(directory, 'compiled'));
+  (module as { enableCompileCache?(directory: string): unknown }).enableCompileCache?.(
+    join(directory, 'compiled'),
+  );
 }
 
-/** One line a problem on standard error (`operations.md` 2); what kubectl says too is said as it does. */
+/**
+ * One line a problem on standard error (`operations.md` 2); what kubectl says too is said as it
+ * does.
+ */
 export function report(error: unknown): void {
-  const lines = isConfigError(error) ? error.problems : [error instanceof Error ? error.message : String(error)];
-  for (const line of lines) process.stderr.write(`${error instanceof Told ? '' : `${program}: `}${plain(line)}\n`);
+  const lines = isConfigError(error)
+    ? error.problems
+    : [error instanceof Error ? error.message : String(error)];
+  for (const line of lines)
+    process.stderr.write(`${error instanceof Told ? '' : `${program}: `}${plain(line)}\n`);
   process.exit(isConfigError(error) ? 2 : error instanceof Failure ? error.code : 1);
 }
 
 /** By its name: the class is loaded with the service alone. */
-const isConfigError = (error: unknown): error is ConfigError => error instanceof Error && error.name === 'ConfigError';
+const isConfigError = (error: unknown): error is ConfigError =>
+  error instanceof Error && error.name === 'ConfigError';

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { ConfigError } from './config.js';
 import { release } from './release.js';
 
-/** Where Kubernetes puts what a pod proves itself by: its service account's token, renewed every hour or so, and the authority of the API server. */
+/**
+ * Where Kubernetes puts what a pod proves itself by: its service account's token, renewed every
+ * hour or so, and the authority of the API server.
+ */
 export const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Bytes of an answer, and of a line in one, at most: a ConfigMap has a million. */
@@ -17,10 +20,16 @@ const patience = 10_000;
 /** An answer of the API server that is no 200. */
 export class ClusterRefusal extends Error {
   readonly status: number;
-  constructor(status: number, message: string) { super(message); this.status = status }
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
 }
 
-/** Asks the API server of the cluster that this process is in a pod of, as the pod's service account. */
+/**
+ * Asks the API server of the cluster that this process is in a pod of, as the pod's service
+ * account.
+ */
 export class Pod {
   readonly #server: string;
   readonly #folder: string;
@@ -29,8 +38,16 @@ export class Pod {
   constructor(server: string, folder = serviceAccount) {
     this.#server = server;
     this.#folder = folder;
-    const missing = ['token', 'ca.crt'].map((name) => join(folder, name)).filter((file) => !existsSync(file));
-    if (missing.length > 0) throw new ConfigError(missing.map((file) => `--authentication-skip-lookup=false: there is no ${file}: the pod needs its service account (automountServiceAccountToken: true)`));
+    const missing = ['token', 'ca.crt']
+      .map((name) => join(folder, name))
+      .filter((file) => !existsSync(file));
+    if (missing.length > 0)
+      throw new ConfigError(
+        missing.map(
+          (file) =>
+            `--authentication-skip-lookup=false: there is no ${file}: the pod needs its service account (automountServiceAccountToken: true)`,
+        ),
+      );
   }
 
   /** The whole answer to a GET. */
@@ -39,9 +56,20 @@ export class Pod {
     return JSON.parse(await textOf(answer));
   }
 
-  /** The lines of an answer that goes on and on, until it ends or, after so many milliseconds, is left; one that is cut off throws. */
-  async *lines(path: string, milliseconds: number, signal: AbortSignal, begun: () => void): AsyncGenerator<any> {
-    const answer = await this.#open(path, AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]));
+  /**
+   * The lines of an answer that goes on and on, until it ends or, after so many milliseconds, is
+   * left; one that is cut off throws.
+   */
+  async *lines(
+    path: string,
+    milliseconds: number,
+    signal: AbortSignal,
+    begun: () => void,
+  ): AsyncGenerator<any> {
+    const answer = await this.#open(
+      path,
+      AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]),
+    );
     begun();
     let rest = '';
     answer.setEncoding('utf8');
@@ -56,15 +84,39 @@ export class Pod {
   /** Token and authority are read each time: both change while a pod runs. */
   #open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const [token, ca] = ['token', 'ca.crt'].map((name) => readFileSync(join(this.#folder, name), 'utf8').trim());
+      const [token, ca] = ['token', 'ca.crt'].map((name) =>
+        readFileSync(join(this.#folder, name), 'utf8').trim(),
+      );
       const { hostname } = new URL(this.#server);
       const host = hostname.replaceAll(/[[\]]/g, '');
-      const asked = request(`${this.#server}${path}`, { ca: ca!, agent: false, signal, timeout: patience, ...(isIP(host) === 0 && { servername: host }), headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': `vestibule/${release}` } }, (answer) => {
-        answer.socket.setTimeout(0).setKeepAlive(true, 15_000);
-        if (answer.statusCode === 200) return resolve(answer);
-        textOf(answer).then((text) => { throw refusal(answer.statusCode!, text) }).catch(reject);
-      });
-      asked.on('error', reject).on('timeout', () => asked.destroy(new Error('the API server does not answer'))).end();
+      const asked = request(
+        `${this.#server}${path}`,
+        {
+          ca: ca!,
+          agent: false,
+          signal,
+          timeout: patience,
+          ...(isIP(host) === 0 && { servername: host }),
+          headers: {
+            authorization: `Bearer ${token}`,
+            accept: 'application/json',
+            'user-agent': `vestibule/${release}`,
+          },
+        },
+        (answer) => {
+          answer.socket.setTimeout(0).setKeepAlive(true, 15_000);
+          if (answer.statusCode === 200) return resolve(answer);
+          textOf(answer)
+            .then((text) => {
+              throw refusal(answer.statusCode!, text);
+            })
+            .catch(reject);
+        },
+      );
+      asked
+        .on('error', reject)
+        .on('timeout', () => asked.destroy(new Error('the API server does not answer')))
+        .end();
     });
   }
 }
@@ -81,6 +133,13 @@ async function textOf(answer: IncomingMessage): Promise<string> {
 
 function refusal(status: number, text: string): ClusterRefusal {
   let message: unknown;
-  try { message = (JSON.parse(text) as { message?: unknown }).message } catch { /* no Status */ }
-  return new ClusterRefusal(status, `the API server answers ${status}${typeof message === 'string' ? `: ${message}` : ''}`);
+  try {
+    message = (JSON.parse(text) as { message?: unknown }).message;
+  } catch {
+    /* no Status */
+  }
+  return new ClusterRefusal(
+    status,
+    `the API server answers ${status}${typeof message === 'string' ? `: ${message}` : ''}`,
+  );
 }

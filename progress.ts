@@ -2,7 +2,10 @@ import type { Tally, Watcher } from './storage/snapshot/contents.js';
 
 const [often, rarely] = [250, 10_000];
 
-/** Says on standard error how far long work has come: a line that moves on a terminal, elsewhere one each ten seconds. */
+/**
+ * Says on standard error how far long work has come: a line that moves on a terminal, elsewhere one
+ * each ten seconds.
+ */
 export class Progress implements Watcher {
   readonly signal: AbortSignal;
   readonly #done: string;
@@ -27,5 +30,7 @@ export class Progress implements Watcher {
   };
 
   /** Clears the line that moved. */
-  end(): void { if (this.#width > 0 && this.#moving) process.stderr.write(`\r${' '.repeat(this.#width)}\r`) }
+  end(): void {
+    if (this.#width > 0 && this.#moving) process.stderr.write(`\r${' '.repeat(this.#width)}\r`);
+  }
 }

@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { trustOf, type ProxySettings, type ProxyTrust, type TrustSource } from './apiserver/frontproxy/trust.js';
+import {
+  trustOf,
+  type ProxySettings,
+  type ProxyTrust,
+  type TrustSource,
+} from './apiserver/frontproxy/trust.js';
 import { ClusterTrust } from './clustertrust.js';
 import { ConfigError, type FrontProxyConfig } from './config.js';
 import { followFiles } from './followfiles.js';
@@ -13,24 +18,39 @@ export interface FollowedTrust extends TrustSource {
   stop(): unknown;
 }
 
-/** Begins to follow which front proxies are believed, by settings or cluster; a ConfigError where that cannot be. `folder` is where a pod's service account is, where not in the usual place. */
+/**
+ * Begins to follow which front proxies are believed, by settings or cluster; a ConfigError where
+ * that cannot be. `folder` is where a pod's service account is, where not in the usual place.
+ */
 export function followTrust(config: FrontProxyConfig, log: Log, folder?: string): FollowedTrust {
-  return config.from === 'cluster' ? new ClusterTrust(new Pod(config.server, folder), log) : new FileTrust(config.caFile, config.headers, log);
+  return config.from === 'cluster'
+    ? new ClusterTrust(new Pod(config.server, folder), log)
+    : new FileTrust(config.caFile, config.headers, log);
 }
 
 /** Puts to the proof what is believed of front proxies, as far as nobody has to be asked. */
 export function checkTrust(config: FrontProxyConfig): void {
-  if (config.from === 'cluster') void new Pod(config.server);   // which looks for what a pod is given
+  if (config.from === 'cluster')
+    void new Pod(config.server); // which looks for what a pod is given
   else readTrust(config.caFile, config.headers);
 }
 
 type Headers = Omit<ProxySettings, 'authorities'>;
 
 function readTrust(file: string, headers: Headers): ProxyTrust {
-  const problem = (what: string): ConfigError => new ConfigError([`--requestheader-client-ca-file: ${file} ${what}`]);
+  const problem = (what: string): ConfigError =>
+    new ConfigError([`--requestheader-client-ca-file: ${file} ${what}`]);
   let authorities: string;
-  try { authorities = readFileSync(file, 'utf8') } catch (error) { throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`) }
-  try { return trustOf({ ...headers, authorities }) } catch (error) { throw problem(`is of no use: ${(error as Error).message}`) }
+  try {
+    authorities = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  try {
+    return trustOf({ ...headers, authorities });
+  } catch (error) {
+    throw problem(`is of no use: ${(error as Error).message}`);
+  }
 }
 
 /** Front proxies by the settings; their authorities are read again as the file changes. */
@@ -51,9 +71,13 @@ class FileTrust implements FollowedTrust {
     this.stop = followFiles([file], () => this.#look(), log);
   }
 
-  get current(): ProxyTrust { return this.#current }
+  get current(): ProxyTrust {
+    return this.#current;
+  }
 
-  onChange(changed: () => void): void { this.#changed.push(changed) }
+  onChange(changed: () => void): void {
+    this.#changed.push(changed);
+  }
 
   /** While the file is wrong, the former stays. */
   #look(): void {
@@ -64,7 +88,10 @@ class FileTrust implements FollowedTrust {
       for (const changed of this.#changed) changed();
       this.#log.info({ file: this.#file }, 'believing front proxies of other authorities');
     } catch (error) {
-      this.#log.warn({ err: error }, 'the authorities of front proxies have changed and cannot be used; the former stay');
+      this.#log.warn(
+        { err: error },
+        'the authorities of front proxies have changed and cannot be used; the former stay',
+      );
     }
   }
 }

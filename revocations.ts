@@ -23,11 +23,13 @@ export interface Revocation {
 }
 
 /**
- * Reads which passkeys of a snapshot were registered since a time (ms since the epoch), and whether Group `operators` was made or changed since.
- * A Group does not record when a member was added, so one that was ever changed is left out as a whole.
+ * Reads which passkeys of a snapshot were registered since a time (ms since the epoch), and whether
+ * Group `operators` was made or changed since.
+ * A Group does not record when a member was added, so one that was ever changed is left out as a
+ * whole.
  */
 export async function readRevocation(snapshot: Snapshot, since: number): Promise<Revocation> {
-  const from = Math.floor(since / 1000) * 1000;   // creationTimestamp has whole seconds
+  const from = Math.floor(since / 1000) * 1000; // creationTimestamp has whole seconds
   const leftOut = new Set<string>();
   const lost = new Map<string, number>();
   let passkeys = 0;
@@ -36,7 +38,10 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
     for (const item of items) {
       if (item.key === objectKey(Group, operators)) {
         const { metadata } = decoded(Group, item);
-        operatorsGroup = metadata.generation > 1 || Date.parse(metadata.creationTimestamp) >= from ? 'LeftOut' : 'Kept';
+        operatorsGroup =
+          metadata.generation > 1 || Date.parse(metadata.creationTimestamp) >= from
+            ? 'LeftOut'
+            : 'Kept';
         if (operatorsGroup === 'LeftOut') leftOut.add(item.key);
       }
       if (!item.key.startsWith(objectKey(Passkey, ''))) continue;
@@ -44,13 +49,20 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
       if (Date.parse(metadata.creationTimestamp) < from) continue;
       passkeys += 1;
       leftOut.add(item.key).add(uniqueKey(Passkey, 'credential', internal.credentialID));
-      lost.set(objectKey(Account, status.account), (lost.get(objectKey(Account, status.account)) ?? 0) + 1);
+      lost.set(
+        objectKey(Account, status.account),
+        (lost.get(objectKey(Account, status.account)) ?? 0) + 1,
+      );
     }
   }
   let withoutPasskey = 0;
   return {
-    passkeys, accounts: lost.size, operatorsGroup,
-    get withoutPasskey() { return withoutPasskey },
+    passkeys,
+    accounts: lost.size,
+    operatorsGroup,
+    get withoutPasskey() {
+      return withoutPasskey;
+    },
     revise: (item) => {
       if (leftOut.has(item.key)) return undefined;
       const count = lost.get(item.key);
@@ -63,4 +75,5 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
   };
 }
 
-const decoded = <K extends AnyKind>(kind: K, { key, value }: Item): ObjectOf<K> => new Stored(kind, { key, value, revision: 0 }).parse() as ObjectOf<K>;
+const decoded = <K extends AnyKind>(kind: K, { key, value }: Item): ObjectOf<K> =>
+  new Stored(kind, { key, value, revision: 0 }).parse() as ObjectOf<K>;

@@ -15,35 +15,63 @@ export const embeddedFolder = (dataFolder: string): string => join(dataFolder, '
 
 /** What etcd is reached with; reads its certificates. */
 export function etcdOptions({ servers, prefix, caFile, certFile, keyFile }: Place): Reached {
-  const pem = (name: 'ca' | 'cert', file: string | undefined) => file !== undefined && { [name]: readFileSync(file) };
-  return { servers, prefix, ...pem('ca', caFile), ...pem('cert', certFile), ...(keyFile !== undefined && { key: readKeyFile(keyFile) }) };
+  const pem = (name: 'ca' | 'cert', file: string | undefined) =>
+    file !== undefined && { [name]: readFileSync(file) };
+  return {
+    servers,
+    prefix,
+    ...pem('ca', caFile),
+    ...pem('cert', certFile),
+    ...(keyFile !== undefined && { key: readKeyFile(keyFile) }),
+  };
 }
 
-/** The private key of etcd's client; throws a ConfigError where anyone on this machine may read it. */
+/**
+ * The private key of etcd's client; throws a ConfigError where anyone on this machine may read it.
+ */
 function readKeyFile(file: string): Buffer {
   try {
     return Buffer.from(readSecretFile(file));
   } catch (error) {
-    throw error instanceof ExposedFile ? new ConfigError([`--etcd-keyfile: ${error.message}`]) : error;
+    throw error instanceof ExposedFile
+      ? new ConfigError([`--etcd-keyfile: ${error.message}`])
+      : error;
   }
 }
 
-/** Has a store connect anew whenever its certificates change (`operations.md` 5), and tells of it; while they are wrong, the former stay. Gives back how to stop. */
-export function followCertificates(place: Place, storage: EtcdStorage, renewed: (by: Reached) => void, log: Log): () => void {
+/**
+ * Has a store connect anew whenever its certificates change (`operations.md` 5), and tells of it;
+ * while they are wrong, the former stay. Gives back how to stop.
+ */
+export function followCertificates(
+  place: Place,
+  storage: EtcdStorage,
+  renewed: (by: Reached) => void,
+  log: Log,
+): () => void {
   let now = etcdOptions(place);
   const files = [place.caFile, place.certFile, place.keyFile].filter((file) => file !== undefined);
-  return followFiles(files, () => {
-    try {
-      const next = etcdOptions(place);
-      if ((['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(now[one]))) return;
-      const [, own] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
-      if (own && next.key && !own.checkPrivateKey(createPrivateKey(next.key))) throw new Error('the key is not that of the certificate');
-      now = next;
-      storage.renew(next);
-      renewed(next);
-      log.info({ files }, 'the certificates for etcd have changed: connecting anew');
-    } catch (error) {
-      log.error({ err: error, files }, 'the certificates for etcd have changed and cannot be used; the former stay');
-    }
-  }, log);
+  return followFiles(
+    files,
+    () => {
+      try {
+        const next = etcdOptions(place);
+        if ((['ca', 'cert', 'key'] as const).every((one) => String(next[one]) === String(now[one])))
+          return;
+        const [, own] = [next.ca, next.cert].map((pem) => pem && new X509Certificate(pem));
+        if (own && next.key && !own.checkPrivateKey(createPrivateKey(next.key)))
+          throw new Error('the key is not that of the certificate');
+        now = next;
+        storage.renew(next);
+        renewed(next);
+        log.info({ files }, 'the certificates for etcd have changed: connecting anew');
+      } catch (error) {
+        log.error(
+          { err: error, files },
+          'the certificates for etcd have changed and cannot be used; the former stay',
+        );
+      }
+    },
+    log,
+  );
 }

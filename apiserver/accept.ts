@@ -1,10 +1,22 @@
 import { parseMediaRanges, type MediaType } from './mediatype.js';
 
-/** One thing a caller would take: a media type and, of JSON, the form of it (Kubernetes API conventions; RFC 9110 12.5.1). */
-export interface Clause { readonly type: string; readonly as?: string; readonly group?: string; readonly version?: string }
+/**
+ * One thing a caller would take: a media type and, of JSON, the form of it (Kubernetes API
+ * conventions; RFC 9110 12.5.1).
+ */
+export interface Clause {
+  readonly type: string;
+  readonly as?: string;
+  readonly group?: string;
+  readonly version?: string;
+}
 
 const json = new Set(['application/json', 'application/*', '*/*', 'text/html']);
-const known: Readonly<Record<string, 'as' | 'group' | 'version'>> = { as: 'as', g: 'group', v: 'version' };
+const known: Readonly<Record<string, 'as' | 'group' | 'version'>> = {
+  as: 'as',
+  g: 'group',
+  v: 'version',
+};
 
 /** Whether a clause can be answered with JSON; a navigation that names nothing but HTML is, too. */
 export const takesJSON = ({ type }: Clause): boolean => json.has(type);
@@ -14,12 +26,17 @@ const parsed = new Map<string, readonly Clause[]>();
 const remembered = { headers: 500, characters: 512 };
 const anything: readonly Clause[] = [{ type: '*/*' }];
 
-/** What an Accept header names, best first: by weight, then in the order given; what weighs nothing is left out. Without one anything goes. */
+/**
+ * What an Accept header names, best first: by weight, then in the order given; what weighs nothing
+ * is left out. Without one anything goes.
+ */
 export function clausesOf(accept: string | undefined): readonly Clause[] {
   if (!accept) return anything;
   let clauses = parsed.get(accept);
   if (clauses) return clauses;
-  const weighed = parseMediaRanges(accept).map(clauseOf).filter(({ weight }) => weight > 0);
+  const weighed = parseMediaRanges(accept)
+    .map(clauseOf)
+    .filter(({ weight }) => weight > 0);
   clauses = weighed.sort((a, b) => b.weight - a.weight).map(({ clause }) => clause);
   if (accept.length > remembered.characters) return clauses;
   if (parsed.size >= remembered.headers) parsed.delete(parsed.keys().next().value!);

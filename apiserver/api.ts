@@ -10,13 +10,20 @@ import { Reviews } from './reviews.js';
 import type { Watcher } from './watch.js';
 
 /** What the API is made of. */
-interface ApiParts extends HandlerParts { keys: Keys; watcher: Watcher; release: string }
+interface ApiParts extends HandlerParts {
+  keys: Keys;
+  watcher: Watcher;
+  release: string;
+}
 
 type Handler = (req: Req, res: Res) => void | Promise<void>;
 
 /** What answers behind steps 1 to 4. */
 export interface Api {
-  /** A list, or a verb or an action on one object, for which Express would have nothing left to find out. */
+  /**
+   * A list, or a verb or an action on one object, for which Express would have nothing left to find
+   * out.
+   */
   object: Handler;
   /** Everything else. */
   route(req: Req, res: Res, next: (error?: unknown) => void): void;
@@ -28,19 +35,32 @@ export function createApi(parts: ApiParts): Api {
   const handlers = new Handlers(parts);
   const lister = new Lister(parts.store, parts.admission, parts.encoder, parts.keys);
   const verbs: Record<string, Handler> = {
-    get: (req, res) => handlers.get(req, res), list: (req, res) => lister.list(req, res), watch: (req, res) => parts.watcher.watch(req, res),
-    create: (req, res) => handlers.create(req, res), update: (req, res) => handlers.update(req, res), patch: (req, res) => handlers.patch(req, res),
-    delete: (req, res) => handlers.delete(req, res), deletecollection: (req, res) => handlers.deletecollection(req, res),
+    get: (req, res) => handlers.get(req, res),
+    list: (req, res) => lister.list(req, res),
+    watch: (req, res) => parts.watcher.watch(req, res),
+    create: (req, res) => handlers.create(req, res),
+    update: (req, res) => handlers.update(req, res),
+    patch: (req, res) => handlers.patch(req, res),
+    delete: (req, res) => handlers.delete(req, res),
+    deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
   const byVerb: Handler = (req, res) => {
     const { action, verb } = req.admitted!.ask as ResourceAsk;
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
-  for (const root of mounts) app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
+  for (const root of mounts)
+    app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
   const documents = new Documents(parts.registry, parts.release, parts.encoder);
-  for (const path of documentPaths) app.get(path, ((req: Req, res: Res) => documents.send(req, res)) as never);
+  for (const path of documentPaths)
+    app.get(path, ((req: Req, res: Res) => documents.send(req, res)) as never);
   const reviews = new Reviews(parts.registry, parts.admission, parts.encoder);
-  for (const path of reviewPaths.keys()) app.post(path, ((req: Req, res: Res) => reviews.answer(req, res)) as never);
-  app.use((() => { throw noSuchPath() }) as never);
-  return { object: byVerb, route: (req, res, next) => app(req as never, res as never, next as NextFunction) };
+  for (const path of reviewPaths.keys())
+    app.post(path, ((req: Req, res: Res) => reviews.answer(req, res)) as never);
+  app.use((() => {
+    throw noSuchPath();
+  }) as never);
+  return {
+    object: byVerb,
+    route: (req, res, next) => app(req as never, res as never, next as NextFunction),
+  };
 }

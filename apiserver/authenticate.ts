@@ -21,7 +21,9 @@ const remembered = 5_000;
 function parse(cookie: string): Readonly<Record<string, unknown>> {
   let cookies = parsed.get(cookie);
   if (cookies) return cookies;
-  const held: { headers: { cookie: string }; cookies?: Record<string, unknown> } = { headers: { cookie } };
+  const held: { headers: { cookie: string }; cookies?: Record<string, unknown> } = {
+    headers: { cookie },
+  };
   split(held as never, {} as never, () => {});
   cookies = held.cookies ?? {};
   if (cookie.length > 1_024) return cookies;
@@ -30,11 +32,16 @@ function parse(cookie: string): Readonly<Record<string, unknown>> {
   return cookies;
 }
 
-/** The one value of a cookie, as it was sent: two different ones under a name do not count, nor one that the split made an object or took quotes from. */
+/**
+ * The one value of a cookie, as it was sent: two different ones under a name do not count, nor one
+ * that the split made an object or took quotes from.
+ */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   const value = header === undefined ? undefined : parse(header)[name];
   if (typeof value !== 'string' || value === '') return undefined;
-  return isPlain(header!, name) || cookieValues(header, name).every((one) => one === value) ? value : undefined;
+  return isPlain(header!, name) || cookieValues(header, name).every((one) => one === value)
+    ? value
+    : undefined;
 }
 
 /** Whether a name can stand in the header but once, and without quotes. */
@@ -66,7 +73,10 @@ export function impersonates({ headers }: IncomingMessage): boolean {
   return false;
 }
 
-/** Step 3 of a request: whom a front proxy vouches for, else the first authenticator that knows who it is; a bad token is never "nobody" (`kubernetes.md` 7). */
+/**
+ * Step 3 of a request: whom a front proxy vouches for, else the first authenticator that knows who
+ * it is; a bad token is never "nobody" (`kubernetes.md` 7).
+ */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
   readonly #frontProxy: FrontProxy;
@@ -79,21 +89,30 @@ export class Authentication {
     this.#attempts = attempts;
   }
 
-  /** Who it is; at once where nothing has to be waited for. `again` where the same request is asked about once more. */
+  /**
+   * Who it is; at once where nothing has to be waited for. `again` where the same request is asked
+   * about once more.
+   */
   caller(request: Req, bound: string | undefined, again = false): Caller | Promise<Caller> {
     if (impersonates(request)) throw forbidden('impersonation is not served');
     if (request.claim) return this.#frontProxy.caller(request) ?? visitor;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
-    const found = (): Caller | Promise<Caller> => traced('authenticate', () => this.#ask(new Shown(request, bound), 0, bearer), ({ type }) => ({ 'vestibule.caller': type }));
+    const found = (): Caller | Promise<Caller> =>
+      traced(
+        'authenticate',
+        () => this.#ask(new Shown(request, bound), 0, bearer),
+        ({ type }) => ({ 'vestibule.caller': type }),
+      );
     return !this.#attempts || again ? found() : counted(this.#attempts, found);
   }
 
   #ask(presented: Presented, from: number, bearer: boolean): Caller | Promise<Caller> {
     for (let i = from; i < this.#authenticators.length; i += 1) {
       const answer = this.#authenticators[i]!(presented);
-      if (answer instanceof Promise) return answer.then((caller) => caller ?? this.#ask(presented, i + 1, bearer));
+      if (answer instanceof Promise)
+        return answer.then((caller) => caller ?? this.#ask(presented, i + 1, bearer));
       if (answer) return answer;
     }
     if (bearer) throw unauthorized();
@@ -101,10 +120,19 @@ export class Authentication {
   }
 }
 
-/** Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for nothing here, as it does everywhere. */
+/**
+ * Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for
+ * nothing here, as it does everywhere.
+ */
 function counted(attempts: Tally, found: () => Caller | Promise<Caller>): Caller | Promise<Caller> {
-  const known = (caller: Caller): Caller => { if (caller.type !== 'Visitor') attempts.add('success'); return caller };
-  const failed = (error: unknown): never => { attempts.add(error instanceof StatusError && error.code < 500 ? 'failure' : 'error'); throw error };
+  const known = (caller: Caller): Caller => {
+    if (caller.type !== 'Visitor') attempts.add('success');
+    return caller;
+  };
+  const failed = (error: unknown): never => {
+    attempts.add(error instanceof StatusError && error.code < 500 ? 'failure' : 'error');
+    throw error;
+  };
   try {
     const caller = found();
     return caller instanceof Promise ? caller.then(known, failed) : known(caller);

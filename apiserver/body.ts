@@ -8,36 +8,55 @@ import { isBrowser, rawValues } from './origin.js';
 export const json = 'application/json';
 export const mergePatch = 'application/merge-patch+json';
 
-/** Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it is not one of `accepted`. */
-function refuseMediaType(request: IncomingMessage, accepted: string, absentMeansJSON: boolean): void {
+/**
+ * Chooses the decoder: the one media type of the request, read by RFC 9110's grammar; 415 where it
+ * is not one of `accepted`.
+ */
+function refuseMediaType(
+  request: IncomingMessage,
+  accepted: string,
+  absentMeansJSON: boolean,
+): void {
   const encodings = rawValues(request, 'content-encoding');
-  if (encodings.some((one) => one.toLowerCase() !== 'identity')) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
+  if (encodings.some((one) => one.toLowerCase() !== 'identity'))
+    throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
   const types = rawValues(request, 'content-type');
   if (types.length === 0 ? absentMeansJSON : types.length === 1 && types[0] === accepted) return;
   const given = types.length === 1 ? parseMediaType(types[0]!) : undefined;
   const charsets = given?.parameters.filter(([name]) => name === 'charset') ?? [];
-  const isUTF8 = charsets.length < 2 && charsets.every(([, value]) => value.toLowerCase() === 'utf-8');
+  const isUTF8 =
+    charsets.length < 2 && charsets.every(([, value]) => value.toLowerCase() === 'utf-8');
   if (given?.type !== accepted || !isUTF8) throw unsupportedMediaType([accepted]);
 }
 
-/** The media type a method's body must have: PATCH takes merge patches, everything else JSON (`kubernetes.md` 6.3). */
+/**
+ * The media type a method's body must have: PATCH takes merge patches, everything else JSON
+ * (`kubernetes.md` 6.3).
+ */
 export function refuseBodyType(request: IncomingMessage): void {
   const { method, headers } = request;
   if (method === 'PATCH') return refuseMediaType(request, mergePatch, false);
-  const absent = !isBrowser(request) || (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
+  const absent =
+    !isBrowser(request) ||
+    (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
   refuseMediaType(request, json, absent);
 }
 
 /** Whether a body belongs to the request, there or not yet. */
-export const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** So many bytes of a body that is not wanted are read and thrown away, to keep the connection. */
 const leftover = 64 << 10;
 
-/** Before a refusal: the connection is closed where more of a body is under way, or the client still waits to be asked for it. */
+/**
+ * Before a refusal: the connection is closed where more of a body is under way, or the client still
+ * waits to be asked for it.
+ */
 export function refuseBody(request: Req, response: Res): void {
   if (request.complete || !hasBody(request)) return;
-  if (request.welcome === undefined && Number(request.headers['content-length']) <= leftover) return;
+  if (request.welcome === undefined && Number(request.headers['content-length']) <= leftover)
+    return;
   response.shouldKeepAlive = false;
 }
 
@@ -65,7 +84,11 @@ export function readBytes(request: Req, most: number): Promise<Buffer> {
 }
 
 /** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
-export async function readObject(request: Req, most: number, optional = false): Promise<Record<string, unknown>> {
+export async function readObject(
+  request: Req,
+  most: number,
+  optional = false,
+): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, most);
   return bytes.length === 0 && optional ? {} : objectOf(bytes);
 }
@@ -73,6 +96,7 @@ export async function readObject(request: Req, most: number, optional = false): 
 /** Those bytes as a JSON object; 400 for anything else. */
 export function objectOf(bytes: Buffer): Record<string, unknown> {
   const value = parseJSON(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('the body must be a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest('the body must be a JSON object');
   return value as Record<string, unknown>;
 }

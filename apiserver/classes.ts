@@ -21,7 +21,10 @@ export interface Admitted {
   readonly owner?: string;
 }
 
-/** A request as a class, so that V8 keeps its shape: Express's methods stand on its prototype instead of being put on each object. */
+/**
+ * A request as a class, so that V8 keeps its shape: Express's methods stand on its prototype
+ * instead of being put on each object.
+ */
 export class Req extends IncomingMessage {
   auditID = '';
   network = '';
@@ -29,7 +32,10 @@ export class Req extends IncomingMessage {
   ask: Ask | undefined;
   /** Who asks, once that is known; of what anybody may ask, it stays open. */
   caller: Caller | undefined;
-  /** The Client that a request to the provider was about, for the log alone: it need not have proved itself. */
+  /**
+   * The Client that a request to the provider was about, for the log alone: it need not have proved
+   * itself.
+   */
   clientName: string | undefined;
   /** The decision that refused it, where policy did. */
   refusal: Decision | undefined;
@@ -56,16 +62,23 @@ export class Res extends ServerResponse<Req> {
   bytes = 0;
 }
 
-/** An Express application whose prototypes are those of our classes (`performance.md` 3, lever 1). */
+/**
+ * An Express application whose prototypes are those of our classes (`performance.md` 3, lever 1).
+ */
 export function createApp(): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  for (const [ours, theirs] of [[Req, express.request], [Res, express.response]] as const)
-    for (const key of Reflect.ownKeys(theirs)) Object.defineProperty(ours.prototype, key, Object.getOwnPropertyDescriptor(theirs, key)!);
+  for (const [ours, theirs] of [
+    [Req, express.request],
+    [Res, express.response],
+  ] as const)
+    for (const key of Reflect.ownKeys(theirs))
+      Object.defineProperty(ours.prototype, key, Object.getOwnPropertyDescriptor(theirs, key)!);
   (app as { request: unknown }).request = Req.prototype;
   (app as { response: unknown }).response = Res.prototype;
-  for (const prototype of [Req.prototype, Res.prototype]) Object.defineProperty(prototype, 'app', { configurable: true, writable: true, value: app });
+  for (const prototype of [Req.prototype, Res.prototype])
+    Object.defineProperty(prototype, 'app', { configurable: true, writable: true, value: app });
   return app;
 }

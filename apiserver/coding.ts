@@ -1,7 +1,14 @@
 /** A body made once, and what it was compressed to. */
-export interface Coded { readonly plain: Buffer; readonly br?: Buffer | undefined; readonly gzip?: Buffer | undefined }
+export interface Coded {
+  readonly plain: Buffer;
+  readonly br?: Buffer | undefined;
+  readonly gzip?: Buffer | undefined;
+}
 
-/** The weight an Accept-Encoding header gives a coding (RFC 9110 12.5.3); none without the header, as a bare client may read nothing else. */
+/**
+ * The weight an Accept-Encoding header gives a coding (RFC 9110 12.5.3); none without the header,
+ * as a bare client may read nothing else.
+ */
 function weight(header: string, coding: string): number {
   let rest = 0;
   for (const item of header.toLowerCase().split(',')) {
@@ -14,10 +21,18 @@ function weight(header: string, coding: string): number {
   return rest;
 }
 
-/** The smallest form the client takes, with its headers; caches are told that it depends. Only for bodies that are the same for everybody: compressing a secret beside a stranger's words tells it. */
-export function coded({ plain, br, gzip }: Coded, accepted = ''): { body: Buffer; headers: string[] } {
+/**
+ * The smallest form the client takes, with its headers; caches are told that it depends. Only for
+ * bodies that are the same for everybody: compressing a secret beside a stranger's words tells it.
+ */
+export function coded(
+  { plain, br, gzip }: Coded,
+  accepted = '',
+): { body: Buffer; headers: string[] } {
   const vary = ['Vary', 'Accept-Encoding'];
-  if (br && weight(accepted, 'br') > 0) return { body: br, headers: [...vary, 'Content-Encoding', 'br'] };
-  if (gzip && weight(accepted, 'gzip') > 0) return { body: gzip, headers: [...vary, 'Content-Encoding', 'gzip'] };
+  if (br && weight(accepted, 'br') > 0)
+    return { body: br, headers: [...vary, 'Content-Encoding', 'br'] };
+  if (gzip && weight(accepted, 'gzip') > 0)
+    return { body: gzip, headers: [...vary, 'Content-Encoding', 'gzip'] };
   return { body: plain, headers: vary };
 }

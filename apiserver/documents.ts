@@ -4,17 +4,31 @@ import type { Registry } from '../registry/registry.js';
 import { notAcceptable } from '../registry/status.js';
 import { clausesOf, takesJSON, type Clause } from './accept.js';
 import type { Req, Res } from './classes.js';
-import { apiVersions, groupDiscovery, groupList, oneGroup, resourceList, versionInfo } from './discovery.js';
+import {
+  apiVersions,
+  groupDiscovery,
+  groupList,
+  oneGroup,
+  resourceList,
+  versionInfo,
+} from './discovery.js';
 import type { Encoder } from './encode.js';
 import { kubernetesOpenapi } from './kubeopenapi.js';
 import { openapi } from './openapi.js';
 import { documentPaths } from './request.js';
 
 /** A document that clients revalidate: its bytes and their digest. */
-interface Made { readonly body: Buffer; readonly digest: string }
+interface Made {
+  readonly body: Buffer;
+  readonly digest: string;
+}
 
 /** One form of a document: which clauses of Accept it answers, and as what. */
-interface Form { readonly type: string; answers(clause: Clause): boolean; made(): Made }
+interface Form {
+  readonly type: string;
+  answers(clause: Clause): boolean;
+  made(): Made;
+}
 
 const swagger = /^application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf$/;
 const v3 = `/openapi/v3/apis/${apiVersion}`;
@@ -25,21 +39,40 @@ function form(type: string, answers: (clause: Clause) => boolean, make: () => un
   const encode = (): Made => {
     const value = make();
     const body = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
-    return { body, digest: createHash('sha256').update(type).update(body).digest('hex').slice(0, 32).toUpperCase() };
+    return {
+      body,
+      digest: createHash('sha256')
+        .update(type)
+        .update(body)
+        .digest('hex')
+        .slice(0, 32)
+        .toUpperCase(),
+    };
   };
   return { type, answers, made: () => (made ??= encode()) };
 }
 
-const plain = (make: () => unknown): Form => form('application/json', (clause) => takesJSON(clause) && clause.as === undefined, make);
+const plain = (make: () => unknown): Form =>
+  form('application/json', (clause) => takesJSON(clause) && clause.as === undefined, make);
 
 /** Both versions of aggregated discovery; clients go by the type that is answered. */
-const aggregated = (registry?: Registry): Form[] => ['v2', 'v2beta1'].map((one) => form(
-  `application/json;g=apidiscovery.k8s.io;v=${one};as=APIGroupDiscoveryList`,
-  (clause) => takesJSON(clause) && clause.as === 'APIGroupDiscoveryList' && clause.group === 'apidiscovery.k8s.io' && clause.version === one,
-  () => groupDiscovery(registry, one),
-));
+const aggregated = (registry?: Registry): Form[] =>
+  ['v2', 'v2beta1'].map((one) =>
+    form(
+      `application/json;g=apidiscovery.k8s.io;v=${one};as=APIGroupDiscoveryList`,
+      (clause) =>
+        takesJSON(clause) &&
+        clause.as === 'APIGroupDiscoveryList' &&
+        clause.group === 'apidiscovery.k8s.io' &&
+        clause.version === one,
+      () => groupDiscovery(registry, one),
+    ),
+  );
 
-/** What the API says of itself: made once, each in the form that Accept prefers, revalidated by ETag (`kubernetes.md` 1). */
+/**
+ * What the API says of itself: made once, each in the form that Accept prefers, revalidated by ETag
+ * (`kubernetes.md` 1).
+ */
 export class Documents {
   readonly #encoder: Encoder;
   readonly #forms: ReadonlyMap<string, readonly Form[]>;
@@ -50,26 +83,78 @@ export class Documents {
     const whole = plain(() => openapi(registry, release));
     const kubernetes = plain(() => kubernetesOpenapi(openapi(registry, release)));
     this.#forms = new Map([
-      ['/api', [plain(() => apiVersions), ...aggregated()]], [`/api/${version}`, [resources]], ['/api/openapi/v3', [whole]],
-      ['/apis', [plain(() => groupList), ...aggregated(registry)]], [`/apis/${group}`, [plain(() => oneGroup)]], [`/apis/${apiVersion}`, [resources]],
-      ['/openapi/v3', [plain(() => ({ paths: { [`apis/${apiVersion}`]: { serverRelativeURL: `${v3}?hash=${kubernetes.made().digest}` } } }))]], [v3, [kubernetes]],
-      ['/openapi/v2', [form('application/com.github.proto-openapi.spec.v2.v1.0+protobuf', ({ type }) => swagger.test(type), () => Buffer.alloc(0)),
-        plain(() => ({ swagger: '2.0', info: { title: 'Vestibule', version }, paths: {} }))]],
+      ['/api', [plain(() => apiVersions), ...aggregated()]],
+      [`/api/${version}`, [resources]],
+      ['/api/openapi/v3', [whole]],
+      ['/apis', [plain(() => groupList), ...aggregated(registry)]],
+      [`/apis/${group}`, [plain(() => oneGroup)]],
+      [`/apis/${apiVersion}`, [resources]],
+      [
+        '/openapi/v3',
+        [
+          plain(() => ({
+            paths: {
+              [`apis/${apiVersion}`]: {
+                serverRelativeURL: `${v3}?hash=${kubernetes.made().digest}`,
+              },
+            },
+          })),
+        ],
+      ],
+      [v3, [kubernetes]],
+      [
+        '/openapi/v2',
+        [
+          form(
+            'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+            ({ type }) => swagger.test(type),
+            () => Buffer.alloc(0),
+          ),
+          plain(() => ({ swagger: '2.0', info: { title: 'Vestibule', version }, paths: {} })),
+        ],
+      ],
       ['/version', [plain(() => versionInfo(release))]],
     ]);
-    for (const path of documentPaths) if (!this.#forms.has(path)) throw new Error(`${path} is no document`);
+    for (const path of documentPaths)
+      if (!this.#forms.has(path)) throw new Error(`${path} is no document`);
   }
 
-  /** Answers a GET of one of them; 304 to whoever has it, 406 to whoever takes it in no form there is. */
+  /**
+   * Answers a GET of one of them; 304 to whoever has it, 406 to whoever takes it in no form there
+   * is.
+   */
   send(req: Req, res: Res): void {
-    const { path, query } = req.admitted!.ask as { path: string; query: ReadonlyMap<string, string> };
+    const { path, query } = req.admitted!.ask as {
+      path: string;
+      query: ReadonlyMap<string, string>;
+    };
     const { type, made } = formFor(this.#forms.get(path)!, req.headers.accept);
     const { body, digest } = made();
     const hash = path === v3 ? query.get('hash') : undefined;
-    if (hash !== undefined && hash !== digest) return this.#encoder.send(req, res, 301, Buffer.alloc(0), ['Location', `${v3}?hash=${digest}`, 'Cache-Control', 'no-store']);
+    if (hash !== undefined && hash !== digest)
+      return this.#encoder.send(req, res, 301, Buffer.alloc(0), [
+        'Location',
+        `${v3}?hash=${digest}`,
+        'Cache-Control',
+        'no-store',
+      ]);
     const etag = `"${digest}"`;
-    const headers = ['Vary', 'Accept', 'ETag', etag, ...(hash === undefined ? ['Cache-Control', 'public, max-age=0'] : ['Cache-Control', 'public, immutable', 'Expires', new Date(Date.now() + year * 1000).toUTCString()])];
-    if (matches(req.headers['if-none-match'], etag)) return this.#encoder.send(req, res, 304, Buffer.alloc(0), headers);
+    const headers = [
+      'Vary',
+      'Accept',
+      'ETag',
+      etag,
+      ...(hash === undefined
+        ? ['Cache-Control', 'public, max-age=0']
+        : [
+            'Cache-Control',
+            'public, immutable',
+            'Expires',
+            new Date(Date.now() + year * 1000).toUTCString(),
+          ]),
+    ];
+    if (matches(req.headers['if-none-match'], etag))
+      return this.#encoder.send(req, res, 304, Buffer.alloc(0), headers);
     this.#encoder.send(req, res, 200, body, [...headers, 'Content-Type', type]);
   }
 }
@@ -84,4 +169,5 @@ function formFor(forms: readonly Form[], accept: string | undefined): Form {
 
 /** Whether If-None-Match names the document, weakly compared (RFC 9110 13.1.2). */
 const matches = (header: string | undefined, etag: string): boolean =>
-  header !== undefined && header.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
+  header !== undefined &&
+  header.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));

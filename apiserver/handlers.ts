@@ -1,4 +1,12 @@
-import type { ActionBody, AnyKind, Call, CreationBody, KindObject, Ports, RequestFacts } from '../registry/kind.js';
+import type {
+  ActionBody,
+  AnyKind,
+  Call,
+  CreationBody,
+  KindObject,
+  Ports,
+  RequestFacts,
+} from '../registry/kind.js';
 import type { LimitOf } from '../registry/limits.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
 import type { Registry } from '../registry/registry.js';
@@ -8,7 +16,14 @@ import type { Admission } from './admission.js';
 import { spendAccountBudget } from './account-budget.js';
 import { objectOf, readBytes, refuseBodyType } from './body.js';
 import type { Admitted, Req, Res } from './classes.js';
-import { hiddenCharacters, isDryRun, isRecord, judgeUnknown, refuseOtherKind, unknownMembers } from './decode.js';
+import {
+  hiddenCharacters,
+  isDryRun,
+  isRecord,
+  judgeUnknown,
+  refuseOtherKind,
+  unknownMembers,
+} from './decode.js';
 import { wireObject, type Encoder } from './encode.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from './origin.js';
@@ -53,33 +68,57 @@ export class Handlers {
     return this.#shown(req, res, target!);
   }
 
-  /** The object read anew once the store has reached the version that was named, and decided anew: 400, 504 (`kubernetes.md` 4.1). */
+  /**
+   * The object read anew once the store has reached the version that was named, and decided anew:
+   * 400, 504 (`kubernetes.md` 4.1).
+   */
   async #notOlder(req: Req, res: Res): Promise<void> {
     const { ask, target: held } = admittedOf(req);
-    const version = versionOf(ask.query, () => badRequest('resourceVersion must be a decimal number'));
+    const version = versionOf(ask.query, () =>
+      badRequest('resourceVersion must be a decimal number'),
+    );
     if (version === undefined) return this.#shown(req, res, held!);
     await refuseTooNew(this.#parts.store, version);
     const target = await this.#parts.store.stored(ask.kind, ask.name!);
-    if (!target || !this.#parts.admission.sees(req.admitted!, target)) throw notFound(ask.kind, ask.name!);
+    if (!target || !this.#parts.admission.sees(req.admitted!, target))
+      throw notFound(ask.kind, ask.name!);
     return this.#shown(req, res, target);
   }
 
   #shown(req: Req, res: Res, target: Stored): void | Promise<void> {
     const { ask } = admittedOf(req);
-    if (ask.kind.bound && isNavigation(req)) return this.#parts.encoder.send(req, res, 303, empty, ['Location', `/interaction/${ask.name}`, 'Vary', 'Accept, Sec-Fetch-Mode', 'Cache-Control', 'no-store']);
-    if (ask.view !== whole) return this.#parts.encoder.send(req, res, 200, ask.view.single(target, { caller: req.admitted!.caller, now: Date.now() }, true));
-    if (!ask.kind.strategy.view && !ask.kind.strategy.status) return this.#parts.encoder.send(req, res, 200, target.wire());
+    if (ask.kind.bound && isNavigation(req))
+      return this.#parts.encoder.send(req, res, 303, empty, [
+        'Location',
+        `/interaction/${ask.name}`,
+        'Vary',
+        'Accept, Sec-Fetch-Mode',
+        'Cache-Control',
+        'no-store',
+      ]);
+    if (ask.view !== whole)
+      return this.#parts.encoder.send(
+        req,
+        res,
+        200,
+        ask.view.single(target, { caller: req.admitted!.caller, now: Date.now() }, true),
+      );
+    if (!ask.kind.strategy.view && !ask.kind.strategy.status)
+      return this.#parts.encoder.send(req, res, 200, target.wire());
     return this.#answer(req, res, 200, target.parse(), this.#call(req, res));
   }
 
   async create(req: Req, res: Res): Promise<void> {
     const { ask } = admittedOf(req);
     const instead = ask.kind.create;
-    if (instead && !instead.dryRun && ask.query.has('dryRun')) throw badRequest('dryRun is not for this');
+    if (instead && !instead.dryRun && ask.query.has('dryRun'))
+      throw badRequest('dryRun is not for this');
     await this.#spend(instead?.limit, req);
     const body = await this.#body(req, res, ask);
     const call = this.#call(req, res, isDryRun(ask));
-    const object = instead ? await instead.run(call, this.#sent(ask.kind, body)) : await call.change((tx) => tx.create(ask.kind, created(ask.kind, copyOf(body)) as never));
+    const object = instead
+      ? await instead.run(call, this.#sent(ask.kind, body))
+      : await call.change((tx) => tx.create(ask.kind, created(ask.kind, copyOf(body)) as never));
     const shown = ask.kind.strategy.status ? copyOf(object) : object;
     ask.kind.strategy.status?.(shown, call);
     this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, shown));
@@ -93,10 +132,16 @@ export class Handlers {
     return { spec, metadata };
   }
 
-  async update(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'replace') }
-  async patch(req: Req, res: Res): Promise<void> { await this.#write(req, res, 'merge') }
+  async update(req: Req, res: Res): Promise<void> {
+    await this.#write(req, res, 'replace');
+  }
+  async patch(req: Req, res: Res): Promise<void> {
+    await this.#write(req, res, 'merge');
+  }
 
-  /** Counts the request against a limit by client network, if there is one; throws 429 beyond it. */
+  /**
+   * Counts the request against a limit by client network, if there is one; throws 429 beyond it.
+   */
   async #spend(limit: LimitOf | undefined, { network }: Req): Promise<void> {
     const { limits, store } = this.#parts;
     if (limit) await limits.spend(limit(store.settings.limits), network, Date.now());
@@ -110,10 +155,22 @@ export class Handlers {
     const { schema } = this.#parts.registry.schemas(ask.kind).spec;
     const write = async (): Promise<void> => {
       const call = this.#call(req, res, isDryRun(ask));
-      const object = await call.change((tx) => tx.update(ask.kind, ask.name!, (next) => judgeUnknown(req, res, ask, ask.name!, changed(ask.kind, next, copyOf(body), how, schema))));
+      const object = await call.change((tx) =>
+        tx.update(ask.kind, ask.name!, (next) =>
+          judgeUnknown(
+            req,
+            res,
+            ask,
+            ask.name!,
+            changed(ask.kind, next, copyOf(body), how, schema),
+          ),
+        ),
+      );
       await this.#answer(req, res, 200, object, call);
     };
-    try { await write() } catch (error) {
+    try {
+      await write();
+    } catch (error) {
       if (!(error instanceof Outdated)) throw error;
       req.admitted = await this.#parts.admission.again(req.admitted!);
       await write();
@@ -131,35 +188,60 @@ export class Handlers {
       return tx.delete(ask.kind, ask.name!);
     });
     if (ask.kind.strategy.remove) {
-      const left = call.dryRun ? old! : (await this.#parts.store.stored(ask.kind, ask.name!))?.parse();
+      const left = call.dryRun
+        ? old!
+        : (await this.#parts.store.stored(ask.kind, ask.name!))?.parse();
       return this.#answer(req, res, 200, left ?? deleted(old!, call.now), call);
     }
     const { uid } = old!.metadata;
-    this.#parts.encoder.json(req, res, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: ask.name, group: ask.kind.group, kind: ask.kind.resource, uid }, code: 200 });
+    this.#parts.encoder.json(req, res, 200, {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: { name: ask.name, group: ask.kind.group, kind: ask.kind.resource, uid },
+      code: 200,
+    });
   }
 
-  /** Deletes one at a time what the selectors name and the caller may delete; answers the List of what went. */
+  /**
+   * Deletes one at a time what the selectors name and the caller may delete; answers the List of
+   * what went.
+   */
   async deletecollection(req: Req, res: Res): Promise<void> {
     const { ask, owner } = admittedOf(req);
     const options = await readDeleteOptions(req, res, ask, this.#bodyLimit);
     const call = this.#call(req, res, options.dry);
     const selector = parseSelector(ask.query, ask.kind);
-    const page = await guard(this.#parts.store.storage.list(rangeOf(ask.kind, owner, selector.name)));
+    const page = await guard(
+      this.#parts.store.storage.list(rangeOf(ask.kind, owner, selector.name)),
+    );
     const gone: unknown[] = [];
     const most = wholeNumber(ask.query, 'limit', 2 ** 31) || Infinity;
     for (const entry of page.entries) {
       const stored = new Stored(ask.kind, entry);
-      const decision = selector.matches(stored.object) ? this.#parts.admission.judge(req.admitted!, stored) : undefined;
+      const decision = selector.matches(stored.object)
+        ? this.#parts.admission.judge(req.admitted!, stored)
+        : undefined;
       if (!decision?.allowed) continue;
-      const old = await this.#parts.store.change(call, async (tx) => {
-        const target = await tx.get(ask.kind, stored.name);
-        if (target) refusePreconditions(ask, options, target);
-        return tx.delete(ask.kind, stored.name);
-      }, decision);
+      const old = await this.#parts.store.change(
+        call,
+        async (tx) => {
+          const target = await tx.get(ask.kind, stored.name);
+          if (target) refusePreconditions(ask, options, target);
+          return tx.delete(ask.kind, stored.name);
+        },
+        decision,
+      );
       if (old) gone.push(this.#ended(ask.kind, old, call));
       if (gone.length === most) break;
     }
-    this.#parts.encoder.json(req, res, 200, { kind: `${ask.kind.kind}List`, apiVersion: `${ask.kind.group}/v1alpha1`, metadata: { resourceVersion: String(page.revision) }, items: gone });
+    this.#parts.encoder.json(req, res, 200, {
+      kind: `${ask.kind.kind}List`,
+      apiVersion: `${ask.kind.group}/v1alpha1`,
+      metadata: { resourceVersion: String(page.revision) },
+      items: gone,
+    });
   }
 
   /** What went, as it is listed: where an end is carried out by steps, marked with it. */
@@ -169,14 +251,17 @@ export class Handlers {
     return wireObject(kind, shown);
   }
 
-  /** POST, GET or PATCH on `<resource>/<name>/<subresource>`: network limit, decode, validate, run. */
+  /**
+   * POST, GET or PATCH on `<resource>/<name>/<subresource>`: network limit, decode, validate, run.
+   */
   async action(req: Req, res: Res): Promise<void> {
     const { ask, target } = admittedOf(req);
     const action = ask.action!;
     if (ask.query.has('dryRun')) throw badRequest('dryRun is not for actions');
     await this.#spend(action.limit, req);
     const call = this.#call(req, res);
-    const body = action.verb === 'get' ? { spec: {}, apply() {} } : await this.#actionBody(req, res, ask);
+    const body =
+      action.verb === 'get' ? { spec: {}, apply() {} } : await this.#actionBody(req, res, ask);
     const answer = (await action.run(call, target!.object, body)) as KindObject;
     const kind = action.answers ?? action.of;
     if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, answer);
@@ -191,7 +276,18 @@ export class Handlers {
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
       const { schema } = this.#parts.registry.schemas(answers).spec;
-      return { spec: undefined, apply: (next) => judgeUnknown(req, res, ask, next.metadata.name, changed(answers, next, copyOf(body), 'merge', schema), answers) };
+      return {
+        spec: undefined,
+        apply: (next) =>
+          judgeUnknown(
+            req,
+            res,
+            ask,
+            next.metadata.name,
+            changed(answers, next, copyOf(body), 'merge', schema),
+            answers,
+          ),
+      };
     }
     const validator = this.#parts.registry.body(action)!;
     const of = { ...ask.kind, kind: action.kind };
@@ -206,8 +302,15 @@ export class Handlers {
     refuseBodyType(req);
     const body = await this.#read(req, ask.kind.bodyLimit);
     refuseOtherKind(body, ask.kind.kind);
-    const name = isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
-    judgeUnknown(req, res, ask, name, unknownMembers(body, this.#parts.registry.schemas(ask.kind).sent.schema));
+    const name =
+      isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
+    judgeUnknown(
+      req,
+      res,
+      ask,
+      name,
+      unknownMembers(body, this.#parts.registry.schemas(ask.kind).sent.schema),
+    );
     return body;
   }
 
@@ -219,7 +322,14 @@ export class Handlers {
     return objectOf(bytes);
   }
 
-  async #answer(req: Req, res: Res, code: number, object: KindObject, call: Call, kind = admittedOf(req).ask.kind): Promise<void> {
+  async #answer(
+    req: Req,
+    res: Res,
+    code: number,
+    object: KindObject,
+    call: Call,
+    kind = admittedOf(req).ask.kind,
+  ): Promise<void> {
     const { status, view } = kind.strategy;
     const shown = status || view ? copyOf(object) : object;
     status?.(shown, call);
@@ -230,13 +340,30 @@ export class Handlers {
   #call(req: Req, res: Res, dryRun = false): Call {
     const { caller, target, recalled = false, decision } = req.admitted!;
     const site = siteOf(req);
-    const request: RequestFacts = { auditID: req.auditID, network: req.network, userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512), browser: isBrowser(req), ...(site && { site }) };
-    return this.#parts.store.call({ caller, request, ports: this.#parts.ports(req, res), dryRun, decision, ...(target && { target: { stored: target, recalled } }) });
+    const request: RequestFacts = {
+      auditID: req.auditID,
+      network: req.network,
+      userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
+      browser: isBrowser(req),
+      ...(site && { site }),
+    };
+    return this.#parts.store.call({
+      caller,
+      request,
+      ports: this.#parts.ports(req, res),
+      dryRun,
+      decision,
+      ...(target && { target: { stored: target, recalled } }),
+    });
   }
 }
 
-const deleted = (old: KindObject, now: number): KindObject => ({ ...old, metadata: { deletionTimestamp: toTimestamp(now), ...old.metadata } });
-const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } => req.admitted as Admitted & { ask: ResourceAsk };
+const deleted = (old: KindObject, now: number): KindObject => ({
+  ...old,
+  metadata: { deletionTimestamp: toTimestamp(now), ...old.metadata },
+});
+const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } =>
+  req.admitted as Admitted & { ask: ResourceAsk };
 
 /** A browser that opens an address, rather than a script that fetches it (`kubernetes.md` 4.2). */
 function isNavigation({ headers }: Req): boolean {
@@ -246,4 +373,3 @@ function isNavigation({ headers }: Req): boolean {
   const json = accept.indexOf('application/json');
   return html >= 0 && (json < 0 || html < json);
 }
-

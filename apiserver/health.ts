@@ -2,7 +2,11 @@ import type { Encoder } from './encode.js';
 import type { Req, Res } from './classes.js';
 
 /** One thing that must hold; answers or throws why not. */
-export interface Check { readonly name: string; readonly live?: boolean; run(): Promise<void> | void }
+export interface Check {
+  readonly name: string;
+  readonly live?: boolean;
+  run(): Promise<void> | void;
+}
 
 const text = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain; charset=utf-8'];
 
@@ -17,27 +21,50 @@ export class Health {
   }
 
   /** What each check says, by the path that asks it. */
-  async outcomes(): Promise<{ readonly type: string; readonly name: string; readonly good: boolean }[]> {
-    const asked = this.#checks.flatMap((check) => [{ type: 'readyz', check }, ...(check.live ? [{ type: 'livez', check }] : [])]);
-    return Promise.all(asked.map(async ({ type, check }) => ({ type, name: check.name, good: await holds(check) })));
+  async outcomes(): Promise<
+    { readonly type: string; readonly name: string; readonly good: boolean }[]
+  > {
+    const asked = this.#checks.flatMap((check) => [
+      { type: 'readyz', check },
+      ...(check.live ? [{ type: 'livez', check }] : []),
+    ]);
+    return Promise.all(
+      asked.map(async ({ type, check }) => ({ type, name: check.name, good: await holds(check) })),
+    );
   }
 
   async answer(req: Req, res: Res, path: string, query: URLSearchParams): Promise<void> {
     const [, which, one] = path.split('/') as [string, string, string | undefined];
-    const asked = this.#checks.filter((check) => (which === 'readyz' || check.live) && (one === undefined || check.name === one));
-    if (asked.length === 0) return this.#encoder.send(req, res, 404, Buffer.from('404 page not found\n'), text);
+    const asked = this.#checks.filter(
+      (check) => (which === 'readyz' || check.live) && (one === undefined || check.name === one),
+    );
+    if (asked.length === 0)
+      return this.#encoder.send(req, res, 404, Buffer.from('404 page not found\n'), text);
     const excluded = new Set(query.getAll('exclude'));
     const lines: string[] = [];
     let failed = false;
     for (const check of asked) {
-      if (excluded.has(check.name)) { lines.push(`[+]${check.name} excluded: ok`); continue }
+      if (excluded.has(check.name)) {
+        lines.push(`[+]${check.name} excluded: ok`);
+        continue;
+      }
       const good = await holds(check);
       failed ||= !good;
       lines.push(good ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`);
     }
-    const body = failed ? `${lines.join('\n')}\n${which} check failed\n` : query.has('verbose') ? `${lines.join('\n')}\n${which} check passed\n` : 'ok';
+    const body = failed
+      ? `${lines.join('\n')}\n${which} check failed\n`
+      : query.has('verbose')
+        ? `${lines.join('\n')}\n${which} check passed\n`
+        : 'ok';
     this.#encoder.send(req, res, failed ? 500 : 200, Buffer.from(body), text);
   }
 }
 
-const holds = (check: Check): Promise<boolean> => Promise.resolve().then(() => check.run()).then(() => true, () => false);
+const holds = (check: Check): Promise<boolean> =>
+  Promise.resolve()
+    .then(() => check.run())
+    .then(
+      () => true,
+      () => false,
+    );

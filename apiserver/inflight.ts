@@ -3,9 +3,16 @@ import { hasBody } from './body.js';
 import type { Req, Res } from './classes.js';
 
 /** How many requests may be answered at once. */
-export interface Bounds { readonly reads: number; readonly changes: number }
+export interface Bounds {
+  readonly reads: number;
+  readonly changes: number;
+}
 
-/** Requests being answered at once, bounded (`operations.md` 2). One whose body is still on its way takes nobody's place: senders that are slow on purpose would else stop everybody's changes. Of those there are twice as many as changes at most, and the oldest is cut for another. */
+/**
+ * Requests being answered at once, bounded (`operations.md` 2). One whose body is still on its way
+ * takes nobody's place: senders that are slow on purpose would else stop everybody's changes. Of
+ * those there are twice as many as changes at most, and the oldest is cut for another.
+ */
 export class InFlight {
   reads = 0;
   changes = 0;
@@ -19,7 +26,8 @@ export class InFlight {
   /** Takes a place until the answer is over; 429 where none is left. */
   enter(req: Req, res: Res): void {
     const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
-    if (this[which] >= this.#most[which]) throw tooManyRequests(1, 'too many requests are in flight');
+    if (this[which] >= this.#most[which])
+      throw tooManyRequests(1, 'too many requests are in flight');
     this[which] += 1;
     const place = { held: true, over: false };
     res.once('close', () => {

@@ -4,7 +4,10 @@ import type { Res } from './classes.js';
 const lineEnd = Buffer.from('}\n');
 const chunkEnd = Buffer.from('\r\n');
 
-/** One event of a stream: a line of JSON, framed as a chunk too (RFC 9112 7.1), so that what a thousand are told is framed once. */
+/**
+ * One event of a stream: a line of JSON, framed as a chunk too (RFC 9112 7.1), so that what a
+ * thousand are told is framed once.
+ */
 export class Line {
   readonly #chunk: Buffer;
   readonly #begin: number;
@@ -17,13 +20,21 @@ export class Line {
   }
 
   /** The line alone. */
-  get bytes(): Buffer { return this.#chunk.subarray(this.#begin, -chunkEnd.length) }
+  get bytes(): Buffer {
+    return this.#chunk.subarray(this.#begin, -chunkEnd.length);
+  }
 
-  /** Sends it behind a head that was flushed, with all else of this turn of the event loop. The chunk goes to the socket as it is where node would frame the same one and would pass it on at once; else (HTTP/1.0, HEAD, an answer before it on the connection, a half that is closed) node is given the line. */
+  /**
+   * Sends it behind a head that was flushed, with all else of this turn of the event loop. The
+   * chunk goes to the socket as it is where node would frame the same one and would pass it on at
+   * once; else (HTTP/1.0, HEAD, an answer before it on the connection, a half that is closed) node
+   * is given the line.
+   */
   sendTo(res: Res): void {
     if (res.destroyed || res.writableEnded) return;
     const { socket } = res;
-    if (!socket?.writable || !res.chunkedEncoding || res.writableLength !== socket.writableLength) return void res.write(this.bytes);
+    if (!socket?.writable || !res.chunkedEncoding || res.writableLength !== socket.writableLength)
+      return void res.write(this.bytes);
     hold(socket);
     socket.write(this.#chunk);
   }

@@ -1,4 +1,12 @@
-import { Compacted, under, type Entry, type ListOptions, type Page, type Range, type Revision } from '../storage/storage.js';
+import {
+  Compacted,
+  under,
+  type Entry,
+  type ListOptions,
+  type Page,
+  type Range,
+  type Revision,
+} from '../storage/storage.js';
 import type { AnyKind } from '../registry/kind.js';
 import { badRequest, expired, invalid } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
@@ -22,25 +30,61 @@ const tokensKept = 100;
 /** Counts of what follows end here. */
 const countable = 1000;
 
-/** Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where all of them were seen to be visible. */
-interface Token { r: Revision; k: string; q: string; n?: number }
+/**
+ * Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where
+ * all of them were seen to be visible.
+ */
+interface Token {
+  r: Revision;
+  k: string;
+  q: string;
+  n?: number;
+}
 
-/** Some of a collection, up to the key `last`, as it is sent, and how many follow where that may be told. */
-interface Found { items: readonly Buffer[]; count: number; last: string | undefined; revision: Revision; more: boolean; filtered: boolean; following?: number | undefined }
+/**
+ * Some of a collection, up to the key `last`, as it is sent, and how many follow where that may be
+ * told.
+ */
+interface Found {
+  items: readonly Buffer[];
+  count: number;
+  last: string | undefined;
+  revision: Revision;
+  more: boolean;
+  filtered: boolean;
+  following?: number | undefined;
+}
 
-/** What a request gets to see of a collection: whether it selects, whether nothing is left out, and one by one. */
-interface Sieve { readonly selects: boolean; readonly passesAll: boolean; pass(entry: Entry): Stored | undefined }
+/**
+ * What a request gets to see of a collection: whether it selects, whether nothing is left out, and
+ * one by one.
+ */
+interface Sieve {
+  readonly selects: boolean;
+  readonly passesAll: boolean;
+  pass(entry: Entry): Stored | undefined;
+}
 
 /** The keys of a collection, or of one owner's part of it. */
 export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
-  const outside = owner !== undefined && name !== undefined && (kind.owner === 'metadata.name' ? name !== owner : !name.startsWith(`${owner}-`));
+  const outside =
+    owner !== undefined &&
+    name !== undefined &&
+    (kind.owner === 'metadata.name' ? name !== owner : !name.startsWith(`${owner}-`));
   if (outside) return { start: `objects/${kind.resource}/`, end: `objects/${kind.resource}/` };
   const exact = name ?? (kind.owner === 'metadata.name' ? owner : undefined);
-  if (exact !== undefined) return { start: `objects/${kind.resource}/${exact}`, end: `objects/${kind.resource}/${exact}!` };
+  if (exact !== undefined)
+    return {
+      start: `objects/${kind.resource}/${exact}`,
+      end: `objects/${kind.resource}/${exact}!`,
+    };
   return under(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
 }
 
-/** Lists a collection: a page where `limit` is given, else the whole of it, streamed (`kubernetes.md` 4.1). */
+/**
+ * Lists a collection: a page where `limit` is given, else the whole of it, streamed
+ * (`kubernetes.md` 4.1).
+ */
 export class Lister {
   readonly #store: Store;
   readonly #admission: Admission;
@@ -68,34 +112,104 @@ export class Lister {
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
     if (!limit) return this.#whole(req, res, admitted, selector, from, at);
     const sieve = this.#sieve(admitted, selector);
-    const found = await (sieve.passesAll ? this.#plain(admitted, from, Math.min(limit, this.#pageMost), at, !token) : this.#page(admitted, sieve, from, Math.min(limit, this.#pageMost), at, !token));
-    const remaining = token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
-    const next = found.more && found.last !== undefined ? this.#seal(admitted, { r: found.revision, k: found.last, q: fingerprint(ask.query), ...(remaining !== undefined && { n: remaining }) }) : undefined;
-    const head = ask.view.opening(ask.kind, { resourceVersion: String(found.revision), ...(next && { continue: next }), ...(next && remaining && { remainingItemCount: remaining }) });
+    const found = await (sieve.passesAll
+      ? this.#plain(admitted, from, Math.min(limit, this.#pageMost), at, !token)
+      : this.#page(admitted, sieve, from, Math.min(limit, this.#pageMost), at, !token));
+    const remaining =
+      token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
+    const next =
+      found.more && found.last !== undefined
+        ? this.#seal(admitted, {
+            r: found.revision,
+            k: found.last,
+            q: fingerprint(ask.query),
+            ...(remaining !== undefined && { n: remaining }),
+          })
+        : undefined;
+    const head = ask.view.opening(ask.kind, {
+      resourceVersion: String(found.revision),
+      ...(next && { continue: next }),
+      ...(next && remaining && { remainingItemCount: remaining }),
+    });
     this.#encoder.sendParts(req, res, bodyOf(head, found.items));
   }
 
   /** A page of which nothing is left out. */
-  async #plain(admitted: Admitted, range: Range, limit: number, at: Revision | undefined, first: boolean): Promise<Found> {
-    const { entries, revision, more: behind } = await this.#read(range, { limit: limit + 1, ...(at !== undefined && { at }), ...(!first && { ahead: 1 }) });
+  async #plain(
+    admitted: Admitted,
+    range: Range,
+    limit: number,
+    at: Revision | undefined,
+    first: boolean,
+  ): Promise<Found> {
+    const {
+      entries,
+      revision,
+      more: behind,
+    } = await this.#read(range, {
+      limit: limit + 1,
+      ...(at !== undefined && { at }),
+      ...(!first && { ahead: 1 }),
+    });
     const more = entries.length > limit;
     const shown = more ? entries.slice(0, limit) : entries;
     const following = behind + 1 < countable ? behind + 1 : undefined;
-    return { items: itemsAlike(admitted, entries, shown), count: shown.length, last: shown.at(-1)?.key, revision, more, filtered: false, ...(first && more && { following }) };
+    return {
+      items: itemsAlike(admitted, entries, shown),
+      count: shown.length,
+      last: shown.at(-1)?.key,
+      revision,
+      more,
+      filtered: false,
+      ...(first && more && { following }),
+    };
   }
 
-  /** Pages until `limit` objects that may be seen were found and one more that follows them, or the range ends: a token promises something to see. On a first page what follows is counted. */
-  async #page(admitted: Admitted, sieve: Sieve, range: Range, limit: number, at: Revision | undefined, first: boolean): Promise<Found> {
+  /**
+   * Pages until `limit` objects that may be seen were found and one more that follows them, or the
+   * range ends: a token promises something to see. On a first page what follows is counted.
+   */
+  async #page(
+    admitted: Admitted,
+    sieve: Sieve,
+    range: Range,
+    limit: number,
+    at: Revision | undefined,
+    first: boolean,
+  ): Promise<Found> {
     const entries: Stored[] = [];
-    const found = () => ({ items: itemsOf(entries, admitted), count: entries.length, last: entries.at(-1)?.entry.key });
+    const found = () => ({
+      items: itemsOf(entries, admitted),
+      count: entries.length,
+      last: entries.at(-1)?.entry.key,
+    });
     let filtered = sieve.selects;
-    for (let from = range, revision = at; ;) {
-      const page = await this.#read(from, { limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1), ...(revision !== undefined && { at: revision }), ...((filtered || !first) && { ahead: 1 }) });
+    for (let from = range, revision = at; ; ) {
+      const page = await this.#read(from, {
+        limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1),
+        ...(revision !== undefined && { at: revision }),
+        ...((filtered || !first) && { ahead: 1 }),
+      });
       revision = page.revision;
       for (const [i, entry] of page.entries.entries()) {
         const stored = sieve.pass(entry);
-        if (stored && entries.length === limit) return { ...found(), revision, more: true, filtered, ...(first && !filtered && { following: await this.#following(sieve, { ...page, entries: page.entries.slice(i) }, range.end) }) };
-        if (stored) entries.push(stored); else filtered = true;
+        if (stored && entries.length === limit)
+          return {
+            ...found(),
+            revision,
+            more: true,
+            filtered,
+            ...(first &&
+              !filtered && {
+                following: await this.#following(
+                  sieve,
+                  { ...page, entries: page.entries.slice(i) },
+                  range.end,
+                ),
+              }),
+          };
+        if (stored) entries.push(stored);
+        else filtered = true;
       }
       if (page.more === 0) return { ...found(), revision, more: false, filtered };
       from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
@@ -103,17 +217,42 @@ export class Lister {
   }
 
   /** How many follow, where each of them may be seen: a number tells nothing of what may not. */
-  async #following(sieve: Sieve, { entries, more, revision }: Page, end: string): Promise<number | undefined> {
+  async #following(
+    sieve: Sieve,
+    { entries, more, revision }: Page,
+    end: string,
+  ): Promise<number | undefined> {
     if (entries.length + more >= countable) return undefined;
-    const rest = more === 0 ? [] : (await this.#read({ start: `${entries.at(-1)!.key}!`, end }, { limit: more, at: revision, ahead: 1 })).entries;
-    return [...entries, ...rest].every((entry) => sieve.pass(entry)) ? entries.length + rest.length : undefined;
+    const rest =
+      more === 0
+        ? []
+        : (
+            await this.#read(
+              { start: `${entries.at(-1)!.key}!`, end },
+              { limit: more, at: revision, ahead: 1 },
+            )
+          ).entries;
+    return [...entries, ...rest].every((entry) => sieve.pass(entry))
+      ? entries.length + rest.length
+      : undefined;
   }
 
-  async #whole(req: Req, res: Res, admitted: Admitted, selector: Selector, range: Range, at: Revision | undefined): Promise<void> {
+  async #whole(
+    req: Req,
+    res: Res,
+    admitted: Admitted,
+    selector: Selector,
+    range: Range,
+    at: Revision | undefined,
+  ): Promise<void> {
     const { kind, view } = admitted.ask as ResourceAsk;
     const sieve = this.#sieve(admitted, selector);
     const seen = call(admitted);
-    let page = await this.#read(range, { limit: this.#pageMost, ahead: 1, ...(at !== undefined && { at }) });
+    let page = await this.#read(range, {
+      limit: this.#pageMost,
+      ahead: 1,
+      ...(at !== undefined && { at }),
+    });
     const { revision } = page;
     const opening = view.opening(kind, { resourceVersion: String(revision) });
     const chunks: Buffer[] = [];
@@ -124,13 +263,26 @@ export class Lister {
         if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), view.item(stored, seen));
       }
       if (page.more === 0) break;
-      if (!res.headersSent) { this.#encoder.begin(req, res, 200); write(res, Buffer.from(opening)) }
-      if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0)))) await new Promise<void>((resolve) => { res.once('drain', resolve); res.once('close', resolve) });
+      if (!res.headersSent) {
+        this.#encoder.begin(req, res, 200);
+        write(res, Buffer.from(opening));
+      }
+      if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0))))
+        await new Promise<void>((resolve) => {
+          res.once('drain', resolve);
+          res.once('close', resolve);
+        });
       if (res.destroyed) return;
-      page = await this.#read({ start: `${page.entries.at(-1)!.key}!`, end: range.end }, { limit: this.#pageMost, at: revision, ahead: 1 });
+      page = await this.#read(
+        { start: `${page.entries.at(-1)!.key}!`, end: range.end },
+        { limit: this.#pageMost, at: revision, ahead: 1 },
+      );
     }
     const rest = Buffer.concat([...chunks, end]);
-    if (res.headersSent) { res.bytes += rest.length; res.end(rest) } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
+    if (res.headersSent) {
+      res.bytes += rest.length;
+      res.end(rest);
+    } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
   }
 
   #sieve(admitted: Admitted, selector: Selector): Sieve {
@@ -140,7 +292,10 @@ export class Lister {
     const pass = (entry: Entry): Stored | undefined => {
       if (!counts(entry, Date.now())) return undefined;
       const stored = new Stored(kind, entry);
-      return (!selects || selector.matches(stored.object)) && (seesAll || this.#admission.sees(admitted, stored)) ? stored : undefined;
+      return (!selects || selector.matches(stored.object)) &&
+        (seesAll || this.#admission.sees(admitted, stored))
+        ? stored
+        : undefined;
     };
     return { selects, pass, passesAll: seesAll && !selects && !kind.expires };
   }
@@ -149,21 +304,47 @@ export class Lister {
     try {
       return await guard(this.#store.storage.list(range, options));
     } catch (error) {
-      if (error instanceof Compacted) throw expired('The provided continue parameter or resourceVersion is too old; list again without it');
+      if (error instanceof Compacted)
+        throw expired(
+          'The provided continue parameter or resourceVersion is too old; list again without it',
+        );
       throw error;
     }
   }
 
-  /** The revision a list must be read at, or undefined for the latest (the table in `kubernetes.md` 4.1). */
-  async #exactly({ query, kind }: ResourceAsk, limit: number | undefined): Promise<Revision | undefined> {
+  /**
+   * The revision a list must be read at, or undefined for the latest (the table in `kubernetes.md`
+   * 4.1).
+   */
+  async #exactly(
+    { query, kind }: ResourceAsk,
+    limit: number | undefined,
+  ): Promise<Revision | undefined> {
     const match = query.get('resourceVersionMatch');
     const text = query.get('resourceVersion') || undefined;
-    const wrong = (message: string): Error => invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: `Forbidden: ${message}` }]);
+    const wrong = (message: string): Error =>
+      invalid({ ...kind, kind: 'ListOptions' }, '', [
+        {
+          reason: 'FieldValueForbidden',
+          field: 'resourceVersionMatch',
+          message: `Forbidden: ${message}`,
+        },
+      ]);
     const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
-    if (query.has('sendInitialEvents')) throw invalid({ ...kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'sendInitialEvents', message: 'Forbidden: sendInitialEvents is for watches' }]);
-    if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match)) throw wrong('supported values: "Exact", "NotOlderThan"');
-    if (match !== undefined && text === undefined) throw wrong('resourceVersionMatch needs a resourceVersion');
-    if (match === 'Exact' && text === '0') throw wrong('Exact needs a resourceVersion other than "0"');
+    if (query.has('sendInitialEvents'))
+      throw invalid({ ...kind, kind: 'ListOptions' }, '', [
+        {
+          reason: 'FieldValueForbidden',
+          field: 'sendInitialEvents',
+          message: 'Forbidden: sendInitialEvents is for watches',
+        },
+      ]);
+    if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match))
+      throw wrong('supported values: "Exact", "NotOlderThan"');
+    if (match !== undefined && text === undefined)
+      throw wrong('resourceVersionMatch needs a resourceVersion');
+    if (match === 'Exact' && text === '0')
+      throw wrong('Exact needs a resourceVersion other than "0"');
     if (version === undefined) return undefined;
     await refuseTooNew(this.#store, version);
     return match === 'Exact' || (match === undefined && limit) ? version : undefined;
@@ -172,13 +353,23 @@ export class Lister {
   #token(admitted: Admitted, query: Query): Token | undefined {
     const text = query.get('continue') || undefined;
     if (text === undefined) return undefined;
-    if (query.has('resourceVersionMatch')) throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [{ reason: 'FieldValueForbidden', field: 'resourceVersionMatch', message: 'Forbidden: not with continue' }]);
-    if (!['', '0', undefined].includes(query.get('resourceVersion'))) throw badRequest('specifying resource version is not allowed when using continue');
+    if (query.has('resourceVersionMatch'))
+      throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [
+        {
+          reason: 'FieldValueForbidden',
+          field: 'resourceVersionMatch',
+          message: 'Forbidden: not with continue',
+        },
+      ]);
+    if (!['', '0', undefined].includes(query.get('resourceVersion')))
+      throw badRequest('specifying resource version is not allowed when using continue');
     try {
       const sealed = Buffer.from(text, 'base64url');
       const token = JSON.parse(this.#keys.open(bindingOf(admitted), sealed).toString()) as Token;
       if (token.q === fingerprint(query) && sealed.toString('base64url') === text) return token;
-    } catch { /* told below, whatever was wrong with it */ }
+    } catch {
+      /* told below, whatever was wrong with it */
+    }
     throw badRequest('continue key is not valid');
   }
 
@@ -196,7 +387,8 @@ export class Lister {
 }
 
 const call = ({ caller }: Admitted) => ({ caller, now: Date.now() });
-const fingerprint = (query: Query): string => JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
+const fingerprint = (query: Query): string =>
+  JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
 
 /** A token is good for one resource, one caller, one range. */
 const bindingOf = ({ ask, caller, owner }: Admitted): string =>
@@ -208,25 +400,50 @@ const [comma, end] = [Buffer.from(','), Buffer.from(']}')];
 function itemsOf(entries: readonly Stored[], admitted: Admitted): Buffer[] {
   const { view } = admitted.ask as ResourceAsk;
   const seen = call(admitted);
-  return entries.flatMap((one, i) => (i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)]));
+  return entries.flatMap((one, i) =>
+    i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)],
+  );
 }
 
-/** What is sent of pages that show whole objects alike to whoever sees them, by what was read: where a store hands out the same again, it is known what that looks like. */
-const known = new WeakMap<readonly Entry[], { readonly count: number; readonly items: readonly Buffer[] }>();
+/**
+ * What is sent of pages that show whole objects alike to whoever sees them, by what was read: where
+ * a store hands out the same again, it is known what that looks like.
+ */
+const known = new WeakMap<
+  readonly Entry[],
+  { readonly count: number; readonly items: readonly Buffer[] }
+>();
 
 /** The items of `shown`, all but the last of `entries` or all of them. */
-function itemsAlike(admitted: Admitted, entries: readonly Entry[], shown: readonly Entry[]): readonly Buffer[] {
+function itemsAlike(
+  admitted: Admitted,
+  entries: readonly Entry[],
+  shown: readonly Entry[],
+): readonly Buffer[] {
   const { kind, view } = admitted.ask as ResourceAsk;
   const isAlike = view === whole && !kind.strategy.status;
   const before = isAlike ? known.get(entries) : undefined;
   if (before?.count === shown.length) return before.items;
-  const items = [Buffer.concat(itemsOf(shown.map((entry) => new Stored(kind, entry)), admitted))];
+  const items = [
+    Buffer.concat(
+      itemsOf(
+        shown.map((entry) => new Stored(kind, entry)),
+        admitted,
+      ),
+    ),
+  ];
   if (isAlike) known.set(entries, { count: shown.length, items });
   return items;
 }
 
-/** What was last sent of a page, by its items: as long as nothing happens, the next is the very same. */
-const sent = new WeakMap<readonly Buffer[], { readonly head: string; readonly body: readonly Buffer[] }>();
+/**
+ * What was last sent of a page, by its items: as long as nothing happens, the next is the very
+ * same.
+ */
+const sent = new WeakMap<
+  readonly Buffer[],
+  { readonly head: string; readonly body: readonly Buffer[] }
+>();
 
 /** A list's body: in one piece where the same was sent before. */
 function bodyOf(head: string, items: readonly Buffer[]): readonly Buffer[] {

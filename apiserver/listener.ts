@@ -8,7 +8,10 @@ import { Req, Res } from './classes.js';
 import type { TrustSource } from './frontproxy/trust.js';
 import { answerBroken, serveInTurn } from './pipeline.js';
 
-/** What a service proves with who it is (RFC 8446 4.4.2): a certificate with its key, and other ones from time to time. */
+/**
+ * What a service proves with who it is (RFC 8446 4.4.2): a certificate with its key, and other ones
+ * from time to time.
+ */
 export interface Identity {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly cert: string;
@@ -17,23 +20,43 @@ export interface Identity {
   onChange(changed: () => void): void;
 }
 
-/** What handles a request, and what is called for a connection that is closed because no request could be read; `refusal` is what was answered, if anything was. */
+/**
+ * What handles a request, and what is called for a connection that is closed because no request
+ * could be read; `refusal` is what was answered, if anything was.
+ */
 interface Handlers {
   serve(req: Req, res: Res): void;
-  unread(socket: Socket, refusal?: { readonly status: StatusError; readonly auditID: string }): void;
+  unread(
+    socket: Socket,
+    refusal?: { readonly status: StatusError; readonly auditID: string },
+  ): void;
 }
 
-/** Milliseconds without a byte either way after which a connection is cut; a watch's heartbeat keeps its own. */
+/**
+ * Milliseconds without a byte either way after which a connection is cut; a watch's heartbeat keeps
+ * its own.
+ */
 const stalled = 30_000;
 /** Bounds of one request: bytes of its header, milliseconds until the last byte has come. */
-export interface Bounds { readonly headerSize: number; readonly timeout: number }
+export interface Bounds {
+  readonly headerSize: number;
+  readonly timeout: number;
+}
 
 const optionsOf = ({ headerSize, timeout }: Bounds) => ({
-  IncomingMessage: Req, ServerResponse: Res, maxHeaderSize: headerSize, headersTimeout: 10_000, requestTimeout: timeout,
-  requireHostHeader: false, connectionsCheckingInterval: 5_000,
+  IncomingMessage: Req,
+  ServerResponse: Res,
+  maxHeaderSize: headerSize,
+  headersTimeout: 10_000,
+  requestTimeout: timeout,
+  requireHostHeader: false,
+  connectionsCheckingInterval: 5_000,
 });
 
-/** One port and its connections: TLS where it is given an identity, else plain. HTTP/1.1 alone on both. */
+/**
+ * One port and its connections: TLS where it is given an identity, else plain. HTTP/1.1 alone on
+ * both.
+ */
 export class Listener {
   readonly #http: HttpServer<typeof Req, typeof Res> | SecureServer<typeof Req, typeof Res>;
 
@@ -50,12 +73,24 @@ export class Listener {
   }
 
   async listen(port: number, address: string): Promise<AddressInfo> {
-    await new Promise<void>((resolve, reject) => { this.#http.once('error', reject).listen(port, address, () => resolve()) });
+    await new Promise<void>((resolve, reject) => {
+      this.#http.once('error', reject).listen(port, address, () => resolve());
+    });
     return this.#http.address() as AddressInfo;
   }
 
-  /** Takes no more connections and leaves those that are open alone (which close of node:http would not); resolves once the last has ended. */
-  close(): Promise<void> { return new Promise((resolve) => { NetServer.prototype.close.call(this.#http, () => { this.#http.close(); resolve() }) }) }
+  /**
+   * Takes no more connections and leaves those that are open alone (which close of node:http would
+   * not); resolves once the last has ended.
+   */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      NetServer.prototype.close.call(this.#http, () => {
+        this.#http.close();
+        resolve();
+      });
+    });
+  }
 
   /** Ends connections that answer nothing at the moment, or all of them. */
   hangUp(which: 'idle' | 'all'): void {
@@ -63,19 +98,25 @@ export class Listener {
     else this.#http.closeAllConnections();
   }
 
-  /** No answer is left to node's defaults; a connection on which nobody speaks HTTP, or not after a handshake, gets none. */
+  /**
+   * No answer is left to node's defaults; a connection on which nobody speaks HTTP, or not after a
+   * handshake, gets none.
+   */
   #guard({ serve, unread }: Handlers): void {
     const inTurn = (req: Req, res: Res): void => serveInTurn(req, res, serve);
     this.#http.on('request', inTurn);
     this.#http.on('checkContinue', (req, res) => {
-      req.welcome = () => { if (!res.headersSent) res.writeContinue() };
+      req.welcome = () => {
+        if (!res.headersSent) res.writeContinue();
+      };
       inTurn(req, res);
     });
     this.#http.on('checkExpectation', inTurn);
     this.#http.on('connect', (_req, socket) => answerBroken(socket, () => socket.destroy()));
     this.#http.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
       const socket = duplex as Socket;
-      if (!socket.writable || !/^(HPE|ERR_HTTP)_/.test(error.code ?? '')) return void socket.destroy();
+      if (!socket.writable || !/^(HPE|ERR_HTTP)_/.test(error.code ?? ''))
+        return void socket.destroy();
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
         unread(socket);
         return void socket.destroy();
@@ -91,45 +132,99 @@ export class Listener {
 
 /** What is answered to a message that cannot be read. */
 function refusalOf({ code }: NodeJS.ErrnoException, { headerSize }: Bounds): StatusError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new StatusError('RequestHeaderFieldsTooLarge', `the header is over ${headerSize >> 10} KiB`);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new StatusError('RequestTimeout', 'the request did not arrive in time');
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new StatusError(
+      'RequestHeaderFieldsTooLarge',
+      `the header is over ${headerSize >> 10} KiB`,
+    );
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new StatusError('RequestTimeout', 'the request did not arrive in time');
   return badRequest('the request cannot be read');
 }
 
 /** Sends the last answer of a connection, to what never became a request of node's. */
 function end(socket: Duplex, status: StatusError, auditID: string): void {
   const body = JSON.stringify(status.toStatus());
-  const head = [`HTTP/1.1 ${status.code} ${STATUS_CODES[status.code]}`, 'Content-Type: application/json', 'Cache-Control: no-store', 'X-Content-Type-Options: nosniff',
-    `Audit-ID: ${auditID}`, 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`];
+  const head = [
+    `HTTP/1.1 ${status.code} ${STATUS_CODES[status.code]}`,
+    'Content-Type: application/json',
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    `Audit-ID: ${auditID}`,
+    'Connection: close',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** The suites offered: all of TLS 1.3, and of TLS 1.2 those that RFC 9325 §4.2 recommends, with forward secrecy and authenticated encryption. */
+/**
+ * The suites offered: all of TLS 1.3, and of TLS 1.2 those that RFC 9325 §4.2 recommends, with
+ * forward secrecy and authenticated encryption.
+ */
 const ciphers = [
-  'TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384',
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
 ].join(':');
 
-/** What a front proxy proves itself by is shown once, at the beginning: a session taken up again would come without what leads to its authority, and another handshake might bring another certificate. */
+/**
+ * What a front proxy proves itself by is shown once, at the beginning: a session taken up again
+ * would come without what leads to its authority, and another handshake might bring another
+ * certificate.
+ */
 const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
-/** Connections that are open keep the certificate they began with; the next ones get the newer. Where there may be front proxies, whoever connects is asked for a certificate of their authorities, and needs none. */
-function secure(options: ReturnType<typeof optionsOf>, identity: Identity, proxies: TrustSource | undefined): SecureServer<typeof Req, typeof Res> {
-  const context = () => ({ cert: identity.cert, key: identity.key, minVersion: identity.minVersion, ciphers, ...(proxies && { ca: [...(proxies.current?.askedFor ?? [])], secureOptions: once }) });
+/**
+ * Connections that are open keep the certificate they began with; the next ones get the newer.
+ * Where there may be front proxies, whoever connects is asked for a certificate of their
+ * authorities, and needs none.
+ */
+function secure(
+  options: ReturnType<typeof optionsOf>,
+  identity: Identity,
+  proxies: TrustSource | undefined,
+): SecureServer<typeof Req, typeof Res> {
+  const context = () => ({
+    cert: identity.cert,
+    key: identity.key,
+    minVersion: identity.minVersion,
+    ciphers,
+    ...(proxies && { ca: [...(proxies.current?.askedFor ?? [])], secureOptions: once }),
+  });
   const asking = proxies ? { requestCert: true, rejectUnauthorized: false } : {};
-  const server = createSecureServer({ ...options, ...context(), ...asking, ALPNProtocols: ['http/1.1'], handshakeTimeout: 10_000 });
-  const renew = (): void => { server.setSecureContext(context()) };
+  const server = createSecureServer({
+    ...options,
+    ...context(),
+    ...asking,
+    ALPNProtocols: ['http/1.1'],
+    handshakeTimeout: 10_000,
+  });
+  const renew = (): void => {
+    server.setSecureContext(context());
+  };
   identity.onChange(renew);
   proxies?.onChange(renew);
   return server;
 }
 
-/** Milliseconds for which connections on which nothing is asked stay open at a stop, once watches have ended. */
+/**
+ * Milliseconds for which connections on which nothing is asked stay open at a stop, once watches
+ * have ended.
+ */
 const linger = 1_000;
 
 /** Resolves when `closed` does, or after that time. */
 export async function lingered(closed: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([closed, new Promise((resolve) => { timer = setTimeout(resolve, linger) })]);
+  await Promise.race([
+    closed,
+    new Promise((resolve) => {
+      timer = setTimeout(resolve, linger);
+    }),
+  ]);
   clearTimeout(timer);
 }

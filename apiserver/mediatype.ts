@@ -1,5 +1,8 @@
 /** A media type or range with its parameters, names in lower case (RFC 9110 8.3.1 and 12.5.1). */
-export interface MediaType { readonly type: string; readonly parameters: readonly (readonly [name: string, value: string])[] }
+export interface MediaType {
+  readonly type: string;
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+}
 
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 /** kubectl asks for a type with an @ in it, which is no character of a token. */
@@ -13,9 +16,13 @@ class Reader {
   readonly #text: string;
   #at = 0;
 
-  constructor(text: string) { this.#text = text }
+  constructor(text: string) {
+    this.#text = text;
+  }
 
-  get isAtEnd(): boolean { return this.#at === this.#text.length }
+  get isAtEnd(): boolean {
+    return this.#at === this.#text.length;
+  }
 
   /** What `pattern`, which is sticky, matches here; undefined where it does not. */
   take(pattern: RegExp): RegExpExecArray | undefined {
@@ -63,7 +70,7 @@ function mediaType(reader: Reader): MediaType | undefined {
   reader.take(space);
   while (reader.skip(';')) {
     reader.take(space);
-    const name = reader.take(token);   // a parameter may be empty (RFC 9110 5.6.6)
+    const name = reader.take(token); // a parameter may be empty (RFC 9110 5.6.6)
     if (name) {
       const value = reader.skip('=') ? valueOf(reader) : undefined;
       if (value === undefined) return undefined;

@@ -7,12 +7,24 @@ import { none } from './query.js';
 import type { Ask, OtherAsk, ResourceAsk } from './request.js';
 
 /** Seconds, as a kube-apiserver sorts its answers by. */
-export const requestSeconds: readonly number[] = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+export const requestSeconds: readonly number[] = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
+  60,
+];
 /** Bytes, likewise. */
 export const responseBytes: readonly number[] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 /** What tells requests apart: never who asks, for which object, or from where. */
-export interface RequestLabels { readonly verb: string; readonly dry_run: string; readonly group: string; readonly version: string; readonly resource: string; readonly subresource: string; readonly scope: string; readonly component: 'apiserver' }
+export interface RequestLabels {
+  readonly verb: string;
+  readonly dry_run: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly scope: string;
+  readonly component: 'apiserver';
+}
 
 /** Requests of one sort. */
 export class RequestSeries {
@@ -26,12 +38,24 @@ export class RequestSeries {
 
   constructor(labels: RequestLabels) {
     this.labels = labels;
-    this.bytes = labels.resource !== '' && (labels.verb === 'GET' || labels.verb === 'LIST') ? new Histogram(responseBytes) : undefined;
+    this.bytes =
+      labels.resource !== '' && (labels.verb === 'GET' || labels.verb === 'LIST')
+        ? new Histogram(responseBytes)
+        : undefined;
   }
 }
 
 /** The verbs as metrics name them (`kubernetes.md` 8). */
-const verbs: Readonly<Record<Verb, string>> = { get: 'GET', list: 'LIST', watch: 'WATCH', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETECOLLECTION' };
+const verbs: Readonly<Record<Verb, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+};
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** What the HTTP core counts where somebody wants to know. */
@@ -54,12 +78,15 @@ export class ServerMeter {
 
   /** The series that a request counts in; one that could not be read counts by its method alone. */
   of(ask: Ask | undefined, method: string): RequestSeries {
-    return ask?.type === 'resource' ? this.#object(ask) : this.#other(ask, methods.has(method) ? method : 'other');
+    return ask?.type === 'resource'
+      ? this.#object(ask)
+      : this.#other(ask, methods.has(method) ? method : 'other');
   }
 
   /** Every series there is by now. */
   *all(): Generator<RequestSeries> {
-    for (const ofKind of this.#objects.values()) for (const slots of ofKind.values()) for (const series of slots) if (series) yield series;
+    for (const ofKind of this.#objects.values())
+      for (const slots of ofKind.values()) for (const series of slots) if (series) yield series;
     yield* this.#others.values();
   }
 
@@ -71,21 +98,44 @@ export class ServerMeter {
     if (!slots) ofKind.set(action ?? verb, (slots = []));
     const one = name !== undefined || verb === 'create';
     const dry = query !== none && query.has('dryRun');
-    return slots[(one ? 1 : 0) + (dry ? 2 : 0)] ??= new RequestSeries({
-      verb: verbs[verb], dry_run: dry ? 'All' : '', group: kind.group, version, resource: kind.resource, subresource: action?.subresource ?? '', scope: one ? 'resource' : 'cluster', component: 'apiserver',
-    });
+    return (slots[(one ? 1 : 0) + (dry ? 2 : 0)] ??= new RequestSeries({
+      verb: verbs[verb],
+      dry_run: dry ? 'All' : '',
+      group: kind.group,
+      version,
+      resource: kind.resource,
+      subresource: action?.subresource ?? '',
+      scope: one ? 'resource' : 'cluster',
+      component: 'apiserver',
+    }));
   }
 
   #other(ask: OtherAsk | undefined, verb: string): RequestSeries {
     const subresource = ask === undefined ? '' : placeOf(ask);
     const key = `${verb} ${subresource}`;
     let series = this.#others.get(key);
-    if (!series) this.#others.set(key, (series = new RequestSeries({ verb, dry_run: '', group: '', version: '', resource: '', subresource, scope: '', component: 'apiserver' })));
+    if (!series)
+      this.#others.set(
+        key,
+        (series = new RequestSeries({
+          verb,
+          dry_run: '',
+          group: '',
+          version: '',
+          resource: '',
+          subresource,
+          scope: '',
+          component: 'apiserver',
+        })),
+      );
     return series;
   }
 }
 
-/** What a path that is no object's is called: an endpoint by its own, without what may follow it, anything else by its sort. */
+/**
+ * What a path that is no object's is called: an endpoint by its own, without what may follow it,
+ * anything else by its sort.
+ */
 function placeOf({ type, path }: OtherAsk): string {
   if (type === 'provider') return endpointName(path);
   if (type === 'health') return `/${path.split('/')[1]}`;

@@ -7,19 +7,29 @@ const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
 export function rawValues(request: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   const raw = request.rawHeaders;
-  for (let i = 0; i < raw.length; i += 2) if (raw[i]!.length === name.length && raw[i]!.toLowerCase() === name) values.push(raw[i + 1]!);
+  for (let i = 0; i < raw.length; i += 2)
+    if (raw[i]!.length === name.length && raw[i]!.toLowerCase() === name) values.push(raw[i + 1]!);
   return values;
 }
 
-const refusal = (): StatusError => forbidden('a request that changes anything must come from this service’s own pages');
+const refusal = (): StatusError =>
+  forbidden('a request that changes anything must come from this service’s own pages');
 
-/** Refuses what another site's page sent, from headers alone, before any credential (specification 5.5; the table in `security.md` 1.1). */
+/**
+ * Refuses what another site's page sent, from headers alone, before any credential (specification
+ * 5.5; the table in `security.md` 1.1).
+ */
 export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
   const { headers } = request;
   if (headers['sec-fetch-site'] === undefined && headers.origin === undefined) return;
   const change = !reads.has(request.method!);
   const [sites, origins] = [rawValues(request, 'sec-fetch-site'), rawValues(request, 'origin')];
-  if (!(change ? changePasses(sites, origins, origin) : !api || readPasses(request, sites, origins, origin))) throw refusal();
+  if (
+    !(change
+      ? changePasses(sites, origins, origin)
+      : !api || readPasses(request, sites, origins, origin))
+  )
+    throw refusal();
 }
 
 function changePasses(sites: string[], origins: string[], ours: string): boolean {
@@ -30,17 +40,32 @@ function changePasses(sites: string[], origins: string[], ours: string): boolean
   return site === undefined && from === ours;
 }
 
-function readPasses(request: IncomingMessage, sites: string[], origins: string[], ours: string): boolean {
+function readPasses(
+  request: IncomingMessage,
+  sites: string[],
+  origins: string[],
+  ours: string,
+): boolean {
   if (sites.length === 0) return true;
   if (sites.length > 1) return false;
   if (sites[0] === 'same-origin' || sites[0] === 'none') return changePasses(sites, origins, ours);
   if (sites[0] !== 'same-site' && sites[0] !== 'cross-site') return false;
-  return request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document';
+  return (
+    request.headers['sec-fetch-mode'] === 'navigate' &&
+    request.headers['sec-fetch-dest'] === 'document'
+  );
 }
 
-/** Whether a browser sent it: what it does for another site's page has an Origin or a Sec-Fetch-Site. Programs send other `Sec-Fetch-*` headers too, as fetch of Node does. */
-export const isBrowser = ({ headers }: IncomingMessage): boolean => headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+/**
+ * Whether a browser sent it: what it does for another site's page has an Origin or a
+ * Sec-Fetch-Site. Programs send other `Sec-Fetch-*` headers too, as fetch of Node does.
+ */
+export const isBrowser = ({ headers }: IncomingMessage): boolean =>
+  headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 
-/** The provider's endpoints that other sites may call (`security.md` 1.1): all but the confirmations. */
+/**
+ * The provider's endpoints that other sites may call (`security.md` 1.1): all but the
+ * confirmations.
+ */
 export const exemptFromOrigin = (path: string): boolean =>
   /^\/oauth2\/(auth|token|par|device\/auth|introspect|revoke|userinfo|jwks|logout)$/.test(path);

@@ -1,8 +1,14 @@
 import type { Duplex } from 'node:stream';
 import type { Req, Res } from './classes.js';
 
-/** What waits on a connection: answers to requests that came before the one ahead of them was answered, and whether a message came that cannot be read. */
-interface Waiting { readonly answers: Res[]; broken: boolean }
+/**
+ * What waits on a connection: answers to requests that came before the one ahead of them was
+ * answered, and whether a message came that cannot be read.
+ */
+interface Waiting {
+  readonly answers: Res[];
+  broken: boolean;
+}
 
 const connections = new WeakMap<Duplex, Waiting>();
 
@@ -13,11 +19,14 @@ function waitingOn(socket: Duplex): Waiting {
 }
 
 /** The answer that node is sending on a connection. */
-const currentOn = (socket: Duplex): Res | undefined => (socket as { _httpMessage?: Res })._httpMessage;
+const currentOn = (socket: Duplex): Res | undefined =>
+  (socket as { _httpMessage?: Res })._httpMessage;
 
 /**
- * Serves the requests of a connection one after another (RFC 9112 9.3.2), so that none is carried out behind an answer that closes the connection:
- * node gives an answer its socket when the one before it has left, and never after one that closes. While a request waits nothing more is read.
+ * Serves the requests of a connection one after another (RFC 9112 9.3.2), so that none is carried
+ * out behind an answer that closes the connection:
+ * node gives an answer its socket when the one before it has left, and never after one that closes.
+ * While a request waits nothing more is read.
  */
 export function serveInTurn(req: Req, res: Res, serve: (req: Req, res: Res) => void): void {
   const { socket } = req;
@@ -35,7 +44,10 @@ export function serveInTurn(req: Req, res: Res, serve: (req: Req, res: Res) => v
   });
 }
 
-/** Answers, by `answer`, a message that cannot be read, once the requests before it are answered; ends the connection where its own answer has begun. */
+/**
+ * Answers, by `answer`, a message that cannot be read, once the requests before it are answered;
+ * ends the connection where its own answer has begun.
+ */
 export function answerBroken(socket: Duplex, answer: () => void): void {
   const waiting = waitingOn(socket);
   if (waiting.broken) return;
@@ -43,7 +55,10 @@ export function answerBroken(socket: Duplex, answer: () => void): void {
   const current = currentOn(socket);
   const last = waiting.answers.at(-1) ?? current;
   if (!last) return answer();
-  if (last.req.complete) return void last.once('close', () => { if (socket.writable) answer() });
+  if (last.req.complete)
+    return void last.once('close', () => {
+      if (socket.writable) answer();
+    });
   if (last !== current) return void last.removeAllListeners('socket').once('socket', answer);
   if (last.headersSent) socket.destroy();
   else answer();

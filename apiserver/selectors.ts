@@ -2,7 +2,11 @@ import type { AnyKind, KindObject } from '../registry/kind.js';
 import { badRequest } from '../registry/status.js';
 import type { Query } from './query.js';
 
-type Requirement = { key: string; operator: 'in' | 'notin' | 'exists' | 'absent'; values: readonly string[] };
+type Requirement = {
+  key: string;
+  operator: 'in' | 'notin' | 'exists' | 'absent';
+  values: readonly string[];
+};
 
 /** What a list, watch or deletecollection is narrowed to (`kubernetes.md` 4.1). */
 export interface Selector {
@@ -32,26 +36,39 @@ function isKey(text: string): boolean {
 
 function parseRequirement(text: string): Requirement {
   const [, key, operator, value] = equality.exec(text) ?? [];
-  if (key !== undefined && isKey(key) && isValue(value!)) return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
+  if (key !== undefined && isKey(key) && isValue(value!))
+    return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
   const [, of, how, listed] = set.exec(text) ?? [];
   const values = (listed ?? '').split(',').map((one) => one.trim());
-  if (of !== undefined && isKey(of) && values.length <= most.parts && values.every(isValue)) return { key: of, operator: how as 'in' | 'notin', values };
+  if (of !== undefined && isKey(of) && values.length <= most.parts && values.every(isValue))
+    return { key: of, operator: how as 'in' | 'notin', values };
   const [, not, held] = exists.exec(text) ?? [];
-  if (held !== undefined && isKey(held)) return { key: held, operator: not ? 'absent' : 'exists', values: [] };
+  if (held !== undefined && isKey(held))
+    return { key: held, operator: not ? 'absent' : 'exists', values: [] };
   throw badRequest(`unable to parse the label selector at "${text.slice(0, 64)}"`);
 }
 
-function meets(labels: Record<string, string>, { key: name, operator, values }: Requirement): boolean {
+function meets(
+  labels: Record<string, string>,
+  { key: name, operator, values }: Requirement,
+): boolean {
   const held = Object.hasOwn(labels, name) ? labels[name]! : undefined;
   switch (operator) {
-    case 'exists': return held !== undefined;
-    case 'absent': return held === undefined;
-    case 'in': return held !== undefined && values.includes(held);
-    case 'notin': return held === undefined || !values.includes(held);
+    case 'exists':
+      return held !== undefined;
+    case 'absent':
+      return held === undefined;
+    case 'in':
+      return held !== undefined && values.includes(held);
+    case 'notin':
+      return held === undefined || !values.includes(held);
   }
 }
 
-/** The requirements of a selector, split at the commas outside of parentheses; 400 where there are too many. */
+/**
+ * The requirements of a selector, split at the commas outside of parentheses; 400 where there are
+ * too many.
+ */
 function partsOf(text: string): string[] {
   if (text.length > most.characters) throw badRequest('the selector is too long');
   const parts: string[] = [];
@@ -72,23 +89,37 @@ export function parseSelector(query: Query, kind: AnyKind): Selector {
   const fields = parseFields(query.get('fieldSelector') ?? '', kind);
   const not = fields.notNames;
   return {
-    ...(fields.name !== undefined && { name: fields.name }), ...(fields.owner !== undefined && { owner: fields.owner }),
+    ...(fields.name !== undefined && { name: fields.name }),
+    ...(fields.owner !== undefined && { owner: fields.owner }),
     filters: labels.length > 0 || not.length > 0 || fields.name !== undefined,
-    matches: ({ metadata }) => (fields.name === undefined || metadata.name === fields.name) && !not.includes(metadata.name)
-      && labels.every((requirement) => meets(metadata.labels ?? {}, requirement)),
+    matches: ({ metadata }) =>
+      (fields.name === undefined || metadata.name === fields.name) &&
+      !not.includes(metadata.name) &&
+      labels.every((requirement) => meets(metadata.labels ?? {}, requirement)),
   };
 }
 
-function parseFields(text: string, kind: AnyKind): { name?: string; owner?: string; notNames: string[] } {
+function parseFields(
+  text: string,
+  kind: AnyKind,
+): { name?: string; owner?: string; notNames: string[] } {
   const found: { name?: string; owner?: string; notNames: string[] } = { notNames: [] };
   for (const part of partsOf(text)) {
     const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
     if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
     const [, field, operator, wanted] = match as unknown as [string, string, string, string];
-    if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted)) throw badRequest(`unable to parse the field selector: "${wanted.slice(0, 64)}" cannot be a name`);
-    if (field === 'metadata.name') { if (operator === '!=') found.notNames.push(wanted); else found.name = wanted }
-    else if (field === kind.owner && operator !== '!=') found.owner = wanted;
-    else throw badRequest(`"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`);
+    if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted))
+      throw badRequest(
+        `unable to parse the field selector: "${wanted.slice(0, 64)}" cannot be a name`,
+      );
+    if (field === 'metadata.name') {
+      if (operator === '!=') found.notNames.push(wanted);
+      else found.name = wanted;
+    } else if (field === kind.owner && operator !== '!=') found.owner = wanted;
+    else
+      throw badRequest(
+        `"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`,
+      );
   }
   return found;
 }

@@ -42,7 +42,10 @@ interface ServerParts {
   readonly keys: Keys;
   readonly log: Log;
   readonly baseURL: string;
-  /** The only host whose requests are answered, beside health and what a front proxy sends; any where absent. */
+  /**
+   * The only host whose requests are answered, beside health and what a front proxy sends; any
+   * where absent.
+   */
   readonly ownHost?: URL | undefined;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
@@ -53,7 +56,10 @@ interface ServerParts {
   readonly limits: NetworkLimits;
   readonly checks: readonly Check[];
   readonly pages: Pages;
-  /** The OpenID Connect provider's own paths; the name of the Client that a request was about, for the log. */
+  /**
+   * The OpenID Connect provider's own paths; the name of the Client that a request was about, for
+   * the log.
+   */
   readonly provider: (req: Req, res: Res) => Promise<string | undefined>;
   /** The page a person sees in place of a Status, outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
@@ -89,48 +95,103 @@ export class Server {
     this.memory = new MemoryGuard(parts.store.settings.limits);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
-    this.#authentication = new Authentication(parts.authenticators, this.#frontProxy, parts.meter?.authentications);
+    this.#authentication = new Authentication(
+      parts.authenticators,
+      this.#frontProxy,
+      parts.meter?.authentications,
+    );
     this.#admission = new Admission(parts.store, parts.authorize);
-    this.#health = new Health([{ name: 'ping', live: true, run() {} }, ...parts.checks, { name: 'shutdown', run: () => { if (this.#stopping) throw new Error('stopping') } }], this.#encoder);
+    this.#health = new Health(
+      [
+        { name: 'ping', live: true, run() {} },
+        ...parts.checks,
+        {
+          name: 'shutdown',
+          run: () => {
+            if (this.#stopping) throw new Error('stopping');
+          },
+        },
+      ],
+      this.#encoder,
+    );
     this.#pages = parts.pages;
-    this.#watcher = new Watcher(parts.store, this.#admission, this.#encoder, (req) => this.#again(req), parts.meter);
-    this.#api = createApi({ ...parts, registry: parts.store.registry, admission: this.#admission, encoder: this.#encoder, watcher: this.#watcher });
+    this.#watcher = new Watcher(
+      parts.store,
+      this.#admission,
+      this.#encoder,
+      (req) => this.#again(req),
+      parts.meter,
+    );
+    this.#api = createApi({
+      ...parts,
+      registry: parts.store.registry,
+      admission: this.#admission,
+      encoder: this.#encoder,
+      watcher: this.#watcher,
+    });
   }
 
   /** Requests being answered now, watches and health apart. */
-  get inflight(): Bounds { return this.#inflight }
+  get inflight(): Bounds {
+    return this.#inflight;
+  }
 
   /** What each check says now, by the path that asks it. */
-  checks(): ReturnType<Health['outcomes']> { return this.#health.outcomes() }
+  checks(): ReturnType<Health['outcomes']> {
+    return this.#health.outcomes();
+  }
 
-  get stylesheet(): string { return this.#pages.stylesheet }
+  get stylesheet(): string {
+    return this.#pages.stylesheet;
+  }
 
-  /** Another policy has come into force: watches whose objects are shown as policy sees them end, so that they are read anew. */
-  renewViews(): void { this.#watcher.renewViews() }
+  /**
+   * Another policy has come into force: watches whose objects are shown as policy sees them end, so
+   * that they are read anew.
+   */
+  renewViews(): void {
+    this.#watcher.renewViews();
+  }
 
-  /** Begins to listen on one more port, by TLS where there is an identity to prove; until `ready` everything but /livez is 503. */
+  /**
+   * Begins to listen on one more port, by TLS where there is an identity to prove; until `ready`
+   * everything but /livez is 503.
+   */
   listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
     const { limits } = this.#parts.store.settings;
-    const listener = new Listener({
-      serve: (req, res) => void withinSpan(req, this.#parts.trustedProxies, () => this.#serve(req, res)),
-      unread: (socket, refusal) => this.#logUnread(socket, refusal),
-    }, { headerSize: limits.requestHeaderSize, timeout: limits.requestTimeout }, identity, this.#parts.proxyTrust);
+    const listener = new Listener(
+      {
+        serve: (req, res) =>
+          void withinSpan(req, this.#parts.trustedProxies, () => this.#serve(req, res)),
+        unread: (socket, refusal) => this.#logUnread(socket, refusal),
+      },
+      { headerSize: limits.requestHeaderSize, timeout: limits.requestTimeout },
+      identity,
+      this.#parts.proxyTrust,
+    );
     this.#listeners.push(listener);
     return listener.listen(port, address);
   }
 
-  ready(): void { this.#ready = true }
+  ready(): void {
+    this.#ready = true;
+  }
 
   /**
-   * Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s (`operations.md` 4). A connection whose watch has ended is
-   * the one that a proxy takes for its next request, and what is sent while it is hung up on fails there for good where it may not be repeated: so
-   * connections are left alone for a second more, in which such a request is answered, with the word that the connection is closed.
+   * Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s
+   * (`operations.md` 4). A connection whose watch has ended is
+   * the one that a proxy takes for its next request, and what is sent while it is hung up on fails
+   * there for good where it may not be repeated: so
+   * connections are left alone for a second more, in which such a request is answered, with the
+   * word that the connection is closed.
    */
   async stop(options: { delay?: number } = {}): Promise<void> {
     this.#stopping = true;
     await new Promise((resolve) => setTimeout(resolve, options.delay ?? 0));
     const closed = Promise.all(this.#listeners.map((one) => one.close()));
-    const hangUp = (which: 'idle' | 'all') => { for (const one of this.#listeners) one.hangUp(which) };
+    const hangUp = (which: 'idle' | 'all') => {
+      for (const one of this.#listeners) one.hangUp(which);
+    };
     await this.#watcher.stop();
     await lingered(closed);
     hangUp('idle');
@@ -141,7 +202,10 @@ export class Server {
     clearInterval(idle);
   }
 
-  /** The chain: what is asked, from our own page, who asks, may they; then whoever answers (`house.md`, One request). */
+  /**
+   * The chain: what is asked, from our own page, who asks, may they; then whoever answers
+   * (`house.md`, One request).
+   */
   async #serve(req: Req, res: Res): Promise<void> {
     const began = performance.now();
     const at = this.#parts.audit ? Date.now() : 0;
@@ -153,8 +217,14 @@ export class Server {
       this.#refuseOddMessage(req, fields);
       const ask = (req.ask = parseRequest(req, this.#parts.store.registry));
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
-      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path)) refuseCrossSite(req, this.#parts.baseURL, ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review');
-      if (this.#parts.ownHost && ask.type !== 'health' && !req.claim) refuseOtherHost(req.headers.host, this.#parts.ownHost);
+      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path))
+        refuseCrossSite(
+          req,
+          this.#parts.baseURL,
+          ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review',
+        );
+      if (this.#parts.ownHost && ask.type !== 'health' && !req.claim)
+        refuseOtherHost(req.headers.host, this.#parts.ownHost);
       const admitted = this.#admit(req, ask);
       req.admitted = admitted instanceof Promise ? await admitted : admitted;
       refuseMalformed(ask);
@@ -172,36 +242,66 @@ export class Server {
 
   #identify(req: Req, res: Res): void {
     const given = req.headers['audit-id'];
-    req.auditID = typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID();
+    req.auditID =
+      typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID();
     req.network = clientNetwork(req, this.#parts.trustedProxies);
     if (this.#stopping || req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
   }
 
-  /** Message syntax: whatever is unclear is refused and the connection closed (`security.md` 1.1). */
+  /**
+   * Message syntax: whatever is unclear is refused and the connection closed (`security.md` 1.1).
+   */
   #refuseOddMessage(req: Req, fields: number): void {
-    const refuse = (message: string): never => { throw new StatusError('BadRequest', message, undefined, { Connection: 'close' }) };
+    const refuse = (message: string): never => {
+      throw new StatusError('BadRequest', message, undefined, { Connection: 'close' });
+    };
     if (!req.url!.startsWith('/')) refuse('the request target must be a path');
-    if (fields > 200) throw new StatusError('RequestHeaderFieldsTooLarge', 'there are more than 200 header fields', undefined, { Connection: 'close' });
-    if ((req.headers.host === undefined && req.httpVersion === '1.1') || rawValues(req, 'host').length > 1) refuse('one Host header is needed');
-    if (!['chunked', undefined].includes(req.headers['transfer-encoding']?.toLowerCase())) refuse('the transfer encoding is not served');
+    if (fields > 200)
+      throw new StatusError(
+        'RequestHeaderFieldsTooLarge',
+        'there are more than 200 header fields',
+        undefined,
+        { Connection: 'close' },
+      );
+    if (
+      (req.headers.host === undefined && req.httpVersion === '1.1') ||
+      rawValues(req, 'host').length > 1
+    )
+      refuse('one Host header is needed');
+    if (!['chunked', undefined].includes(req.headers['transfer-encoding']?.toLowerCase()))
+      refuse('the transfer encoding is not served');
     if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
-    if (req.headers.expect !== undefined && req.httpVersion === '1.1' && !req.welcome) refuse('the expectation cannot be met');
+    if (req.headers.expect !== undefined && req.httpVersion === '1.1' && !req.welcome)
+      refuse('the expectation cannot be met');
   }
 
   #admit(req: Req, ask: ResourceAsk | OtherAsk, quiet = false): Admitted | Promise<Admitted> {
     if (ask.type !== 'resource') return this.#admitOther(req, ask);
     const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined, quiet);
-    return caller instanceof Promise ? caller.then((known) => this.#admitAs(req, ask, known, quiet)) : this.#admitAs(req, ask, caller, quiet);
+    return caller instanceof Promise
+      ? caller.then((known) => this.#admitAs(req, ask, known, quiet))
+      : this.#admitAs(req, ask, caller, quiet);
   }
 
-  #admitAs(req: Req, ask: ResourceAsk, caller: Caller, quiet: boolean): Admitted | Promise<Admitted> {
+  #admitAs(
+    req: Req,
+    ask: ResourceAsk,
+    caller: Caller,
+    quiet: boolean,
+  ): Admitted | Promise<Admitted> {
     req.caller = caller;
     return this.#admission.admit(ask, caller, siteOf(req), quiet);
   }
 
-  /** A bad token is never "nobody", whatever it comes with; the provider judges its own, and health stays open (`kubernetes.md` 7). */
+  /**
+   * A bad token is never "nobody", whatever it comes with; the provider judges its own, and health
+   * stays open (`kubernetes.md` 7).
+   */
   async #admitOther(req: Req, ask: OtherAsk): Promise<Admitted> {
-    const judged = ask.type !== 'health' && ask.type !== 'provider' && (ask.type === 'review' || req.headers.authorization !== undefined || impersonates(req));
+    const judged =
+      ask.type !== 'health' &&
+      ask.type !== 'provider' &&
+      (ask.type === 'review' || req.headers.authorization !== undefined || impersonates(req));
     const caller = judged ? await this.#authentication.caller(req, undefined) : undefined;
     req.caller = caller;
     const admitted = this.#admission.admitOther(ask, siteOf(req));
@@ -215,7 +315,10 @@ export class Server {
     return this.#admit(req, ask, true);
   }
 
-  /** Requests in flight are bounded, the provider's and pages' included, watches and health apart (`operations.md` 2). */
+  /**
+   * Requests in flight are bounded, the provider's and pages' included, watches and health apart
+   * (`operations.md` 2).
+   */
   #bound(req: Req, res: Res, ask: ResourceAsk | OtherAsk): void {
     if (ask.type === 'health') return;
     if (ask.type === 'resource' && ask.verb === 'watch') return this.memory.refuseWatch();
@@ -226,22 +329,46 @@ export class Server {
 
   #answer(req: Req, res: Res, { ask }: Admitted): void | Promise<void> {
     switch (ask.type) {
-      case 'health': return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1] ?? ''));
+      case 'health':
+        return this.#health.answer(
+          req,
+          res,
+          ask.path,
+          new URLSearchParams(req.url!.split('?')[1] ?? ''),
+        );
       case 'provider':
-        if (req.headers['content-encoding'] !== undefined) throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
-        return traced('provider', () => this.#parts.provider(req, res)).then((name) => { req.clientName = name });
-      case 'page': return this.#pages.page(req, res, ask.path);
-      case 'asset': return this.#pages.asset(req, res, ask.path);
-      case 'resource': return ask.verb === 'watch' || (ask.name === undefined && ask.verb !== 'list') ? this.#route(req, res) : this.#api.object(req, res);
-      default: return this.#route(req, res);
+        if (req.headers['content-encoding'] !== undefined)
+          throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
+        return traced('provider', () => this.#parts.provider(req, res)).then((name) => {
+          req.clientName = name;
+        });
+      case 'page':
+        return this.#pages.page(req, res, ask.path);
+      case 'asset':
+        return this.#pages.asset(req, res, ask.path);
+      case 'resource':
+        return ask.verb === 'watch' || (ask.name === undefined && ask.verb !== 'list')
+          ? this.#route(req, res)
+          : this.#api.object(req, res);
+      default:
+        return this.#route(req, res);
     }
   }
 
   #route(req: Req, res: Res): Promise<void> {
-    return new Promise((resolve) => { res.once('close', resolve); this.#api.route(req, res, (error) => { this.#fail(req, res, error ?? internalError()); resolve() }) });
+    return new Promise((resolve) => {
+      res.once('close', resolve);
+      this.#api.route(req, res, (error) => {
+        this.#fail(req, res, error ?? internalError());
+        resolve();
+      });
+    });
   }
 
-  /** One answer for whatever was thrown; what is not a StatusError is logged once, with the Audit-ID. */
+  /**
+   * One answer for whatever was thrown; what is not a StatusError is logged once, with the
+   * Audit-ID.
+   */
   #fail(req: Req, res: Res, thrown: unknown): void {
     const error = fromLibrary(thrown);
     if (error instanceof StatusError) req.refusal = error.decision;
@@ -249,14 +376,18 @@ export class Server {
     if (res.writableEnded) return;
     if (res.headersSent) return void req.socket.destroy();
     refuseBody(req, res);
-    if (error instanceof StatusError && error.headers.Connection === 'close') res.shouldKeepAlive = false;
+    if (error instanceof StatusError && error.headers.Connection === 'close')
+      res.shouldKeepAlive = false;
     if (isVisit(req)) {
       const status = error instanceof StatusError ? error : internalError();
       this.#pages.error(req, res, status, this.#parts.errorPage(status.code, req.auditID));
     } else this.#encoder.error(req, res, error);
   }
 
-  /** Counts, audits and logs an answer, each where it is wanted; `at` is when it was asked, in milliseconds since the epoch. */
+  /**
+   * Counts, audits and logs an answer, each where it is wanted; `at` is when it was asked, in
+   * milliseconds since the epoch.
+   */
   #record(req: Req, res: Res, milliseconds: number, at: number): void {
     const { meter, audit } = this.#parts;
     meter?.record(req, res, milliseconds);
@@ -265,28 +396,57 @@ export class Server {
     nameSpan(req, res);
     this.#log(req, res, milliseconds);
     const signIn = signInFacts(req, this.#hidden);
-    if (signIn) this.#parts.log.info({ auditID: req.auditID, ...signIn, network: req.network }, 'sign-in event');
+    if (signIn)
+      this.#parts.log.info(
+        { auditID: req.auditID, ...signIn, network: req.network },
+        'sign-in event',
+      );
   }
 
   /** Reads at debug, changes and refusals at info (`operations.md` 6). */
   #log(req: Req, res: Res, milliseconds: number): void {
-    const level = res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
+    const level =
+      res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
     if (!this.#parts.log.isLevelEnabled(level)) return;
     const { ask, caller } = req;
     const resource = ask?.type === 'resource' ? ask : undefined;
-    this.#parts.log[level]({
-      auditID: req.auditID, traceID: tracing()?.traceID, method: req.method, code: res.statusCode, milliseconds: Math.round(milliseconds * 10) / 10,
-      ...(resource ? { verb: resource.verb, resource: resource.kind.resource, subresource: resource.action?.subresource } : { type: ask?.type }),
-      account: caller?.type === 'Account' ? caller.account : undefined, client: caller?.type === 'Client' ? caller.client : req.clientName,
-      user: this.#userOf(req),
-    }, 'request');
+    this.#parts.log[level](
+      {
+        auditID: req.auditID,
+        traceID: tracing()?.traceID,
+        method: req.method,
+        code: res.statusCode,
+        milliseconds: Math.round(milliseconds * 10) / 10,
+        ...(resource
+          ? {
+              verb: resource.verb,
+              resource: resource.kind.resource,
+              subresource: resource.action?.subresource,
+            }
+          : { type: ask?.type }),
+        account: caller?.type === 'Account' ? caller.account : undefined,
+        client: caller?.type === 'Client' ? caller.client : req.clientName,
+        user: this.#userOf(req),
+      },
+      'request',
+    );
   }
 
-  /** A connection that ended before a request could be read; browsers open some ahead and never use them. */
-  #logUnread(socket: Socket, refusal?: { readonly status: StatusError; readonly auditID: string }): void {
+  /**
+   * A connection that ended before a request could be read; browsers open some ahead and never use
+   * them.
+   */
+  #logUnread(
+    socket: Socket,
+    refusal?: { readonly status: StatusError; readonly auditID: string },
+  ): void {
     const network = clientNetwork({ socket, headers: {} }, undefined);
-    if (!refusal) return this.#parts.log.debug({ network }, 'connection closed before a request came');
-    this.#parts.log.info({ network, auditID: refusal.auditID, code: refusal.status.code, why: refusal.status.message }, 'request could not be read');
+    if (!refusal)
+      return this.#parts.log.debug({ network }, 'connection closed before a request came');
+    this.#parts.log.info(
+      { network, auditID: refusal.auditID, code: refusal.status.code, why: refusal.status.message },
+      'request could not be read',
+    );
   }
 
   /** The user of a cluster who asked, let in or not. */
@@ -296,5 +456,8 @@ export class Server {
   }
 
   /** A name as logs may hold it: an address as a keyed hash (`security.md` 1.7). */
-  readonly #hidden = (text: string): string => (text.includes('@') ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}` : text);
+  readonly #hidden = (text: string): string =>
+    text.includes('@')
+      ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}`
+      : text;
 }

@@ -1,14 +1,30 @@
 import type { AnyKind, Column, KindObject } from '../registry/kind.js';
 import { fromTimestamp } from '../registry/timestamp.js';
 
-interface Definition { readonly name: string; readonly type: 'string'; readonly format: '' | 'name'; readonly description: string; readonly priority: 0 | 1 }
+interface Definition {
+  readonly name: string;
+  readonly type: 'string';
+  readonly format: '' | 'name';
+  readonly description: string;
+  readonly priority: 0 | 1;
+}
 
-const definition = (name: string, description: string, priority: 0 | 1 = 0, format: '' | 'name' = ''): Definition => ({ name, type: 'string', format, description, priority });
+const definition = (
+  name: string,
+  description: string,
+  priority: 0 | 1 = 0,
+  format: '' | 'name' = '',
+): Definition => ({ name, type: 'string', format, description, priority });
 
-/** What stands above a kind's rows: Name, what the kind declares, Age; those with a priority show with `-o wide` (`kubernetes.md` 4.2). */
+/**
+ * What stands above a kind's rows: Name, what the kind declares, Age; those with a priority show
+ * with `-o wide` (`kubernetes.md` 4.2).
+ */
 export const columnsOf = ({ kind, columns }: AnyKind): Definition[] => [
   definition('Name', 'Name of the object.', 0, 'name'),
-  ...Object.entries(columns).map(([name, column]) => definition(name, `${name.replaceAll('-', ' ')} of the ${kind}.`, 'wide' in column ? 1 : 0)),
+  ...Object.entries(columns).map(([name, column]) =>
+    definition(name, `${name.replaceAll('-', ' ')} of the ${kind}.`, 'wide' in column ? 1 : 0),
+  ),
   definition('Age', 'How long ago it was created.'),
 ];
 
@@ -22,7 +38,12 @@ export const cellsOf = (kind: AnyKind, object: KindObject, now: number): string[
 function cell(column: Column<KindObject>, object: KindObject, now: number): string {
   const since = 'since' in column ? column.since(object) : undefined;
   if (since) return ageOf(since, now);
-  const value = typeof column === 'function' ? column(object) : 'wide' in column ? column.wide(object) : undefined;
+  const value =
+    typeof column === 'function'
+      ? column(object)
+      : 'wide' in column
+        ? column.wide(object)
+        : undefined;
   return value === undefined || value === null || value === '' ? '<none>' : String(value);
 }
 

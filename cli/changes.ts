@@ -2,21 +2,53 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathOf } from './discovery.js';
 import { Failure, Refusal, SignedOut } from './failure.js';
 import type { Values } from './flags.js';
-import { accepts, itemsOf, readAll, readOne, selection, type Column, type Form, type Item, type Reading } from './reading.js';
+import {
+  accepts,
+  itemsOf,
+  readAll,
+  readOne,
+  selection,
+  type Column,
+  type Form,
+  type Item,
+  type Reading,
+} from './reading.js';
 import { lines } from './request.js';
 import { refusal, type Service, type Thing } from './service.js';
 import type { Target } from './targets.js';
 
-/** What became of objects of one type: first what there is, ADDED, then one change after another. */
-export interface Change { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly items: readonly Item[]; readonly columns: readonly Column[] }
+/**
+ * What became of objects of one type: first what there is, ADDED, then one change after another.
+ */
+export interface Change {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly items: readonly Item[];
+  readonly columns: readonly Column[];
+}
 
 /** How long is waited before the next try, from and to, in milliseconds. */
 const waits = { least: 250, most: 5_000 };
 
-/** Lists, then watches, through restarts of the service and versions that have become too old: nothing is left out, and nothing told twice. Once it has begun, only a refusal ends it. `lost` hears why it was interrupted. */
-export async function* changes(service: Service, target: Target, form: Form, flags: Values, lost: (why: string) => void): AsyncGenerator<Change> {
+/**
+ * Lists, then watches, through restarts of the service and versions that have become too old:
+ * nothing is left out, and nothing told twice. Once it has begun, only a refusal ends it. `lost`
+ * hears why it was interrupted.
+ */
+export async function* changes(
+  service: Service,
+  target: Target,
+  form: Form,
+  flags: Values,
+  lost: (why: string) => void,
+): AsyncGenerator<Change> {
   const { resource } = target;
-  const chosen = target.name === undefined ? flags : { ...flags, 'field-selector': `metadata.name=${(await readOne(service, resource, target.name, form)).items[0]!.object.metadata.name}` };
+  const chosen =
+    target.name === undefined
+      ? flags
+      : {
+          ...flags,
+          'field-selector': `metadata.name=${(await readOne(service, resource, target.name, form)).items[0]!.object.metadata.name}`,
+        };
   const held = new Held(await readAll(service, resource, form, chosen));
   yield { type: 'ADDED', items: [...held.items], columns: held.columns };
   let [isTooOld, isLost] = [false, false];
@@ -26,7 +58,12 @@ export async function* changes(service: Service, target: Target, form: Form, fla
       if (isTooOld) yield* held.become(await readAll(service, resource, form, chosen));
       isTooOld = false;
       const query = selection(chosen);
-      for (const [name, value] of Object.entries({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: held.version })) query.set(name, value);
+      for (const [name, value] of Object.entries({
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        resourceVersion: held.version,
+      }))
+        query.set(name, value);
       const stream = await service.stream(`${pathOf(resource)}?${query}`, accepts[form]);
       isLost = false;
       for await (const line of lines(stream)) {
@@ -40,14 +77,22 @@ export async function* changes(service: Service, target: Target, form: Form, fla
       if (!isTooOld && !isLost) lost(error.message);
       isLost ||= !isTooOld;
     }
-    await pause(Math.min(waits.most, waits.least * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2));
+    await pause(
+      Math.min(waits.most, waits.least * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2),
+    );
   }
 }
 
 /** Whether another try may go better. */
-const isPassing = (error: unknown): error is Failure => error instanceof Failure && !(error instanceof SignedOut) && (!(error instanceof Refusal) || error.status >= 500 || [410, 429].includes(error.status));
+const isPassing = (error: unknown): error is Failure =>
+  error instanceof Failure &&
+  !(error instanceof SignedOut) &&
+  (!(error instanceof Refusal) || error.status >= 500 || [410, 429].includes(error.status));
 
-interface Event { readonly type: Change['type'] | 'BOOKMARK' | 'ERROR'; readonly object: Thing & { readonly code?: number } }
+interface Event {
+  readonly type: Change['type'] | 'BOOKMARK' | 'ERROR';
+  readonly object: Thing & { readonly code?: number };
+}
 
 /** What was told so far: each object as it was last, and how far that goes. */
 class Held {
@@ -61,7 +106,9 @@ class Held {
     this.version = version;
   }
 
-  get items(): Iterable<Item> { return this.#items.values() }
+  get items(): Iterable<Item> {
+    return this.#items.values();
+  }
 
   /** One event of the stream. */
   *take({ type, object }: Event): Generator<Change> {
@@ -82,7 +129,8 @@ class Held {
     for (const [id, item] of this.#items) if (!now.has(id)) yield this.#tell('DELETED', item);
     for (const item of items) {
       const former = this.#items.get(idOf(item));
-      if (former?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion) yield this.#tell(former ? 'MODIFIED' : 'ADDED', item);
+      if (former?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion)
+        yield this.#tell(former ? 'MODIFIED' : 'ADDED', item);
     }
     this.version = version;
   }

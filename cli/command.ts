@@ -23,17 +23,28 @@ const runs: Readonly<Record<string, () => Promise<(asked: Asked) => Promise<void
   completion: async () => (await import('./completion.js')).completion,
 };
 
-/** Runs one word; data goes to standard output, everything else to standard error. Interrupted, it ends with 130 (`operations.md` 9). */
-export async function run(word: string, args: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+/**
+ * Runs one word; data goes to standard output, everything else to standard error. Interrupted, it
+ * ends with 130 (`operations.md` 9).
+ */
+export async function run(
+  word: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
   process.once('SIGINT', () => void settled().then(() => process.exit(130)));
-  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));   // whoever read has seen enough
-  if (word === hidden) return (await import('./complete.js')).complete({ args, flags: {}, environment });
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
+    process.exit(code === 'EPIPE' ? 0 : 1),
+  ); // whoever read has seen enough
+  if (word === hidden)
+    return (await import('./complete.js')).complete({ args, flags: {}, environment });
   const asked = { ...parsed(words[word]!, args), environment };
   if (asked.flags.help) return void process.stdout.write(helpOn(words[word]!));
   return (await runs[word]!())(asked);
 }
 
-const isBoolean = (name: string): boolean => (flags as Record<string, { type: string }>)[name]?.type === 'boolean';
+const isBoolean = (name: string): boolean =>
+  (flags as Record<string, { type: string }>)[name]?.type === 'boolean';
 
 /** Reads flags and arguments as kubectl does: `-o=json` and `--wait=false` too. */
 export function parsed(word: Word, args: readonly string[]): { args: string[]; flags: Values } {
@@ -49,7 +60,16 @@ export function parsed(word: Word, args: readonly string[]): { args: string[]; f
   });
   const options = Object.fromEntries(flagsOf(word).map((name) => [name, flags[name]]));
   try {
-    const { values, positionals } = parseArgs({ args: [...before, ...args.slice(end)], options, allowPositionals: true });
-    return { args: positionals, flags: { ...values, ...Object.fromEntries(off.map((name) => [name, false])) } as Values };
-  } catch (error) { throw new Failure((error as Error).message, 2) }
+    const { values, positionals } = parseArgs({
+      args: [...before, ...args.slice(end)],
+      options,
+      allowPositionals: true,
+    });
+    return {
+      args: positionals,
+      flags: { ...values, ...Object.fromEntries(off.map((name) => [name, false])) } as Values,
+    };
+  } catch (error) {
+    throw new Failure((error as Error).message, 2);
+  }
 }

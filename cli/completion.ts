@@ -3,7 +3,9 @@ import type { Asked } from './flags.js';
 import { program } from './program.js';
 import { hidden } from './words.js';
 
-/** What each shell reads; all of them ask the command itself, by the word that people do not see. */
+/**
+ * What each shell reads; all of them ask the command itself, by the word that people do not see.
+ */
 const scripts: Readonly<Record<string, string>> = {
   bash: `# Completion of vestibule for bash.
 _vestibule() {
@@ -51,6 +53,10 @@ complete -c vestibule -l config -rF
 
 /** Prints the script that completes words, types and names in a shell. */
 export function completion({ args: [shell, ...more] }: Asked): void {
-  if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell)) throw new Failure(`completion takes the name of a shell: ${program} completion ${Object.keys(scripts).join('|')}`, 2);
+  if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell))
+    throw new Failure(
+      `completion takes the name of a shell: ${program} completion ${Object.keys(scripts).join('|')}`,
+      2,
+    );
   process.stdout.write(scripts[shell]!);
 }

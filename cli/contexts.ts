@@ -19,38 +19,59 @@ export interface Context {
 }
 
 /** What is kept between commands: contexts by name, and the one in use. */
-export interface Contexts { readonly current?: string; readonly contexts: Readonly<Record<string, Context>> }
+export interface Contexts {
+  readonly current?: string;
+  readonly contexts: Readonly<Record<string, Context>>;
+}
 
-/** How long is waited for another command, when one must have died (no request takes so long), and how often is looked, in milliseconds. */
+/**
+ * How long is waited for another command, when one must have died (no request takes so long), and
+ * how often is looked, in milliseconds.
+ */
 const lock = { patience: 30_000, stale: 300_000, pause: 50 };
 
 /** The file of contexts (`operations.md` 9); VESTIBULE_CONFIG names another. */
 export const contextsFile = (environment: NodeJS.ProcessEnv): string =>
-  environment.VESTIBULE_CONFIG ?? join(environment.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'vestibule', 'config');
+  environment.VESTIBULE_CONFIG ??
+  join(environment.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'vestibule', 'config');
 
 /** Reads the file; none is an empty one. */
 export function readContexts(file: string): Contexts {
   let text: string;
-  try { text = readFileSync(file, 'utf8') } catch (error) {
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
     throw new Failure(`${file} cannot be read: ${(error as Error).message}`);
   }
   const held = parsed(text);
-  if (typeof held?.contexts !== 'object' || held.contexts === null) throw new Failure(`${file} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another`);
+  if (typeof held?.contexts !== 'object' || held.contexts === null)
+    throw new Failure(
+      `${file} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another`,
+    );
   return held;
 }
 
 function parsed(text: string): Contexts | undefined {
-  try { return JSON.parse(text) as Contexts } catch { return undefined }
+  try {
+    return JSON.parse(text) as Contexts;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The context of that name, else of VESTIBULE_CONTEXT, else the one in use. */
-export function findContext(file: string, environment: NodeJS.ProcessEnv, wanted: string | undefined): { name: string; context: Context } {
+export function findContext(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+  wanted: string | undefined,
+): { name: string; context: Context } {
   const { current, contexts } = readContexts(file);
   const name = wanted ?? environment.VESTIBULE_CONTEXT ?? current;
   const context = name === undefined ? undefined : contexts[name];
   if (name === undefined) throw new Failure(`you are not signed in: ${program} login URL`);
-  if (!context) throw new Failure(`there is no context ${JSON.stringify(name)}: ${program} login URL`);
+  if (!context)
+    throw new Failure(`there is no context ${JSON.stringify(name)}: ${program} login URL`);
   return { name, context };
 }
 
@@ -58,16 +79,31 @@ export function findContext(file: string, environment: NodeJS.ProcessEnv, wanted
 let underWay: Promise<unknown> = Promise.resolve();
 
 /** Resolves when no change of this process is under way, but soon. */
-export const settled = (): Promise<unknown> => Promise.race([underWay, new Promise((resolve) => { setTimeout(resolve, 5_000) })]);
+export const settled = (): Promise<unknown> =>
+  Promise.race([
+    underWay,
+    new Promise((resolve) => {
+      setTimeout(resolve, 5_000);
+    }),
+  ]);
 
-/** Changes the file while no other command does: it is replaced whole, and only its owner may read it. */
-export function changeContexts<T>(file: string, change: (before: Contexts) => Promise<{ after: Contexts; result: T }>): Promise<T> {
+/**
+ * Changes the file while no other command does: it is replaced whole, and only its owner may read
+ * it.
+ */
+export function changeContexts<T>(
+  file: string,
+  change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
+): Promise<T> {
   const changed = changeAlone(file, change);
   underWay = changed.catch(() => {});
   return changed;
 }
 
-async function changeAlone<T>(file: string, change: (before: Contexts) => Promise<{ after: Contexts; result: T }>): Promise<T> {
+async function changeAlone<T>(
+  file: string,
+  change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
+): Promise<T> {
   makeFolder(file);
   const release = await take(`${file}.lock`);
   try {
@@ -81,27 +117,47 @@ async function changeAlone<T>(file: string, change: (before: Contexts) => Promis
 
 async function take(path: string): Promise<() => void> {
   const own = randomUUID();
-  for (const end = Date.now() + lock.patience; ;) {
+  for (const end = Date.now() + lock.patience; ; ) {
     try {
       writeFileSync(path, own, { flag: 'wx', mode: 0o600 });
-      return () => { if (holder(path) === own) rmSync(path, { force: true }) };
+      return () => {
+        if (holder(path) === own) rmSync(path, { force: true });
+      };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new Failure(`${path} cannot be made: ${(error as Error).message}`);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw new Failure(`${path} cannot be made: ${(error as Error).message}`);
     }
     if (isStale(path)) setAside(path, own);
-    else if (Date.now() > end) throw new Failure(`another command holds ${path}; remove it if none is running`);
-    await new Promise((resolve) => { setTimeout(resolve, lock.pause) });
+    else if (Date.now() > end)
+      throw new Failure(`another command holds ${path}; remove it if none is running`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, lock.pause);
+    });
   }
 }
 
-const holder = (path: string): string | undefined => { try { return readFileSync(path, 'utf8') } catch { return undefined } };
+const holder = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
 
 /** Of several that find it stale, one moves it out of the way. */
 function setAside(path: string, own: string): void {
-  try { renameSync(path, `${path}.${own}`) } catch { return }
+  try {
+    renameSync(path, `${path}.${own}`);
+  } catch {
+    return;
+  }
   rmSync(`${path}.${own}`, { force: true });
 }
 
 function isStale(path: string): boolean {
-  try { return Date.now() - statSync(path).mtimeMs > lock.stale } catch { return false }
+  try {
+    return Date.now() - statSync(path).mtimeMs > lock.stale;
+  } catch {
+    return false;
+  }
 }

@@ -10,12 +10,16 @@ import { out } from './plain.js';
 import { program } from './program.js';
 import { serviceOf, type Service, type Thing } from './service.js';
 
-/** Creates what a file holds, in order, and says so; with a dry run nothing is stored, and of a policy its impact is told. */
+/**
+ * Creates what a file holds, in order, and says so; with a dry run nothing is stored, and of a
+ * policy its impact is told.
+ */
 export async function create(asked: Asked): Promise<void> {
   const { filename: file, output } = asked.flags;
   if (!file) throw new Failure(`create takes a file: ${program} create -f FILE`, 2);
   const dryRun = isDryRun(asked.flags);
-  if (output !== undefined && output !== 'json' && output !== 'yaml') throw new Failure('-o is json or yaml', 2);
+  if (output !== undefined && output !== 'json' && output !== 'yaml')
+    throw new Failure('-o is json or yaml', 2);
   const service = serviceOf(asked);
   for (const object of read(file)) {
     const resource = await resourceOf(service, object.kind);
@@ -24,7 +28,11 @@ export async function create(asked: Asked): Promise<void> {
   }
 }
 
-async function print(service: Service, made: Thing, { resource, dryRun, output }: { resource: string; dryRun: boolean; output: string | undefined }): Promise<string> {
+async function print(
+  service: Service,
+  made: Thing,
+  { resource, dryRun, output }: { resource: string; dryRun: boolean; output: string | undefined },
+): Promise<string> {
   if (output === 'json') return asJSON(made);
   if (output === 'yaml') return asYAML(made);
   const line = `${resource}/${made.metadata.name} created${dryRun ? ' (server dry run)' : ''}\n`;
@@ -34,14 +42,29 @@ async function print(service: Service, made: Thing, { resource, dryRun, output }
 /** The objects of a YAML file; a file of Cedar is a policy. */
 function read(file: string): Thing[] {
   let text: string;
-  try { text = readFileSync(file === '-' ? 0 : file, 'utf8') } catch (error) { throw new Failure((error as Error).message) }
-  if (file.endsWith('.cedar')) return [{ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Policy', metadata: {}, spec: { cedar: text } }];
+  try {
+    text = readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new Failure((error as Error).message);
+  }
+  if (file.endsWith('.cedar'))
+    return [
+      {
+        apiVersion: 'id.vestibule.org/v1alpha1',
+        kind: 'Policy',
+        metadata: {},
+        spec: { cedar: text },
+      },
+    ];
   const documents = [...parseAllDocuments(text)];
   const wrong = documents.flatMap(({ errors }) => errors)[0];
   if (wrong) throw new Failure(`${file}: ${wrong.message}`);
-  const objects = documents.map((document) => document.toJS() as Thing | null).filter((object) => object !== null);
+  const objects = documents
+    .map((document) => document.toJS() as Thing | null)
+    .filter((object) => object !== null);
   if (objects.length === 0) throw new Failure(`${file} holds no objects`);
-  for (const { kind } of objects) if (typeof kind !== 'string') throw new Failure(`${file}: an object has no kind`);
+  for (const { kind } of objects)
+    if (typeof kind !== 'string') throw new Failure(`${file}: an object has no kind`);
   return objects;
 }
 

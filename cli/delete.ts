@@ -13,7 +13,10 @@ import { targetsOf, type Target } from './targets.js';
 const looks = { first: 100, most: 2_000 };
 
 /** An object that is to be gone; another of its name has another uid. */
-interface Going { readonly path: string; readonly uid: string | undefined }
+interface Going {
+  readonly path: string;
+  readonly uid: string | undefined;
+}
 
 /** Deletes objects, and waits until they are gone. */
 export async function remove(asked: Asked): Promise<void> {
@@ -26,18 +29,33 @@ export async function remove(asked: Asked): Promise<void> {
   const going: Going[] = [];
   await each(targets, async ({ resource, name }) => {
     const path = pathOf(resource, name);
-    const gone = await service.request('DELETE', path, { body: { propagationPolicy: 'Background', ...(dryRun && { dryRun: ['All'] }) } }).catch((error: unknown) => {
-      if (flags['ignore-not-found'] && error instanceof Refusal && error.status === 404) return undefined;
-      throw error;
-    });
+    const gone = await service
+      .request('DELETE', path, {
+        body: { propagationPolicy: 'Background', ...(dryRun && { dryRun: ['All'] }) },
+      })
+      .catch((error: unknown) => {
+        if (flags['ignore-not-found'] && error instanceof Refusal && error.status === 404)
+          return undefined;
+        throw error;
+      });
     if (!gone) return;
-    out(format.as === 'name' ? `${typeName(resource)}/${name}\n` : `${typeName(resource)} "${name}" deleted${dryRun ? ' (server dry run)' : ''}\n`);
+    out(
+      format.as === 'name'
+        ? `${typeName(resource)}/${name}\n`
+        : `${typeName(resource)} "${name}" deleted${dryRun ? ' (server dry run)' : ''}\n`,
+    );
     going.push({ path, uid: uidOf(gone) });
-  }).finally(async () => { if (!dryRun && flags.wait !== false) for (const one of going) await untilGone(service, one) });
+  }).finally(async () => {
+    if (!dryRun && flags.wait !== false) for (const one of going) await untilGone(service, one);
+  });
 }
 
 /** What is to go: objects by name, or what the flags choose among all of a type. */
-async function chosen(service: Service, targets: readonly Target[], flags: Values): Promise<readonly Target[]> {
+async function chosen(
+  service: Service,
+  targets: readonly Target[],
+  flags: Values,
+): Promise<readonly Target[]> {
   const chooses = flags.all === true || (flags.selector ?? flags['field-selector']) !== undefined;
   const named = targets.filter(({ name }) => name !== undefined);
   if (named.length > 0 && chooses) throw new Failure('either names, or --all or a selector', 2);
@@ -48,12 +66,20 @@ async function chosen(service: Service, targets: readonly Target[], flags: Value
   return all;
 }
 
-const listed = async (service: Service, resource: Resource, flags: Values): Promise<Target[]> => (await readAll(service, resource, 'names', flags)).items.map(({ object }) => ({ resource, name: object.metadata.name! }));
+const listed = async (service: Service, resource: Resource, flags: Values): Promise<Target[]> =>
+  (await readAll(service, resource, 'names', flags)).items.map(({ object }) => ({
+    resource,
+    name: object.metadata.name!,
+  }));
 
 /** The answer to a deletion is the object, or a Status that tells its uid. */
-const uidOf = ({ metadata, details }: Thing): string | undefined => metadata.uid ?? (details as { uid?: string } | undefined)?.uid;
+const uidOf = ({ metadata, details }: Thing): string | undefined =>
+  metadata.uid ?? (details as { uid?: string } | undefined)?.uid;
 
-/** Looks until the object is gone, another has its name, or whoever asks may not know of it any more. */
+/**
+ * Looks until the object is gone, another has its name, or whoever asks may not know of it any
+ * more.
+ */
 async function untilGone(service: Service, { path, uid }: Going): Promise<void> {
   for (let wait = looks.first; ; wait = Math.min(looks.most, wait * 2)) {
     try {

@@ -1,6 +1,9 @@
 import { program } from './program.js';
 
-/** What ends a command: said in a line or two on standard error. Exit codes: 1 refused, failed or unreachable; 2 wrong usage (`operations.md` 9). */
+/**
+ * What ends a command: said in a line or two on standard error. Exit codes: 1 refused, failed or
+ * unreachable; 2 wrong usage (`operations.md` 9).
+ */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly code: 1 | 2;
@@ -13,7 +16,9 @@ export class Failure extends Error {
 
 /** A sign-in that has ended: another one helps. */
 export class SignedOut extends Failure {
-  constructor() { super(`you are not signed in any more: ${program} login`) }
+  constructor() {
+    super(`you are not signed in any more: ${program} login`);
+  }
 }
 
 /** What is said as kubectl says it, without our name before it. */
@@ -31,11 +36,16 @@ export class Refusal extends Told {
   }
 }
 
-/** Does all of it, whatever fails in between; then ends with every failure, a line each. Anything that is not a Failure ends it at once. */
+/**
+ * Does all of it, whatever fails in between; then ends with every failure, a line each. Anything
+ * that is not a Failure ends it at once.
+ */
 export async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const failures: Failure[] = [];
   for (const one of all) {
-    try { await work(one) } catch (error) {
+    try {
+      await work(one);
+    } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       failures.push(error);
     }

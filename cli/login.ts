@@ -9,13 +9,23 @@ import { revoke, signIn } from './tokens.js';
 
 /** Signs in at a service and keeps the tokens. */
 export async function login({ args: [url], flags, environment }: Asked): Promise<void> {
-  if (url === undefined || !URL.canParse(url)) throw new Failure(`login takes the address of the service: ${program} login https://id.example.com`, 2);
+  if (url === undefined || !URL.canParse(url))
+    throw new Failure(
+      `login takes the address of the service: ${program} login https://id.example.com`,
+      2,
+    );
   if (!isTrustworthy(url)) throw new Failure('only https is spoken to other machines', 2);
   const { origin: server, host } = new URL(url);
   const authority = authorityOf(flags);
-  const context = await signIn({ server, ...(authority !== undefined && { certificateAuthority: authority }) }, say);
+  const context = await signIn(
+    { server, ...(authority !== undefined && { certificateAuthority: authority }) },
+    say,
+  );
   const called = flags.context ?? host;
-  await changeContexts(contextsFile(environment), async ({ contexts }) => ({ after: { current: called, contexts: { ...contexts, [called]: context } }, result: undefined }));
+  await changeContexts(contextsFile(environment), async ({ contexts }) => ({
+    after: { current: called, contexts: { ...contexts, [called]: context } },
+    result: undefined,
+  }));
   say(`Signed in to ${server}.\n`);
 }
 
@@ -26,7 +36,10 @@ export async function logout({ flags, environment }: Asked): Promise<void> {
     if (called === undefined || !contexts[called]) throw new Failure('you are not signed in');
     const { [called]: gone, ...others } = contexts;
     await revoke(gone!);
-    return { after: { ...(current !== undefined && current !== called && { current }), contexts: others }, result: undefined };
+    return {
+      after: { ...(current !== undefined && current !== called && { current }), contexts: others },
+      result: undefined,
+    };
   });
   say('Signed out.\n');
 }

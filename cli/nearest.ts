@@ -1,6 +1,8 @@
 /** The name that somebody meant who wrote `word`, where one is so near that it may be. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
-  const [best] = names.map((name) => ({ name, steps: distance(name, word) })).sort((a, b) => a.steps - b.steps);
+  const [best] = names
+    .map((name) => ({ name, steps: distance(name, word) }))
+    .sort((a, b) => a.steps - b.steps);
   return best && best.steps <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
 }
 
@@ -8,6 +10,18 @@ export function nearest(word: string, names: readonly string[]): string | undefi
 export function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...one].entries())
-    row = row.reduce<number[]>((next, above, at) => [...next, at === 0 ? i + 1 : Math.min(above + 1, next[at - 1]! + 1, row[at - 1]! + (letter === other[at - 1] ? 0 : 1))], []);
+    row = row.reduce<number[]>(
+      (next, above, at) => [
+        ...next,
+        at === 0
+          ? i + 1
+          : Math.min(
+              above + 1,
+              next[at - 1]! + 1,
+              row[at - 1]! + (letter === other[at - 1] ? 0 : 1),
+            ),
+      ],
+      [],
+    );
   return row[other.length]!;
 }

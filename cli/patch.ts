@@ -11,7 +11,11 @@ import { serviceOf } from './service.js';
 import { targetsOf } from './targets.js';
 
 /** How each type of patch is called on the wire; what the service does not take, it says. */
-const types: Readonly<Record<string, string>> = { merge: 'application/merge-patch+json', json: 'application/json-patch+json', strategic: 'application/strategic-merge-patch+json' };
+const types: Readonly<Record<string, string>> = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
 
 /** Changes fields of objects. */
 export async function patch(asked: Asked): Promise<void> {
@@ -23,25 +27,42 @@ export async function patch(asked: Asked): Promise<void> {
   const body = bodyOf(flags);
   const service = serviceOf(asked);
   const targets = await targetsOf(service, asked.args);
-  if (targets.some(({ name }) => name === undefined)) throw new Failure('patch takes the name of an object: TYPE NAME or TYPE/NAME', 2);
+  if (targets.some(({ name }) => name === undefined))
+    throw new Failure('patch takes the name of an object: TYPE NAME or TYPE/NAME', 2);
   await each(targets, async ({ resource, name }) => {
     const path = pathOf(resource, name);
     const former = await service.request('GET', path);
-    const now = await service.request('PATCH', `${path}${dryRun ? '?dryRun=All' : ''}`, { body, type });
+    const now = await service.request('PATCH', `${path}${dryRun ? '?dryRun=All' : ''}`, {
+      body,
+      type,
+    });
     const changed = dryRun || former.metadata.resourceVersion !== now.metadata.resourceVersion;
-    out(format.as === 'table' ? `${nameOf(now)} patched${changed ? '' : ' (no change)'}${dryRun ? ' (server dry run)' : ''}\n` : textOf([now], format, true));
+    out(
+      format.as === 'table'
+        ? `${nameOf(now)} patched${changed ? '' : ' (no change)'}${dryRun ? ' (server dry run)' : ''}\n`
+        : textOf([now], format, true),
+    );
   });
 }
 
 function bodyOf({ patch: text, 'patch-file': file }: Values): unknown {
-  if ((text === undefined) === (file === undefined)) throw new Failure('patch takes a patch: -p PATCH or --patch-file FILE', 2);
+  if ((text === undefined) === (file === undefined))
+    throw new Failure('patch takes a patch: -p PATCH or --patch-file FILE', 2);
   const document = parseDocument(text ?? read(file!));
-  if (document.errors.length > 0) throw new Failure(`the patch is neither JSON nor YAML: ${document.errors[0]!.message.split('\n')[0]}`, 2);
+  if (document.errors.length > 0)
+    throw new Failure(
+      `the patch is neither JSON nor YAML: ${document.errors[0]!.message.split('\n')[0]}`,
+      2,
+    );
   const body: unknown = document.toJS();
   if (typeof body !== 'object' || body === null) throw new Failure('the patch holds no fields', 2);
   return body;
 }
 
 function read(file: string): string {
-  try { return readFileSync(file === '-' ? 0 : file, 'utf8') } catch (error) { throw new Failure((error as Error).message) }
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new Failure((error as Error).message);
+  }
 }

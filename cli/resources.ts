@@ -12,11 +12,35 @@ export async function resources(asked: Asked): Promise<void> {
   if (args.length > 0) throw new Failure('api-resources takes no arguments', 2);
   const { as } = formatOf(flags.output, ['table', 'wide', 'name']);
   const wanted = flags.verbs?.split(',').filter(Boolean) ?? [];
-  const found = (await discover(serviceOf(asked))).filter(({ verbs }) => wanted.every((verb) => verbs.includes(verb)));
-  if (as === 'name') return out(found.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''));
-  const headings = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', ...(as === 'wide' ? ['VERBS', 'CATEGORIES'] : [])];
-  out(new Columns().print([...(flags['no-headers'] ? [] : [headings]), ...found.map((one) => row(one, as === 'wide'))]));
+  const found = (await discover(serviceOf(asked))).filter(({ verbs }) =>
+    wanted.every((verb) => verbs.includes(verb)),
+  );
+  if (as === 'name')
+    return out(found.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''));
+  const headings = [
+    'NAME',
+    'SHORTNAMES',
+    'APIVERSION',
+    'NAMESPACED',
+    'KIND',
+    ...(as === 'wide' ? ['VERBS', 'CATEGORIES'] : []),
+  ];
+  out(
+    new Columns().print([
+      ...(flags['no-headers'] ? [] : [headings]),
+      ...found.map((one) => row(one, as === 'wide')),
+    ]),
+  );
 }
 
-const row = ({ plural, shortNames, group, version, namespaced, kind, verbs, categories }: Resource, wide: boolean): string[] =>
-  [plural, shortNames.join(','), group ? `${group}/${version}` : version, String(namespaced), kind, ...(wide ? [[...verbs].sort().join(','), categories.join(',')] : [])];
+const row = (
+  { plural, shortNames, group, version, namespaced, kind, verbs, categories }: Resource,
+  wide: boolean,
+): string[] => [
+  plural,
+  shortNames.join(','),
+  group ? `${group}/${version}` : version,
+  String(namespaced),
+  kind,
+  ...(wide ? [[...verbs].sort().join(','), categories.join(',')] : []),
+];

@@ -5,7 +5,12 @@ import { plain } from './plain.js';
 import { Columns } from './table.js';
 
 /** What of a Table is printed. */
-interface Shown { readonly wide: boolean; readonly flags: Values; readonly withType?: boolean; readonly withEvents?: boolean }
+interface Shown {
+  readonly wide: boolean;
+  readonly flags: Values;
+  readonly withType?: boolean;
+  readonly withEvents?: boolean;
+}
 
 /** The server's rows of one type, as kubectl prints them. */
 export class Rows {
@@ -20,7 +25,10 @@ export class Rows {
     this.#shown = shown;
   }
 
-  /** More rows, under headings the first time. `event` is what happened to them, where that is wanted. */
+  /**
+   * More rows, under headings the first time. `event` is what happened to them, where that is
+   * wanted.
+   */
   print(items: readonly Item[], columns: readonly Column[], event = ''): string {
     if (columns.length > 0) this.#definitions = columns;
     if (items.length === 0) return '';
@@ -32,16 +40,35 @@ export class Rows {
 
   #headings(): string[] {
     const names = this.#chosen(this.#definitions.map(({ name }) => name.toUpperCase()));
-    return [...(this.#shown.withEvents ? ['EVENT'] : []), ...names, ...(this.#shown.flags['show-labels'] ? ['LABELS'] : [])].map(oneLine);
+    return [
+      ...(this.#shown.withEvents ? ['EVENT'] : []),
+      ...names,
+      ...(this.#shown.flags['show-labels'] ? ['LABELS'] : []),
+    ].map(oneLine);
   }
 
   #row({ cells = [], object }: Item, event: string): string[] {
-    const texts = cells.map((cell, at) => `${at === 0 && this.#shown.withType ? `${typeName(this.#resource)}/` : ''}${cell === null ? '' : String(cell)}`);
-    const labels = Object.entries(object.metadata.labels ?? {}).map(([key, value]) => `${key}=${value}`).sort().join(',') || '<none>';
-    return [...(this.#shown.withEvents ? [event] : []), ...this.#chosen(texts), ...(this.#shown.flags['show-labels'] ? [labels] : [])].map(oneLine);
+    const texts = cells.map(
+      (cell, at) =>
+        `${at === 0 && this.#shown.withType ? `${typeName(this.#resource)}/` : ''}${cell === null ? '' : String(cell)}`,
+    );
+    const labels =
+      Object.entries(object.metadata.labels ?? {})
+        .map(([key, value]) => `${key}=${value}`)
+        .sort()
+        .join(',') || '<none>';
+    return [
+      ...(this.#shown.withEvents ? [event] : []),
+      ...this.#chosen(texts),
+      ...(this.#shown.flags['show-labels'] ? [labels] : []),
+    ].map(oneLine);
   }
 
-  #chosen(cells: readonly string[]): string[] { return cells.filter((_, at) => this.#shown.wide || (this.#definitions[at]?.priority ?? 0) === 0) }
+  #chosen(cells: readonly string[]): string[] {
+    return cells.filter(
+      (_, at) => this.#shown.wide || (this.#definitions[at]?.priority ?? 0) === 0,
+    );
+  }
 }
 
 /** A cell is one line; what follows is only hinted at. */

@@ -11,15 +11,40 @@ import { refresh } from './tokens.js';
 export const spare = 30_000;
 
 /** An object of the API, or a Status. */
-export interface Thing { readonly kind: string; readonly metadata: Metadata; readonly spec?: any; readonly status?: any; readonly [member: string]: unknown }
+export interface Thing {
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly spec?: any;
+  readonly status?: any;
+  readonly [member: string]: unknown;
+}
 
 /** What every object says of itself. */
-export interface Metadata { readonly name?: string; readonly uid?: string; readonly resourceVersion?: string; readonly continue?: string; readonly labels?: Readonly<Record<string, string>> }
+export interface Metadata {
+  readonly name?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
 
-/** What a request may say beside its path: a body, what it is written in, what is wanted in answer. */
-interface Said { readonly body?: unknown; readonly type?: string; readonly accept?: string }
+/**
+ * What a request may say beside its path: a body, what it is written in, what is wanted in answer.
+ */
+interface Said {
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+}
 
-interface Status { readonly kind: 'Status'; readonly message?: string; readonly reason?: string; readonly details?: { readonly causes?: readonly { readonly message: string; readonly field?: string }[] } }
+interface Status {
+  readonly kind: 'Status';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: {
+    readonly causes?: readonly { readonly message: string; readonly field?: string }[];
+  };
+}
 
 /** Asks as whoever is signed in there; where a file is missing, as nobody. */
 export class Service {
@@ -28,22 +53,35 @@ export class Service {
   readonly #renews: boolean;
   #context: Context;
 
-  constructor(context: Context, { name, file, renews = true }: { name?: string; file?: string; renews?: boolean } = {}) {
+  constructor(
+    context: Context,
+    { name, file, renews = true }: { name?: string; file?: string; renews?: boolean } = {},
+  ) {
     this.#context = context;
     this.#name = name;
     this.#file = file;
     this.#renews = renews;
   }
 
-  get server(): string { return this.#context.server }
+  get server(): string {
+    return this.#context.server;
+  }
 
-  /** One request below `/api/v1alpha1/`; a Status that is a failure ends the command as kubectl would say it. */
-  ask(method: string, path: string, body?: unknown): Promise<Thing> { return this.request(method, `/api/v1alpha1${path && `/${path}`}`, { body }) }
+  /**
+   * One request below `/api/v1alpha1/`; a Status that is a failure ends the command as kubectl
+   * would say it.
+   */
+  ask(method: string, path: string, body?: unknown): Promise<Thing> {
+    return this.request(method, `/api/v1alpha1${path && `/${path}`}`, { body });
+  }
 
   /** One request to a path of the service; warnings are told on standard error. */
   async request(method: string, path: string, said: Said = {}): Promise<Thing> {
     const { headers, body } = await this.#sent(said);
-    const answer = await send(method, `${this.server}${path}`, headers, { ...trusted(this.#context), ...(body !== undefined && { body }) });
+    const answer = await send(method, `${this.server}${path}`, headers, {
+      ...trusted(this.#context),
+      ...(body !== undefined && { body }),
+    });
     for (const warning of answer.warnings) say(`Warning: ${warning}\n`);
     if (answer.ok && answer.body) return answer.body as Thing;
     throw refusal(answer.code, answer.body as Status | undefined);
@@ -58,45 +96,81 @@ export class Service {
     throw refusal(code, body as Status | undefined);
   }
 
-  async #sent({ body, type = 'application/json', accept }: Said): Promise<{ headers: Record<string, string>; body: string | undefined }> {
+  async #sent({
+    body,
+    type = 'application/json',
+    accept,
+  }: Said): Promise<{ headers: Record<string, string>; body: string | undefined }> {
     const token = this.#name === undefined ? undefined : (await this.credential()).accessToken;
-    return { headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...(accept !== undefined && { accept }), ...(body !== undefined && { 'content-type': type }) }, body: body === undefined ? undefined : JSON.stringify(body) };
+    return {
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(accept !== undefined && { accept }),
+        ...(body !== undefined && { 'content-type': type }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
   }
 
-  /** The context with an access token that is good for a while, renewed under the file's lock where it is about to end: parallel commands never use one refresh token twice. */
+  /**
+   * The context with an access token that is good for a while, renewed under the file's lock where
+   * it is about to end: parallel commands never use one refresh token twice.
+   */
   async credential(): Promise<Context> {
-    const isFresh = ({ accessToken, expires = 0 }: Context): boolean => accessToken !== undefined && expires - Date.now() > spare;
+    const isFresh = ({ accessToken, expires = 0 }: Context): boolean =>
+      accessToken !== undefined && expires - Date.now() > spare;
     if (isFresh(this.#context)) return this.#context;
     if (!this.#renews) throw new SignedOut();
-    return this.#context = await changeContexts(this.#file!, async (before) => {
+    return (this.#context = await changeContexts(this.#file!, async (before) => {
       const held = before.contexts[this.#name!];
       if (!held) throw new SignedOut();
       const result = isFresh(held) ? held : await refresh(held);
-      return { after: { ...before, contexts: { ...before.contexts, [this.#name!]: result } }, result };
-    });
+      return {
+        after: { ...before, contexts: { ...before.contexts, [this.#name!]: result } },
+        result,
+      };
+    }));
   }
 }
 
-/** The service that a word is about: of the context in use or named, or, by --server, another one as nobody. `renews` says whether a token that has ended may be renewed. */
-export function serviceOf({ flags, environment }: Pick<Asked, 'flags' | 'environment'>, renews = true): Service {
+/**
+ * The service that a word is about: of the context in use or named, or, by --server, another one as
+ * nobody. `renews` says whether a token that has ended may be renewed.
+ */
+export function serviceOf(
+  { flags, environment }: Pick<Asked, 'flags' | 'environment'>,
+  renews = true,
+): Service {
   if (flags.server !== undefined) return elsewhere(flags.server, flags);
   const file = contextsFile(environment);
   const { name, context } = findContext(file, environment, flags.context);
   const authority = authorityOf(flags);
-  return new Service({ ...context, ...(authority !== undefined && { certificateAuthority: authority }) }, { name, file, renews });
+  return new Service(
+    { ...context, ...(authority !== undefined && { certificateAuthority: authority }) },
+    { name, file, renews },
+  );
 }
 
 function elsewhere(url: string, flags: Values): Service {
   if (!URL.canParse(url)) throw new Failure('--server takes an address: https://id.example.com', 2);
   if (!isTrustworthy(url)) throw new Failure('only https is spoken to other machines', 2);
   const authority = authorityOf(flags);
-  return new Service({ server: new URL(url).origin, ...(authority !== undefined && { certificateAuthority: authority }) });
+  return new Service({
+    server: new URL(url).origin,
+    ...(authority !== undefined && { certificateAuthority: authority }),
+  });
 }
 
 /** What a Status that is a failure ends the command with. */
 export function refusal(code: number, status: Status | undefined): Refusal {
   if (status?.kind !== 'Status') return new Refusal(`Error from server: HTTP ${code}`, code);
-  if (status.reason === 'Unauthorized') return new Refusal(`error: You must be logged in to the server (${status.message})`, code);
-  const causes = (status.details?.causes ?? []).map(({ field, message }) => `\n  ${field ? `${field}: ` : ''}${message}`).join('');
-  return new Refusal(`Error from server (${status.reason ?? code}): ${status.message ?? ''}${causes}`, code);
+  if (status.reason === 'Unauthorized')
+    return new Refusal(`error: You must be logged in to the server (${status.message})`, code);
+  const causes = (status.details?.causes ?? [])
+    .map(({ field, message }) => `\n  ${field ? `${field}: ` : ''}${message}`)
+    .join('');
+  return new Refusal(
+    `Error from server (${status.reason ?? code}): ${status.message ?? ''}${causes}`,
+    code,
+  );
 }

@@ -11,7 +11,14 @@ import { codes } from '../dist/registry/status.js';
 import { release } from '../dist/release.js';
 import { fileSetting, keyOf, settings, variableOf } from '../dist/settings.js';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
-import { alertsReference, commandReference, errorsReference, kindsReference, metricsReference, settingsReference } from './generate/reference.mjs';
+import {
+  alertsReference,
+  commandReference,
+  errorsReference,
+  kindsReference,
+  metricsReference,
+  settingsReference,
+} from './generate/reference.mjs';
 import { pageTypes } from './generate/types.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -42,10 +49,17 @@ let stale = 0;
 for (const [file, text] of Object.entries(files)) {
   const path = join(root, file);
   let held;
-  try { held = readFileSync(path, 'utf8') } catch { held = undefined }
+  try {
+    held = readFileSync(path, 'utf8');
+  } catch {
+    held = undefined;
+  }
   if (held === text) continue;
   stale += 1;
-  if (check) { console.error(`${file} is stale: run hack/gen`); continue }
+  if (check) {
+    console.error(`${file} is stale: run hack/gen`);
+    continue;
+  }
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   console.error(`wrote ${file}`);

@@ -6,27 +6,66 @@ import { mutants } from '../test/mutants/mutant.mjs';
 
 const root = join(import.meta.dirname, '..');
 const words = process.argv.slice(2);
-const chosen = mutants.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+const chosen = mutants.filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+);
 const reports = mkdtempSync(join(tmpdir(), 'vestibule-mutants-'));
 const patience = 240_000;
 /** What tells of the test itself rather than of what it found. */
 const unsaid = /SyntaxError|ReferenceError|Exceeded timeout|Cannot find module|is not a function/;
 
-/** Runs one test with or without a mutant; what passed, what failed and why, or that it could not be run. */
+/**
+ * Runs one test with or without a mutant; what passed, what failed and why, or that it could not be
+ * run.
+ */
 function run({ file, test }, mutant, at) {
   const report = join(reports, `${at}.json`);
   const pattern = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const flags = ['--no-install', 'jest', '--ci', '--silent', '--runInBand', '--forceExit', '--json', `--outputFile=${report}`, '-t', pattern, '--runTestsByPath', file];
-  const environment = { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning', VESTIBULE_MUTANT: mutant };
+  const flags = [
+    '--no-install',
+    'jest',
+    '--ci',
+    '--silent',
+    '--runInBand',
+    '--forceExit',
+    '--json',
+    `--outputFile=${report}`,
+    '-t',
+    pattern,
+    '--runTestsByPath',
+    file,
+  ];
+  const environment = {
+    ...process.env,
+    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
+    VESTIBULE_MUTANT: mutant,
+  };
   return new Promise((resolve) => {
-    const child = spawn('npx', flags, { cwd: root, env: environment, stdio: 'ignore', detached: true });
+    const child = spawn('npx', flags, {
+      cwd: root,
+      env: environment,
+      stdio: 'ignore',
+      detached: true,
+    });
     const late = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), patience);
     child.on('close', () => {
       clearTimeout(late);
       try {
-        const { testResults, numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'));
-        const messages = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status === 'failed').map(({ failureMessages }) => failureMessages.join('\n'));
-        resolve({ passed: numPassedTests, failed: numFailedTests, messages, broken: testResults.some(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0) });
+        const { testResults, numPassedTests, numFailedTests } = JSON.parse(
+          readFileSync(report, 'utf8'),
+        );
+        const messages = testResults
+          .flatMap(({ assertionResults }) => assertionResults)
+          .filter(({ status }) => status === 'failed')
+          .map(({ failureMessages }) => failureMessages.join('\n'));
+        resolve({
+          passed: numPassedTests,
+          failed: numFailedTests,
+          messages,
+          broken: testResults.some(
+            ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+          ),
+        });
       } catch {
         resolve({ passed: 0, failed: 0, messages: [], broken: true });
       }
@@ -36,11 +75,14 @@ function run({ file, test }, mutant, at) {
 
 /** What is wrong with a mutant's test; undefined where it does what it is for. */
 function verdict(off, on) {
-  if (off.broken || off.failed > 0) return `its test fails without it: ${off.messages[0]?.slice(0, 300) ?? 'it did not run'}`;
+  if (off.broken || off.failed > 0)
+    return `its test fails without it: ${off.messages[0]?.slice(0, 300) ?? 'it did not run'}`;
   if (off.passed === 0) return 'its test does not exist';
   if (on.broken) return 'with it the test could not be run';
   if (on.failed === 0) return 'IS NOT CAUGHT';
-  return on.messages.every((message) => unsaid.test(message)) ? `its test fails, but not for what it found: ${on.messages[0].slice(0, 300)}` : undefined;
+  return on.messages.every((message) => unsaid.test(message))
+    ? `its test fails, but not for what it found: ${on.messages[0].slice(0, 300)}`
+    : undefined;
 }
 
 const begun = performance.now();
@@ -53,8 +95,17 @@ async function work() {
     const on = await run(next.caughtBy, next.name, `${next.at}-on`);
     const fault = verdict(off, on);
     if (fault) wrong += 1;
-    const said = on.messages[0]?.replace(/\u001b\[[0-9;]*m/g, '').split('\n').map((line) => line.trim()).filter(Boolean).slice(0, 3).join(' | ').slice(0, 140);
-    console.log(`${fault ? 'WRONG ' : 'caught'}  ${next.name}  (${((performance.now() - from) / 1000).toFixed(0)} s)${fault ? `: ${fault}` : `  ${said}`}`);
+    const said = on.messages[0]
+      ?.replace(/\u001b\[[0-9;]*m/g, '')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
+      .slice(0, 3)
+      .join(' | ')
+      .slice(0, 140);
+    console.log(
+      `${fault ? 'WRONG ' : 'caught'}  ${next.name}  (${((performance.now() - from) / 1000).toFixed(0)} s)${fault ? `: ${fault}` : `  ${said}`}`,
+    );
   }
 }
 try {
@@ -62,5 +113,7 @@ try {
 } finally {
   rmSync(reports, { recursive: true, force: true });
 }
-console.log(`${chosen.length - wrong} of ${chosen.length} mutants are caught, in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+console.log(
+  `${chosen.length - wrong} of ${chosen.length} mutants are caught, in ${((performance.now() - begun) / 1000).toFixed(0)} s`,
+);
 process.exit(wrong === 0 && chosen.length > 0 ? 0 : 1);

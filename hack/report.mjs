@@ -1,4 +1,5 @@
-// Reads reports of jest, each later one of suites that were run again. `--failed REPORT` prints the suites that failed, one a line;
+// Reads reports of jest, each later one of suites that were run again. `--failed REPORT` prints the
+// suites that failed, one a line;
 // else prints each test that failed first and passed alone, then one line that counts all.
 import { readFileSync } from 'node:fs';
 
@@ -12,7 +13,10 @@ if (first === '--failed') {
   const suites = new Map(read(first).map((suite) => [suite.name, suite]));
   for (const again of rest.flatMap(read)) {
     const names = failedIn(suites.get(again.name)).map(({ fullName }) => fullName);
-    if (again.status !== 'failed') console.error(`unstable, passed when run again alone: ${again.name}: ${names.join('; ') || 'it did not run'}`);
+    if (again.status !== 'failed')
+      console.error(
+        `unstable, passed when run again alone: ${again.name}: ${names.join('; ') || 'it did not run'}`,
+      );
     suites.set(again.name, again);
   }
   const counts = { passed: 0, failed: 0, pending: 0 };
@@ -20,5 +24,7 @@ if (first === '--failed') {
     for (const { status } of suite.assertionResults) counts[status] = (counts[status] ?? 0) + 1;
     if (suite.status === 'failed' && failedIn(suite).length === 0) counts.failed += 1;
   }
-  console.log(`${counts.passed} passed, ${counts.failed} failed${counts.pending ? `, ${counts.pending} skipped` : ''}`);
+  console.log(
+    `${counts.passed} passed, ${counts.failed} failed${counts.pending ? `, ${counts.pending} skipped` : ''}`,
+  );
 }

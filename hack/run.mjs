@@ -18,7 +18,9 @@ mkdirSync(manifests, { recursive: true });
 /** The first sample's Client; its secret is made here and only its hash reaches the service. */
 const secret = randomBytes(32).toString('base64url');
 const hash = createHash('sha256').update(secret).digest('hex');
-writeFileSync(join(manifests, 'notes.yaml'), `apiVersion: id.vestibule.org/v1alpha1
+writeFileSync(
+  join(manifests, 'notes.yaml'),
+  `apiVersion: id.vestibule.org/v1alpha1
 kind: Client
 metadata: { name: notes }
 spec:
@@ -34,27 +36,50 @@ spec:
     - { name: email, required: true }
     - { name: profile }
     - { name: offline_access }
-`);
+`,
+);
 
 /** What the second sample brings along, at the port it has here. */
 const board = 'deploy/examples/apps/board';
-for (const file of readdirSync(join(root, board, 'manifests'))) writeFileSync(join(manifests, `board-${file}`), readFileSync(join(root, board, 'manifests', file), 'utf8').replaceAll('localhost:8091', `localhost:${boardPort}`));
+for (const file of readdirSync(join(root, board, 'manifests')))
+  writeFileSync(
+    join(manifests, `board-${file}`),
+    readFileSync(join(root, board, 'manifests', file), 'utf8').replaceAll(
+      'localhost:8091',
+      `localhost:${boardPort}`,
+    ),
+  );
 
-/** The policy this release comes with and one rule more, which the consent screen of the second sample shows. */
+/**
+ * The policy this release comes with and one rule more, which the consent screen of the second
+ * sample shows.
+ */
 const policy = `${execFileSync('bin/vestibule', ['policy'], { cwd: root, encoding: 'utf8' })}${readFileSync(join(root, board, 'policy.cedar'), 'utf8')}`;
-writeFileSync(join(manifests, 'policy.yaml'), `apiVersion: id.vestibule.org/v1alpha1
+writeFileSync(
+  join(manifests, 'policy.yaml'),
+  `apiVersion: id.vestibule.org/v1alpha1
 kind: Policy
 spec:
   description: The policy the service comes with, and a rule about the board.
   cedar: |
-${policy.replaceAll(/^(?=.)/gm, '    ')}`);
+${policy.replaceAll(/^(?=.)/gm, '    ')}`,
+);
 
 const keys = join(data, 'keys.json');
 const children = [];
 const start = (command, args, environment, onLine) => {
-  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   createInterface({ input: child.stdout }).on('line', onLine);
-  child.on('exit', (code) => { if (!stopping) { console.error(`${args[0]} stopped (${code})`); stop(1) } });
+  child.on('exit', (code) => {
+    if (!stopping) {
+      console.error(`${args[0]} stopped (${code})`);
+      stop(1);
+    }
+  });
   children.push(child);
   return child;
 };
@@ -67,21 +92,56 @@ function stop(code) {
 }
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stop(0));
 
-if (etcd && !existsSync(keys)) await new Promise((resolve) => { spawn('bin/vestibule', ['keys', 'new', keys], { cwd: root, stdio: 'inherit' }).on('exit', resolve) });
-const store = etcd ? ['--keys-file', keys, '--allow-mock-mail'] : ['--data-dir', data, '--secure-port', securePort];
-start(process.execPath, ['bin/vestibule', 'serve', '--mock-mail', '--port', port, '--manifests', manifests, '--log-level', process.env.LOG_LEVEL ?? 'warn', ...store, ...given], {}, (line) => {
-  const [, base, secure] = /^ready (\S+) \S+(?: (\S+))?/.exec(line) ?? [];
-  if (!base) return console.log(line);
-  const samples = {};
-  const sampled = (note) => {
-    const [, name, url] = /^(notes|board) (\S+)$/.exec(note) ?? [];
-    if (!name) return console.log(note);
-    samples[name] = url;
-    if (samples.notes && samples.board) welcome(base, secure, samples);
-  };
-  start(process.execPath, ['deploy/examples/apps/notes/server.mjs'], { ISSUER: base, CLIENT_ID: 'notes', CLIENT_SECRET: secret, PORT: notesPort }, sampled);
-  start(process.execPath, [`${board}/server.mjs`], { ISSUER: base, CLIENT_ID: 'board', PORT: boardPort }, sampled);
-});
+if (etcd && !existsSync(keys))
+  await new Promise((resolve) => {
+    spawn('bin/vestibule', ['keys', 'new', keys], { cwd: root, stdio: 'inherit' }).on(
+      'exit',
+      resolve,
+    );
+  });
+const store = etcd
+  ? ['--keys-file', keys, '--allow-mock-mail']
+  : ['--data-dir', data, '--secure-port', securePort];
+start(
+  process.execPath,
+  [
+    'bin/vestibule',
+    'serve',
+    '--mock-mail',
+    '--port',
+    port,
+    '--manifests',
+    manifests,
+    '--log-level',
+    process.env.LOG_LEVEL ?? 'warn',
+    ...store,
+    ...given,
+  ],
+  {},
+  (line) => {
+    const [, base, secure] = /^ready (\S+) \S+(?: (\S+))?/.exec(line) ?? [];
+    if (!base) return console.log(line);
+    const samples = {};
+    const sampled = (note) => {
+      const [, name, url] = /^(notes|board) (\S+)$/.exec(note) ?? [];
+      if (!name) return console.log(note);
+      samples[name] = url;
+      if (samples.notes && samples.board) welcome(base, secure, samples);
+    };
+    start(
+      process.execPath,
+      ['deploy/examples/apps/notes/server.mjs'],
+      { ISSUER: base, CLIENT_ID: 'notes', CLIENT_SECRET: secret, PORT: notesPort },
+      sampled,
+    );
+    start(
+      process.execPath,
+      [`${board}/server.mjs`],
+      { ISSUER: base, CLIENT_ID: 'board', PORT: boardPort },
+      sampled,
+    );
+  },
+);
 
 function welcome(base, secure, { notes, board }) {
   console.log(`

@@ -7,10 +7,17 @@ export const emailed = 'urn:vestibule:acr:email';
 export const phishingResistant = 'phr';
 
 /** What Clients are told of a sign-in (RFC 8176, OpenID Connect Core 2). */
-export interface Claimed { readonly acr: string; readonly amr: readonly string[] }
+export interface Claimed {
+  readonly acr: string;
+  readonly amr: readonly string[];
+}
 
 const byMail: Claimed = { acr: emailed, amr: ['otp'] };
 const byPasskey: Claimed = { acr: phishingResistant, amr: ['pop', 'user', 'mfa'] };
 
-/** What is claimed of a sign-in: never more than the weakest step that led to the credential. A passkey that does not count in full was added behind an emailed proof, and is as strong as that. */
-export const claimsOf = (method: Method, inFull = true): Claimed => (method === 'Passkey' && inFull ? byPasskey : byMail);
+/**
+ * What is claimed of a sign-in: never more than the weakest step that led to the credential. A
+ * passkey that does not count in full was added behind an emailed proof, and is as strong as that.
+ */
+export const claimsOf = (method: Method, inFull = true): Claimed =>
+  method === 'Passkey' && inFull ? byPasskey : byMail;

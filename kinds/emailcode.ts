@@ -4,7 +4,11 @@ import { inWords } from '../registry/pattern.js';
 import type { Limits } from '../registry/limit-settings.js';
 
 /** The code of a request, in the API: as many ASCII digits as the mail had, and nothing else. */
-export const emailedCode = () => z.string().regex(inWords(/^[0-9]{6,8}$/, 'must be the digits of the code')).describe('The emailed code: its digits, without spaces.');
+export const emailedCode = () =>
+  z
+    .string()
+    .regex(inWords(/^[0-9]{6,8}$/, 'must be the digits of the code'))
+    .describe('The emailed code: its digits, without spaces.');
 
 /** How long the code in a mail is, for pages that ask for it. */
 export const codeLength = () => z.number().int().describe('How many digits the code has.');

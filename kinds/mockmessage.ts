@@ -3,9 +3,14 @@ import { defineKind } from '../registry/kind.js';
 import { fromTimestamp } from '../registry/timestamp.js';
 import { timestamp } from './text.js';
 
-/** A mail kept instead of sent; the kind exists only while mail is mocked (specification 2). Kept for 24 hours. */
+/**
+ * A mail kept instead of sent; the kind exists only while mail is mocked (specification 2). Kept
+ * for 24 hours.
+ */
 export const MockMessage = defineKind({
-  kind: 'MockMessage', resource: 'mockmessages', named: 'service',
+  kind: 'MockMessage',
+  resource: 'mockmessages',
+  named: 'service',
   description: 'A message in the mock mailbox, which exists only while email is mocked.',
   verbs: ['get', 'list', 'watch', 'deletecollection'],
   spec: z.object({}),

@@ -5,16 +5,38 @@ import { isLoopback } from '../registry/loopback.js';
 import type { Cause } from '../registry/status.js';
 
 /** A field whose value no schema refuses and that is wrong all the same. */
-export const fault = (field: string, message: string): Cause => ({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` });
+export const fault = (field: string, message: string): Cause => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${message}`,
+});
 
-/** What its text alone says against an address that this service is to call, as causes at `field`; what its name resolves to is judged at each call. */
-export function outboundFaults(field: string, text: string, { baseURL, allowPrivateNetwork }: Settings): Cause[] {
+/**
+ * What its text alone says against an address that this service is to call, as causes at `field`;
+ * what its name resolves to is judged at each call.
+ */
+export function outboundFaults(
+  field: string,
+  text: string,
+  { baseURL, allowPrivateNetwork }: Settings,
+): Cause[] {
   if (!URL.canParse(text)) return [fault(field, 'must be an address')];
   const url = new URL(text);
-  if (url.username || url.password || text.includes('#')) return [fault(field, 'must have no user information and no fragment')];
+  if (url.username || url.password || text.includes('#'))
+    return [fault(field, 'must have no user information and no fragment')];
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const address = isIP(host) ? host : /(^|\.)localhost\.?$/.test(host) ? '127.0.0.1' : undefined;
   const judge = new AddressJudge(allowPrivateNetwork, isLoopback(new URL(baseURL).hostname));
-  const open = address === undefined ? url.protocol === 'https:' : judge.permits(address, url.protocol === 'https:');
-  return open ? [] : [fault(field, 'must be https and lead to a public address or one that --allow-private-network opens')];
+  const open =
+    address === undefined
+      ? url.protocol === 'https:'
+      : judge.permits(address, url.protocol === 'https:');
+  return open
+    ? []
+    : [
+        fault(
+          field,
+          'must be https and lead to a public address or one that --allow-private-network opens',
+        ),
+      ];
 }

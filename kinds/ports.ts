@@ -10,13 +10,20 @@ import type { Scope } from './scopes.js';
 import type { SignOut } from './session.js';
 
 /** An answer from outside, read whole and within its cap. */
-export interface FetchAnswer { status: number; headers: Record<string, string>; body: Buffer }
+export interface FetchAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
 
 /** What the kind Policy needs of whoever judges requests. */
 export interface Law {
   /** Whether a text may be put in force; up to seconds. */
   check(text: string): Promise<Checked>;
-  /** Resolves once this replica judges by the policy, or a newer one; what its check warned of goes into the log. */
+  /**
+   * Resolves once this replica judges by the policy, or a newer one; what its check warned of goes
+   * into the log.
+   */
   inForce(policy: PolicyObject, warnings: readonly Fault[]): Promise<void>;
   /** What recorded decisions would be under a text that was checked. */
   replay(text: string): Promise<Impact>;
@@ -27,24 +34,45 @@ export type Ending = Part & { readonly signOut: ReadonlyMap<string, SignOut> };
 
 declare module '../registry/kind.js' {
   interface Ports {
-    /** Hands the OpenID Connect library the result that the committed record states; may be repeated. Resolves even when the library's side is gone. */
+    /**
+     * Hands the OpenID Connect library the result that the committed record states; may be
+     * repeated. Resolves even when the library's side is gone.
+     */
     finish(interaction: ObjectOf<typeof Interaction>): Promise<void>;
-    /** What ends these library sessions (by Session name): their records, indexes, logout notices; grants without offline_access follow. */
+    /**
+     * What ends these library sessions (by Session name): their records, indexes, logout notices;
+     * grants without offline_access follow.
+     */
     endSessions(sessions: readonly KindObject[]): Promise<Ending>;
-    /** What deletes every library copy of these Grants (by Grant name), which alone ends their tokens. */
+    /**
+     * What deletes every library copy of these Grants (by Grant name), which alone ends their
+     * tokens.
+     */
     revokeGrants(grants: readonly string[]): Promise<Part>;
     /** Clears the session cookie of the browser that made this request. */
     forgetCookies(): void;
-    /** Whether the browser that made this request proves that someone signed in from it with this address. */
+    /**
+     * Whether the browser that made this request proves that someone signed in from it with this
+     * address.
+     */
     knowsBrowser(address: string): boolean;
     /** Lets that browser prove so later. */
     rememberBrowser(address: string): void;
     /** The one way out (`security.md` 1.5). */
-    fetch(url: string, init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string }): Promise<FetchAnswer>;
+    fetch(
+      url: string,
+      init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string },
+    ): Promise<FetchAnswer>;
     /** The scopes there are, as they stand now. */
     scopes(): readonly Scope[];
-    /** What other services would share of these scopes, by scope: undefined where that could not be fetched. */
-    preview(interaction: ObjectOf<typeof Interaction>, scopes: readonly Scope[]): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>>;
+    /**
+     * What other services would share of these scopes, by scope: undefined where that could not be
+     * fetched.
+     */
+    preview(
+      interaction: ObjectOf<typeof Interaction>,
+      scopes: readonly Scope[],
+    ): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>>;
     /** The names of the Groups that list an address. */
     groupsOf(address: string): Promise<readonly string[]>;
     /** The policy's engine. */
@@ -61,11 +89,17 @@ declare module '../registry/kind.js' {
   interface Settings {
     /** The sender of all mail. */
     readonly emailFrom: string;
-    /** Addresses, lower case, that stand in for the members of Group `operators` while it lists nobody. */
+    /**
+     * Addresses, lower case, that stand in for the members of Group `operators` while it lists
+     * nobody.
+     */
     readonly operators: readonly string[];
     /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */
     readonly allowPrivateNetwork: readonly string[];
-    /** The host that passkeys belong to (WebAuthn's relying party id): never another while there are any. */
+    /**
+     * The host that passkeys belong to (WebAuthn's relying party id): never another while there are
+     * any.
+     */
     readonly rpID: string;
     /** Mail is kept in MockMessages instead of being sent. */
     readonly mockMail: boolean;

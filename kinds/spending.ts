@@ -3,7 +3,8 @@ import type { Limit } from '../registry/limits.js';
 import { StatusError } from '../registry/status.js';
 
 /**
- * Takes one from a limit by client network before `work`, and gives it back where `work` is refused and so did nothing.
+ * Takes one from a limit by client network before `work`, and gives it back where `work` is refused
+ * and so did nothing.
  * What is not known to have been done counts as done.
  */
 export async function spending<T>(call: Call, limit: Limit, work: () => Promise<T>): Promise<T> {

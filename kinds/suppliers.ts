@@ -24,18 +24,31 @@ export class Suppliers {
   }
 
   /** Loads all providers and follows them; after the hub has begun. */
-  start(): Promise<void> { return this.#mirror.start() }
+  start(): Promise<void> {
+    return this.#mirror.start();
+  }
 
-  stop(): void { this.#mirror.stop() }
+  stop(): void {
+    this.#mirror.stop();
+  }
 
   /** Nothing to wait for, or a promise of what this replica wrote having come back. */
-  get settled(): Promise<boolean> | undefined { return this.#mirror.fresh ? undefined : this.#mirror.settled() }
+  get settled(): Promise<boolean> | undefined {
+    return this.#mirror.fresh ? undefined : this.#mirror.settled();
+  }
 
-  named(name: string): ClaimsProviderObject | undefined { return this.#providers.get(name) }
+  named(name: string): ClaimsProviderObject | undefined {
+    return this.#providers.get(name);
+  }
 
   /** All scopes there are, the built-in ones first: the same array until something changes. */
   get scopes(): readonly Scope[] {
-    return this.#scopes ??= [...builtInScopes, ...[...this.#providers.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).flatMap(scopesOf)];
+    return (this.#scopes ??= [
+      ...builtInScopes,
+      ...[...this.#providers.values()]
+        .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+        .flatMap(scopesOf),
+    ]);
   }
 }
 
@@ -52,7 +65,10 @@ export async function declareBuiltIn(store: Store): Promise<void> {
   const { name } = builtInProvider;
   await store.change(store.systemCall(), async (tx) => {
     const spec = copyOf(builtInSpec);
-    if (await tx.get(ClaimsProvider, name)) await tx.update(ClaimsProvider, name, (next) => { next.spec = spec });
+    if (await tx.get(ClaimsProvider, name))
+      await tx.update(ClaimsProvider, name, (next) => {
+        next.spec = spec;
+      });
     else await tx.create(ClaimsProvider, { metadata: { name }, spec });
   });
 }

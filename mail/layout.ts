@@ -6,7 +6,8 @@ export type Block =
   | { readonly code: string }
   | { readonly link: string; readonly label: string };
 
-const font = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const font =
+  "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
 /** A code in the two groups that people read it in. */
 function groupsOf(code: string): [string, string] {
@@ -15,24 +16,40 @@ function groupsOf(code: string): [string, string] {
 }
 
 function blockHTML(block: Block): string {
-  if ('code' in block) return `<p style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#14161c">${groupsOf(block.code).map((group) => `<span style="margin-right:10px">${escapeHTML(group)}</span>`).join('')}</p>`;
+  if ('code' in block)
+    return `<p style="${font};font-size:34px;line-height:44px;font-weight:600;letter-spacing:6px;margin:0 0 24px;color:#14161c">${groupsOf(
+      block.code,
+    )
+      .map((group) => `<span style="margin-right:10px">${escapeHTML(group)}</span>`)
+      .join('')}</p>`;
   if ('link' in block) {
     const href = escapeHTML(block.link);
-    return `<p style="margin:0 0 12px"><a href="${href}" style="${font};display:inline-block;padding:12px 20px;border-radius:8px;background:#2b4fd8;color:#ffffff;font-size:16px;font-weight:600;text-decoration:none">${escapeHTML(block.label)}</a></p>`
-      + `<p style="${font};font-size:13px;line-height:20px;margin:0 0 24px;color:#5a6072;word-break:break-all">${href}</p>`;
+    return (
+      `<p style="margin:0 0 12px"><a href="${href}" style="${font};display:inline-block;padding:12px 20px;border-radius:8px;background:#2b4fd8;color:#ffffff;font-size:16px;font-weight:600;text-decoration:none">${escapeHTML(block.label)}</a></p>` +
+      `<p style="${font};font-size:13px;line-height:20px;margin:0 0 24px;color:#5a6072;word-break:break-all">${href}</p>`
+    );
   }
   return `<p style="${font};font-size:${block.quiet ? '13px;line-height:20px;color:#5a6072' : '16px;line-height:24px;color:#14161c'};margin:0 0 16px">${escapeHTML(block.text)}</p>`;
 }
 
-const blockText = (block: Block): string => ('code' in block ? groupsOf(block.code).join(' ') : 'link' in block ? `${block.label}:\n${block.link}` : block.text);
+const blockText = (block: Block): string =>
+  'code' in block
+    ? groupsOf(block.code).join(' ')
+    : 'link' in block
+      ? `${block.label}:\n${block.link}`
+      : block.text;
 
-/** Text and HTML of the same blocks: a hand-written table of 600 px, inline styles, nothing remote (`ui.md` 9). */
+/**
+ * Text and HTML of the same blocks: a hand-written table of 600 px, inline styles, nothing remote
+ * (`ui.md` 9).
+ */
 export function layout(title: string, blocks: readonly Block[]): { text: string; html: string } {
   const body = blocks.map(blockHTML).join('');
   return {
     text: `${blocks.map(blockText).join('\n\n')}\n`,
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${escapeHTML(title)}</title></head>`
-      + `<body style="margin:0;padding:0;background:#f4f5f8"><table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td align="center" style="padding:32px 16px">`
-      + `<table role="presentation" width="600" cellpadding="0" cellspacing="0" style="max-width:600px;width:100%;background:#ffffff;border-radius:12px"><tr><td style="padding:32px">${body}</td></tr></table></td></tr></table></body></html>`,
+    html:
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${escapeHTML(title)}</title></head>` +
+      `<body style="margin:0;padding:0;background:#f4f5f8"><table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td align="center" style="padding:32px 16px">` +
+      `<table role="presentation" width="600" cellpadding="0" cellspacing="0" style="max-width:600px;width:100%;background:#ffffff;border-radius:12px"><tr><td style="padding:32px">${body}</td></tr></table></td></tr></table></body></html>`,
   };
 }

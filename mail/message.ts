@@ -1,5 +1,9 @@
 /** What a mail says; addresses are the transport's business. */
-export interface Message { readonly subject: string; readonly text: string; readonly html: string }
+export interface Message {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
 
 /** A mail as it is sent. */
 export interface Mail extends Message {
@@ -9,10 +13,19 @@ export interface Mail extends Message {
 }
 
 /** Sends one mail; throws {@link Refused} where it is certain that it was not accepted. */
-export interface Transport { send(mail: Mail, id: string): Promise<void>; close(): Promise<void> }
+export interface Transport {
+  send(mail: Mail, id: string): Promise<void>;
+  close(): Promise<void>;
+}
 
-/** Which mail server failed, and how: a code of it or of the system, never its words, which may hold the address. */
-export interface Failing { readonly host: string; readonly cause: string }
+/**
+ * Which mail server failed, and how: a code of it or of the system, never its words, which may hold
+ * the address.
+ */
+export interface Failing {
+  readonly host: string;
+  readonly cause: string;
+}
 
 /** It is not known whether the mail was accepted. */
 export class Unsure extends Error {
@@ -38,7 +51,11 @@ export class Refused extends Error {
 
 /** A name from people or Clients: without addresses and line breaks, cut to 64 characters. */
 export function plainName(name: string): string {
-  const flat = name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
-    .replace(/[a-z0-9+.-]{0,64}:\/\/\S*/gi, '').replace(/\bwww\.\S*/gi, '').replace(/\s+/g, ' ').trim();
+  const flat = name
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
+    .replace(/[a-z0-9+.-]{0,64}:\/\/\S*/gi, '')
+    .replace(/\bwww\.\S*/gi, '')
+    .replace(/\s+/g, ' ')
+    .trim();
   return [...flat].slice(0, 64).join('') || 'a service';
 }

@@ -1,13 +1,34 @@
 import type { Message } from './message.js';
-import { accountDeletedMail, addressChangedMail, newAddressMail, newBrowserMail, type AccountDeleted, type AddressChanged, type NewAddress, type NewBrowser } from './notices.js';
+import {
+  accountDeletedMail,
+  addressChangedMail,
+  newAddressMail,
+  newBrowserMail,
+  type AccountDeleted,
+  type AddressChanged,
+  type NewAddress,
+  type NewBrowser,
+} from './notices.js';
 import { passkeyMail, type PasskeyChange } from './passkey.js';
 import { recoveryMail, type RecoveryNotice } from './recovery.js';
 import { signInMail, type SignIn } from './signin.js';
 
-/** A mail to be written: to whom, and what it tells. This, not the words, is what waits in the outbox. */
+/**
+ * A mail to be written: to whom, and what it tells. This, not the words, is what waits in the
+ * outbox.
+ */
 export type MailOrder = { readonly to: string } & (
-  { readonly signIn: SignIn; /** The Interaction that waits for it; absent in rows of earlier releases. */ readonly interaction?: string } | { readonly newAddress: NewAddress } | { readonly addressChanged: AddressChanged } | { readonly accountDeleted: AccountDeleted }
-  | { readonly newBrowser: NewBrowser } | { readonly passkey: PasskeyChange } | { readonly recovery: RecoveryNotice });
+  | {
+      readonly signIn: SignIn /** The Interaction that waits for it; absent in rows of earlier releases. */;
+      readonly interaction?: string;
+    }
+  | { readonly newAddress: NewAddress }
+  | { readonly addressChanged: AddressChanged }
+  | { readonly accountDeleted: AccountDeleted }
+  | { readonly newBrowser: NewBrowser }
+  | { readonly passkey: PasskeyChange }
+  | { readonly recovery: RecoveryNotice }
+);
 
 /** Writes what an order asks for; throws for one of a release that knew other messages. */
 export function write(order: MailOrder): Message {

@@ -16,12 +16,25 @@ export interface PasskeyChange {
 
 /** The notice that a passkey was added or removed (`ui.md` 9). */
 export function passkeyMail({ change, name, browser, host, account, now }: PasskeyChange): Message {
-  const subject = change === 'Added' ? `A passkey was added to your account at ${host}` : `A passkey was removed from your account at ${host}`;
+  const subject =
+    change === 'Added'
+      ? `A passkey was added to your account at ${host}`
+      : `A passkey was removed from your account at ${host}`;
   const time = `${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const by = browser === undefined ? 'by somebody who runs this service' : `from ${browser}`;
   const blocks: Block[] = [
-    { text: change === 'Added' ? `The passkey "${plainName(name)}" was added at ${time}, ${by}. It signs in to your account.` : `The passkey "${plainName(name)}" was removed at ${time}, ${by}. It does not sign in any more, and other browsers were signed out.` },
-    { text: change === 'Added' ? 'If this was not you, remove it and sign out everywhere else:' : 'If this was not you, look through your account:' },
+    {
+      text:
+        change === 'Added'
+          ? `The passkey "${plainName(name)}" was added at ${time}, ${by}. It signs in to your account.`
+          : `The passkey "${plainName(name)}" was removed at ${time}, ${by}. It does not sign in any more, and other browsers were signed out.`,
+    },
+    {
+      text:
+        change === 'Added'
+          ? 'If this was not you, remove it and sign out everywhere else:'
+          : 'If this was not you, look through your account:',
+    },
     { link: account, label: 'Open your account' },
   ];
   return { subject, ...layout(subject, blocks) };

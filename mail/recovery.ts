@@ -18,7 +18,8 @@ export interface RecoveryNotice {
   readonly by?: string;
 }
 
-const moment = (time: number): string => `${new Date(time).toISOString().slice(0, 10)} at ${new Date(time).toISOString().slice(11, 16)} UTC`;
+const moment = (time: number): string =>
+  `${new Date(time).toISOString().slice(0, 10)} at ${new Date(time).toISOString().slice(11, 16)} UTC`;
 
 /** Writes the mail that announces a recovery, or says how it ended. */
 export function recoveryMail(notice: RecoveryNotice): Message {
@@ -26,21 +27,38 @@ export function recoveryMail(notice: RecoveryNotice): Message {
   const subject = subjects[notice.event](host);
   const blocks: Block[] = [
     ...texts[notice.event](notice).map((text) => ({ text })),
-    ...(cancel ? [{ text: 'If this was not you, or you found a passkey again, stop it:' }, { link: cancel, label: 'Keep my passkeys' }] : []),
-    ...(cancel ? [{ text: `You can also stop it on your account page: ${account}. Whoever started it can read your mail: see to it that no one else can.`, quiet: true }] : []),
+    ...(cancel
+      ? [
+          { text: 'If this was not you, or you found a passkey again, stop it:' },
+          { link: cancel, label: 'Keep my passkeys' },
+        ]
+      : []),
+    ...(cancel
+      ? [
+          {
+            text: `You can also stop it on your account page: ${account}. Whoever started it can read your mail: see to it that no one else can.`,
+            quiet: true,
+          },
+        ]
+      : []),
   ];
   return { subject, ...layout(subject, blocks) };
 }
 
 const subjects: Record<RecoveryNotice['event'], (host: string) => string> = {
   Started: (host) => `All passkeys of your account with ${host} are going to be removed`,
-  Halfway: (host) => `Still to come: the passkeys of your account with ${host} are going to be removed`,
-  Ending: (host) => `Last notice: the passkeys of your account with ${host} are about to be removed`,
+  Halfway: (host) =>
+    `Still to come: the passkeys of your account with ${host} are going to be removed`,
+  Ending: (host) =>
+    `Last notice: the passkeys of your account with ${host} are about to be removed`,
   Completed: (host) => `The passkeys of your account with ${host} were removed`,
   Cancelled: (host) => `Your account with ${host} keeps its passkeys`,
 };
 
-const whoStarted = ({ startedBy, startedFrom }: RecoveryNotice): string => (startedBy === 'Operator' ? 'An operator of the service' : `Someone who signed in with a code or link from your mail, in ${startedFrom ?? 'an unknown browser'},`);
+const whoStarted = ({ startedBy, startedFrom }: RecoveryNotice): string =>
+  startedBy === 'Operator'
+    ? 'An operator of the service'
+    : `Someone who signed in with a code or link from your mail, in ${startedFrom ?? 'an unknown browser'},`;
 
 const coming = (notice: RecoveryNotice): readonly string[] => [
   `${whoStarted(notice)} said that all passkeys of your account with ${notice.host} are lost. On ${moment(notice.ready)} they are removed, and you are signed out everywhere. From then on a code from your mail is enough to sign in.`,
@@ -54,5 +72,7 @@ const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonl
     `On ${moment(now)} all passkeys of your account with ${host} were removed, and you were signed out everywhere. Sign in with a code from your mail, and add a new passkey: ${account}`,
     `If this was not you, tell whoever runs ${host} at once.`,
   ],
-  Cancelled: ({ now, by }) => [`On ${moment(now)} the removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`}. Your passkeys stay as they were.`],
+  Cancelled: ({ now, by }) => [
+    `On ${moment(now)} the removal of your passkeys was stopped ${by === undefined ? 'by an operator of the service' : `from ${by}`}. Your passkeys stay as they were.`,
+  ],
 };

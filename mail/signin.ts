@@ -15,16 +15,30 @@ export interface SignIn {
 
 const clock = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
 
-/** The mail with code and link; the subject never has the code, since locked screens show subjects (`ui.md` 9). */
+/**
+ * The mail with code and link; the subject never has the code, since locked screens show subjects
+ * (`ui.md` 9).
+ */
 export function signInMail({ client, code, link, browser, host, now, ends }: SignIn): Message {
   const name = plainName(client);
   const subject = `Your sign-in to ${name}`;
   const minutes = Math.round((ends - now) / 60_000);
   const blocks: Block[] = [
-    ...(code ? [{ text: 'Type this code where you began:' }, { code }, { text: 'Or open this link on the same device, in the same browser:' }] : [{ text: 'Open this link on the device where you began, in the same browser:' }]),
+    ...(code
+      ? [
+          { text: 'Type this code where you began:' },
+          { code },
+          { text: 'Or open this link on the same device, in the same browser:' },
+        ]
+      : [{ text: 'Open this link on the device where you began, in the same browser:' }]),
     { link, label: `Continue to ${name}` },
-    { text: `Asked for at ${clock(now)} from ${browser}, to sign in to ${name} with ${host}. It works until ${clock(ends)} (${minutes} minutes), once, and only in the browser that asked.` },
-    { text: 'If this was not you, do nothing: nobody gets in without it. Never read the code to anybody.', quiet: true },
+    {
+      text: `Asked for at ${clock(now)} from ${browser}, to sign in to ${name} with ${host}. It works until ${clock(ends)} (${minutes} minutes), once, and only in the browser that asked.`,
+    },
+    {
+      text: 'If this was not you, do nothing: nobody gets in without it. Never read the code to anybody.',
+      quiet: true,
+    },
   ];
   return { subject, ...layout(subject, blocks) };
 }

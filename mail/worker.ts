@@ -7,7 +7,8 @@ import { Refused, Unsure, type Mail, type Transport } from './message.js';
 import { write, type MailOrder } from './messages.js';
 
 /**
- * How long a mail may take, in milliseconds: a server may be slow at each command. Were it less, another replica would drop
+ * How long a mail may take, in milliseconds: a server may be slow at each command. Were it less,
+ * another replica would drop
  * a mail that this one is to try again.
  */
 const sendingFor = 150_000;
@@ -17,20 +18,41 @@ const waits = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 /** What keeps a mail instead of sending it: the Part that creates a MockMessage. */
 export type Mailbox = (mail: Mail, id: string) => Promise<Part>;
 
-/** What became of a mail: sent, kept in the mock mailbox, refused and tried again later, given up, or perhaps sent. */
+/**
+ * What became of a mail: sent, kept in the mock mailbox, refused and tried again later, given up,
+ * or perhaps sent.
+ */
 export const mailOutcomes = ['Sent', 'Kept', 'Deferred', 'Failed', 'Unknown'] as const;
 
-/** What became of a mail that was not sent at once, for who waits for it; nothing once it was sent after all. */
+/**
+ * What became of a mail that was not sent at once, for who waits for it; nothing once it was sent
+ * after all.
+ */
 export type DeliveryState = 'Deferred' | 'Failed' | 'Unknown' | undefined;
 
 /** Notes what became of the mail of a row. */
 export type NoteDelivery = (order: MailOrder, id: string, state: DeliveryState) => Promise<void>;
 
-/** Carries out rows of the mail queue: at most once, again only where it is certain that nobody took it, never after its code's life. */
-export function mailWorker(from: string, how: { transport: Transport } | { mailbox: Mailbox }, log: Log, tally?: Tally<(typeof mailOutcomes)[number]>, note?: NoteDelivery): Worker {
-  const noted = (...of: Parameters<NoteDelivery>): Promise<void> => (note?.(...of) ?? Promise.resolve()).catch((error: unknown) => log.warn({ err: error }, 'what became of a mail could not be noted'));
+/**
+ * Carries out rows of the mail queue: at most once, again only where it is certain that nobody took
+ * it, never after its code's life.
+ */
+export function mailWorker(
+  from: string,
+  how: { transport: Transport } | { mailbox: Mailbox },
+  log: Log,
+  tally?: Tally<(typeof mailOutcomes)[number]>,
+  note?: NoteDelivery,
+): Worker {
+  const noted = (...of: Parameters<NoteDelivery>): Promise<void> =>
+    (note?.(...of) ?? Promise.resolve()).catch((error: unknown) =>
+      log.warn({ err: error }, 'what became of a mail could not be noted'),
+    );
   return {
-    name: 'mail', delivery: 'mailbox' in how ? 'Transactional' : 'AtMostOnce', parallel: 5, claimFor: sendingFor,
+    name: 'mail',
+    delivery: 'mailbox' in how ? 'Transactional' : 'AtMostOnce',
+    parallel: 5,
+    claimFor: sendingFor,
     async run(payload, { id, attempt, until }) {
       const order = payload as MailOrder;
       const mail: Mail = { to: order.to, from, ...write(order) };
@@ -48,7 +70,8 @@ export function mailWorker(from: string, how: { transport: Transport } | { mailb
         const failed = error instanceof Refused ? 'Failed' : 'Unknown';
         const state = again ? 'Deferred' : failed;
         tally?.add(state);
-        const failing = error instanceof Refused || error instanceof Unsure ? error.failing : undefined;
+        const failing =
+          error instanceof Refused || error instanceof Unsure ? error.failing : undefined;
         log.warn({ err: error, ...failing, attempt, again }, 'a mail was not sent');
         await noted(order, id, state);
         return again ? { done: false, notBefore } : { done: true };

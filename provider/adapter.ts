@@ -9,12 +9,22 @@ import { loginMemo, projectSession } from './projection.js';
 import { codeMemo } from './session-events.js';
 import { sessionName } from './session-name.js';
 import { reach } from './reach.js';
-import { grantable, membersPrefix, recordKey, recordKeyOf, uidKey, userCodeKey } from './records.js';
+import {
+  grantable,
+  membersPrefix,
+  recordKey,
+  recordKeyOf,
+  uidKey,
+  userCodeKey,
+} from './records.js';
 import { deleteMembers, revokeReused } from './revocation.js';
 import { presentedMemo } from './user-code-events.js';
 import { spendUserCode } from './usercodes.js';
 
-/** How long past its stored end the library still takes an object, in seconds (FAPI 2.0 asks for no less of assertions). */
+/**
+ * How long past its stored end the library still takes an object, in seconds (FAPI 2.0 asks for no
+ * less of assertions).
+ */
 export const clockTolerance = 10;
 
 /** Models of the codes and tokens that a Client presents at the token endpoint. */
@@ -30,18 +40,23 @@ export class StoreAdapter implements Adapter {
     this.#on = foundation;
   }
 
-  /** Stores an object with its indexes; a code or token only while its Grant exists (else InvalidGrant). */
+  /**
+   * Stores an object with its indexes; a code or token only while its Grant exists (else
+   * InvalidGrant).
+   */
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
     if (expiresIn === undefined) throw new Error(`a ${this.#model} without an end is refused`);
     const expires = Date.now() + (Math.max(1, Math.floor(expiresIn)) + clockTolerance + 5) * 1000;
     const key = recordKey(this.#model, id);
     await this.#within(async (exchange) => {
-      if (this.#model === 'Session' && await this.#unchanged(exchange, key, payload)) return;
+      if (this.#model === 'Session' && (await this.#unchanged(exchange, key, payload))) return;
       if (this.#model === 'AuthorizationCode') exchange.memo.set(codeMemo, payload.clientId);
       if (this.#model === 'ReplayDetection') return this.#once(key, payload, expires);
-      if (grantable.has(this.#model) && payload.grantId) this.#needsGrant(exchange, payload.grantId);
+      if (grantable.has(this.#model) && payload.grantId)
+        this.#needsGrant(exchange, payload.grantId);
       exchange.put(key, this.#on.records.seal(key, this.#model, payload), expires);
-      for (const [index, value] of indexesOf(this.#on, this.#model, id, payload)) exchange.put(index, value, expires);
+      for (const [index, value] of indexesOf(this.#on, this.#model, id, payload))
+        exchange.put(index, value, expires);
       if (this.#model === 'Session') this.#project(exchange, id, payload);
     });
   }
@@ -55,28 +70,37 @@ export class StoreAdapter implements Adapter {
       if (this.#model !== 'Interaction' || !payload) return payload;
       const method = (payload.result?.login as { method?: string } | undefined)?.method;
       if (method !== undefined) exchange.memo.set(loginMemo, method);
-      return Date.now() >= payload.iat! * 1000 + this.#on.settings.limits.interactionLifetime ? undefined : payload;
+      return Date.now() >= payload.iat! * 1000 + this.#on.settings.limits.interactionLifetime
+        ? undefined
+        : payload;
     });
   }
 
-  findByUid(uid: string): Promise<AdapterPayload | undefined> { return this.#within((exchange) => this.#through(exchange, uidKey(uid))) }
+  findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return this.#within((exchange) => this.#through(exchange, uidKey(uid)));
+  }
 
   /** Counts a wrong code by session and network, and throws 429 when there were too many. */
   findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
     return this.#within(async (exchange) => {
-      const found = await spendUserCode(this.#on, exchange.origin, () => this.#through(exchange, userCodeKey(this.#on.keys, userCode)));
+      const found = await spendUserCode(this.#on, exchange.origin, () =>
+        this.#through(exchange, userCodeKey(this.#on.keys, userCode)),
+      );
       exchange.memo.set(presentedMemo, found);
       return found;
     });
   }
 
-  /** Uses an object up; who loses, or finds it gone, brings the whole grant down (RFC 9700 4.14). */
+  /**
+   * Uses an object up; who loses, or finds it gone, brings the whole grant down (RFC 9700 4.14).
+   */
   consume(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
     return this.#within(async (exchange) => {
       const payload = await this.#read(exchange, key);
       const grantId = payload?.grantId;
-      if (!payload || payload.consumed) return revokeReused(this.#on, { key, model: this.#model, ...(grantId && { grantId }) });
+      if (!payload || payload.consumed)
+        return revokeReused(this.#on, { key, model: this.#model, ...(grantId && { grantId }) });
       const expires = (payload.exp! + clockTolerance + 5) * 1000;
       const used = { ...payload, consumed: Math.floor(Date.now() / 1000) };
       exchange.uses.push({ key, model: this.#model, ...(grantId && { grantId }) });
@@ -84,7 +108,10 @@ export class StoreAdapter implements Adapter {
     });
   }
 
-  /** Removes an object and its indexes; of a Session, what is saved next under the same uid depends on it having stood; an Interaction is resumed once. */
+  /**
+   * Removes an object and its indexes; of a Session, what is saved next under the same uid depends
+   * on it having stood; an Interaction is resumed once.
+   */
   destroy(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
     return this.#within(async (exchange) => {
@@ -100,7 +127,9 @@ export class StoreAdapter implements Adapter {
   }
 
   /** Removes every object of this model under a Grant, in pages. */
-  revokeByGrantId(grantId: string): Promise<void> { return deleteMembers(this.#on, membersPrefix(digest(grantId), this.#model)) }
+  revokeByGrantId(grantId: string): Promise<void> {
+    return deleteMembers(this.#on, membersPrefix(digest(grantId), this.#model));
+  }
 
   /** Inside a request its exchange, else one of its own, committed at once. */
   async #within<T>(work: (exchange: Exchange) => Promise<T>): Promise<T> {
@@ -135,7 +164,10 @@ export class StoreAdapter implements Adapter {
   async #once(key: string, payload: AdapterPayload, expires: number): Promise<void> {
     const { entry } = await reach(this.#on.storage.get(key));
     const live = entry && (entry.expires ?? Infinity) > Date.now();
-    const part = { checks: [{ key, is: entry ? entry.revision : 'absent' as const }], writes: [{ put: key, value: this.#on.records.seal(key, this.#model, payload), expires }] };
+    const part = {
+      checks: [{ key, is: entry ? entry.revision : ('absent' as const) }],
+      writes: [{ put: key, value: this.#on.records.seal(key, this.#model, payload), expires }],
+    };
     if (!live && (await reach(this.#on.store.commit([part]))).committed) return;
     this.#on.count('reuse.ReplayDetection');
     throw new errors.InvalidRequest('this proof was used before');
@@ -160,6 +192,8 @@ export class StoreAdapter implements Adapter {
     if (rotated) exchange.unmoved(rotated as string);
     if (!payload.accountId) return;
     const name = sessionName(payload.accountId, payload.uid!);
-    exchange.defer(`session ${name}`, () => projectSession(this.#on, exchange, name, recordKey('Session', id), payload));
+    exchange.defer(`session ${name}`, () =>
+      projectSession(this.#on, exchange, name, recordKey('Session', id), payload),
+    );
   }
 }

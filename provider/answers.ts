@@ -1,14 +1,28 @@
 const life = 60_000;
 const most = 10_000;
 
-interface Held<T> { readonly scopes: ReadonlySet<string>; readonly answer: Promise<T | undefined>; readonly timer: NodeJS.Timeout }
+interface Held<T> {
+  readonly scopes: ReadonlySet<string>;
+  readonly answer: Promise<T | undefined>;
+  readonly timer: NodeJS.Timeout;
+}
 
-/** Answers in memory for a minute at most and nowhere else; whoever asks the same while one is under way waits for that one. */
+/**
+ * Answers in memory for a minute at most and nowhere else; whoever asks the same while one is under
+ * way waits for that one.
+ */
 export class Answers<T> {
   readonly #held = new Map<string, Held<T>>();
 
-  /** The answer under `key` that covers these scopes, asked for where none is held; no answer (undefined) is not held. */
-  of(key: string, scopes: readonly string[], ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  /**
+   * The answer under `key` that covers these scopes, asked for where none is held; no answer
+   * (undefined) is not held.
+   */
+  of(
+    key: string,
+    scopes: readonly string[],
+    ask: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     const known = this.#held.get(key);
     if (known && scopes.every((scope) => known.scopes.has(scope))) return known.answer;
     this.#drop(key, known);
@@ -16,7 +30,12 @@ export class Answers<T> {
     timer.unref();
     const held: Held<T> = { scopes: new Set(scopes), answer: ask(), timer };
     this.#held.set(key, held);
-    held.answer.then((answer) => { if (answer === undefined) this.#drop(key, held) }, () => this.#drop(key, held));
+    held.answer.then(
+      (answer) => {
+        if (answer === undefined) this.#drop(key, held);
+      },
+      () => this.#drop(key, held),
+    );
     if (this.#held.size > most) this.#drop(...this.#held.entries().next().value!);
     return held.answer;
   }

@@ -19,21 +19,28 @@ import { recordKey } from './records.js';
 
 const signed = (on: Foundation, presented: Presented, name: string): string | undefined => {
   const value = presented.cookie(name);
-  return value && isSigned(on.keys, on.cookies, presented.request.headers.cookie, name, value) ? value : undefined;
+  return value && isSigned(on.keys, on.cookies, presented.request.headers.cookie, name, value)
+    ? value
+    : undefined;
 };
 
 /** Whoever holds the cookie of the very interaction that is asked for. */
-export const interactionAuthenticator = (on: Foundation): Authenticator => async (presented) => {
-  if (presented.bound === undefined) return undefined;
-  const uid = signed(on, presented, on.cookies.interaction);
-  if (!uid || nameOf(uid) !== presented.bound) return undefined;
-  on.touched(presented.bound);
-  return { type: 'Browser', interaction: presented.bound };
-};
+export const interactionAuthenticator =
+  (on: Foundation): Authenticator =>
+  async (presented) => {
+    if (presented.bound === undefined) return undefined;
+    const uid = signed(on, presented, on.cookies.interaction);
+    if (!uid || nameOf(uid) !== presented.bound) return undefined;
+    on.touched(presented.bound);
+    return { type: 'Browser', interaction: presented.bound };
+  };
 
 const remembered = 20_000;
 
-/** Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. Without waiting where the caches have session and account. */
+/**
+ * Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. Without
+ * waiting where the caches have session and account.
+ */
 export function sessionAuthenticator(on: Foundation): Authenticator {
   const found: Found = { keys: new Map(), version: on.keys.version };
   const names = new Map<string, string>();
@@ -44,7 +51,10 @@ export function sessionAuthenticator(on: Foundation): Authenticator {
     const account = await accounts.cached(session.status.account);
     if (!account) return undefined;
     const groups = await guard(on.groups.of(account.status.email.address));
-    return callerOf(on, session, account, { groups, ...(groups.includes(operators) && await guard(on.operatorPasskeys.of())) });
+    return callerOf(on, session, account, {
+      groups,
+      ...(groups.includes(operators) && (await guard(on.operatorPasskeys.of()))),
+    });
   };
   return (presented) => {
     const key = sessionKey(on, presented, found);
@@ -53,14 +63,25 @@ export function sessionAuthenticator(on: Foundation): Authenticator {
     const session = name === undefined ? undefined : sessions.held(name);
     const account = session && accounts.held(session.status.account);
     const standing = account && standingOf(on, account);
-    return standing && session!.internal.recordKey === key ? callerOf(on, session!, account, standing) : later(key);
+    return standing && session!.internal.recordKey === key
+      ? callerOf(on, session!, account, standing)
+      : later(key);
   };
 }
 
-/** Where sessions stand, by the Cookie header, as signed by the keys of one version: a key that was dropped must not be believed from memory. */
-interface Found { readonly keys: Map<string, string>; version: number }
+/**
+ * Where sessions stand, by the Cookie header, as signed by the keys of one version: a key that was
+ * dropped must not be believed from memory.
+ */
+interface Found {
+  readonly keys: Map<string, string>;
+  version: number;
+}
 
-/** Where the session stands whose signed cookie was sent: worked out once for a Cookie header, which comes with every request of a page. */
+/**
+ * Where the session stands whose signed cookie was sent: worked out once for a Cookie header, which
+ * comes with every request of a page.
+ */
 function sessionKey(on: Foundation, presented: Presented, found: Found): string | undefined {
   const { keys } = found;
   if (found.version !== on.keys.version) {
@@ -79,9 +100,16 @@ function sessionKey(on: Foundation, presented: Presented, found: Found): string 
   return key;
 }
 
-/** The projection that names this library session as its own: from the coherent cache, once the name is known. */
-async function sessionBehind(on: Foundation, names: Map<string, string>, key: string): Promise<SessionObject | undefined> {
-  const known = names.get(key) ?? await nameBehind(on, key);
+/**
+ * The projection that names this library session as its own: from the coherent cache, once the name
+ * is known.
+ */
+async function sessionBehind(
+  on: Foundation,
+  names: Map<string, string>,
+  key: string,
+): Promise<SessionObject | undefined> {
+  const known = names.get(key) ?? (await nameBehind(on, key));
   if (!known) return undefined;
   const session = await on.store.reader(Session).cached(known);
   if (session?.internal.recordKey !== key) {
@@ -96,7 +124,9 @@ async function sessionBehind(on: Foundation, names: Map<string, string>, key: st
 async function nameBehind(on: Foundation, key: string): Promise<string | undefined> {
   const { entry } = await guard(on.storage.get(key));
   const payload = entry && on.records.open(key, 'Session', entry.value);
-  return payload?.accountId && payload.uid ? sessionName(payload.accountId, payload.uid) : undefined;
+  return payload?.accountId && payload.uid
+    ? sessionName(payload.accountId, payload.uid)
+    : undefined;
 }
 
 /** The groups someone is in and, of an operator, what is known of operators' passkeys. */
@@ -110,25 +140,57 @@ function standingOf(on: Foundation, account: AccountObject): Standing | undefine
   return have && { groups, ...have };
 }
 
-function callerOf(on: Foundation, session: SessionObject, account: AccountObject, { groups, ...have }: Standing): Caller | undefined {
+function callerOf(
+  on: Foundation,
+  session: SessionObject,
+  account: AccountObject,
+  { groups, ...have }: Standing,
+): Caller | undefined {
   const { metadata, internal, status } = session;
-  if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch) return undefined;
-  if (!isAlive(account) || !stillCounts(account.internal.signedOut, metadata.name, internal.loginSeconds)) return undefined;
-  return accountCaller(on, account, groups, { session: metadata.name, authenticated: internal.loginSeconds, methods: status.methods, assurance: status.assurance, ...have });
+  if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch)
+    return undefined;
+  if (
+    !isAlive(account) ||
+    !stillCounts(account.internal.signedOut, metadata.name, internal.loginSeconds)
+  )
+    return undefined;
+  return accountCaller(on, account, groups, {
+    session: metadata.name,
+    authenticated: internal.loginSeconds,
+    methods: status.methods,
+    assurance: status.assurance,
+    ...have,
+  });
 }
 
-/** The command, by an access token whose audience is this API, as signed in as the person was who connected it; any other token is not good, and a browser may not send one. The provider's own paths judge theirs. */
-export const bearerAuthenticator = (on: Foundation, current: () => Provider): Authenticator => async ({ request }) => {
-  const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (!token || request.url?.startsWith('/oauth2/')) return undefined;
-  if (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined) throw forbidden('a browser may not send a token');
-  const provider = current();
-  const found = await provider.AccessToken.find(token);
-  const good = found && found.aud === apiAudience(on.settings.baseURL) && found.clientId === command && !found.jkt && found.scope?.split(' ').includes('api');
-  const grant = good && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
-  if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command) throw unauthorized();
-  const account = await on.store.reader(Account).cached(grant.accountId!);
-  if (!account || !isAlive(account)) throw unauthorized();
-  return callerFor(on, account, await signInBehind(on, account.metadata.name, command, grant.jti));
-};
-
+/**
+ * The command, by an access token whose audience is this API, as signed in as the person was who
+ * connected it; any other token is not good, and a browser may not send one. The provider's own
+ * paths judge theirs.
+ */
+export const bearerAuthenticator =
+  (on: Foundation, current: () => Provider): Authenticator =>
+  async ({ request }) => {
+    const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (!token || request.url?.startsWith('/oauth2/')) return undefined;
+    if (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined)
+      throw forbidden('a browser may not send a token');
+    const provider = current();
+    const found = await provider.AccessToken.find(token);
+    const good =
+      found &&
+      found.aud === apiAudience(on.settings.baseURL) &&
+      found.clientId === command &&
+      !found.jkt &&
+      found.scope?.split(' ').includes('api');
+    const grant = good && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
+    if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command)
+      throw unauthorized();
+    const account = await on.store.reader(Account).cached(grant.accountId!);
+    if (!account || !isAlive(account)) throw unauthorized();
+    return callerFor(
+      on,
+      account,
+      await signInBehind(on, account.metadata.name, command, grant.jti),
+    );
+  };

@@ -1,16 +1,28 @@
 const most = 5;
 const rests = 30_000;
 
-interface State { version: string; failures: number; openUntil: number; trying: boolean }
+interface State {
+  version: string;
+  failures: number;
+  openUntil: number;
+  trying: boolean;
+}
 
-/** Keeps calls away from a service that failed five times in a row: for 30 s nobody calls it, then one does for all. Times by the monotonic clock. */
+/**
+ * Keeps calls away from a service that failed five times in a row: for 30 s nobody calls it, then
+ * one does for all. Times by the monotonic clock.
+ */
 export class Breaker {
   readonly #states = new Map<string, State>();
 
-  /** Whether `name` may be called now; whoever may has to say how it went. Another `version` of it begins anew. */
+  /**
+   * Whether `name` may be called now; whoever may has to say how it went. Another `version` of it
+   * begins anew.
+   */
   enter(name: string, version: string): boolean {
     let state = this.#states.get(name);
-    if (state?.version !== version) this.#states.set(name, (state = { version, failures: 0, openUntil: 0, trying: false }));
+    if (state?.version !== version)
+      this.#states.set(name, (state = { version, failures: 0, openUntil: 0, trying: false }));
     if (state.failures < most) return true;
     if (state.trying || performance.now() < state.openUntil) return false;
     return (state.trying = true);

@@ -6,15 +6,27 @@ import type { Foundation } from './foundation.js';
 
 const givenMemo = 'browser';
 
-/** The id of the browser whose request the library answers: the one given in this answer, else the one it came with. */
+/**
+ * The id of the browser whose request the library answers: the one given in this answer, else the
+ * one it came with.
+ */
 export function currentBrowser(names: CookieNames): string | undefined {
   const exchange = currentExchange();
-  return exchange?.memo.get(givenMemo) as string | undefined ?? browserID(exchange?.origin.request?.headers.cookie, names);
+  return (
+    (exchange?.memo.get(givenMemo) as string | undefined) ??
+    browserID(exchange?.origin.request?.headers.cookie, names)
+  );
 }
 
-/** Gives the browser that begins an interaction an id, or keeps the one it has, for as long as the interaction's own cookies last. */
+/**
+ * Gives the browser that begins an interaction an id, or keeps the one it has, for as long as the
+ * interaction's own cookies last.
+ */
 export function bindBrowser(on: Foundation, ctx: KoaContext): void {
   const id = currentBrowser(on.cookies) ?? randomBytes(32).toString('base64url');
   currentExchange()!.memo.set(givenMemo, id);
-  ctx.append('Set-Cookie', browserCookie(on.cookies, id, 2 * on.settings.limits.interactionLifetime / 1000));
+  ctx.append(
+    'Set-Cookie',
+    browserCookie(on.cookies, id, (2 * on.settings.limits.interactionLifetime) / 1000),
+  );
 }

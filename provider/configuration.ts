@@ -1,4 +1,12 @@
-import { errors, type Client, type Configuration, type Interaction, type KoaContext, type ProviderContext, type Token } from 'oidc-provider';
+import {
+  errors,
+  type Client,
+  type Configuration,
+  type Interaction,
+  type KoaContext,
+  type ProviderContext,
+  type Token,
+} from 'oidc-provider';
 import { assertClaims, offeredAcrs } from './acr.js';
 import { clockTolerance, StoreAdapter } from './adapter.js';
 import { pairwiseSubject } from '../kinds/subject.js';
@@ -18,9 +26,16 @@ import { interactionPrompts } from './signin.js';
 
 /** Where the provider answers (`provider.md` 1). */
 export const routes = {
-  authorization: '/oauth2/auth', token: '/oauth2/token', userinfo: '/oauth2/userinfo', jwks: '/oauth2/jwks', revocation: '/oauth2/revoke',
-  introspection: '/oauth2/introspect', pushed_authorization_request: '/oauth2/par', device_authorization: '/oauth2/device/auth',
-  code_verification: '/oauth2/device', end_session: '/oauth2/logout',
+  authorization: '/oauth2/auth',
+  token: '/oauth2/token',
+  userinfo: '/oauth2/userinfo',
+  jwks: '/oauth2/jwks',
+  revocation: '/oauth2/revoke',
+  introspection: '/oauth2/introspect',
+  pushed_authorization_request: '/oauth2/par',
+  device_authorization: '/oauth2/device/auth',
+  code_verification: '/oauth2/device',
+  end_session: '/oauth2/logout',
 };
 
 const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
@@ -32,47 +47,83 @@ export function configuration(on: Foundation): Configuration {
     adapter: (model: string) => new StoreAdapter(model, on),
     clients: builtInClients(on.settings),
     jwks: signingKeys(on.keys),
-    routes, features: features(on), ttl: lifetimes(on.settings.limits), clockTolerance,
+    routes,
+    features: features(on),
+    ttl: lifetimes(on.settings.limits),
+    clockTolerance,
     cookies: cookieSettings(on),
     ...vocabulary(on),
-    responseTypes: ['code', 'none'], extraParams: { vestibule_method: undefined, code_challenge: assertChallenge, claims: assertClaims },
+    responseTypes: ['code', 'none'],
+    extraParams: {
+      vestibule_method: undefined,
+      code_challenge: assertChallenge,
+      claims: assertClaims,
+    },
     pkce: { required: (_ctx: unknown, client: Client) => client.pkce !== 'Optional' },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     extraClientMetadata: { properties: ['lifetimes', 'pkce', 'profile'] },
     enabledJWA: algorithms,
-    allowOmittingSingleRegisteredRedirectUri: false, conformIdTokenClaims: false,
-    enableHttpPostMethods: false, acceptQueryParamAccessTokens: false,
+    allowOmittingSingleRegisteredRedirectUri: false,
+    conformIdTokenClaims: false,
+    enableHttpPostMethods: false,
+    acceptQueryParamAccessTokens: false,
     subjectTypes: ['public', 'pairwise'],
-    pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) => pairwiseSubject(on.keys, client.sectorIdentifier ?? client.clientId, account),
+    pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) =>
+      pairwiseSubject(on.keys, client.sectorIdentifier ?? client.clientId, account),
     rotateRefreshToken,
     fetch: libraryFetch(on.fetch),
     fetchResponseBodyLimits: { jwks_uri: bodyLimit, sector_identifier_uri: bodyLimit },
-    clientBasedCORS: (_ctx: unknown, origin: string, client: Client) => client.redirectUris.some((uri) => isOrigin(uri, origin)),
+    clientBasedCORS: (_ctx: unknown, origin: string, client: Client) =>
+      client.redirectUris.some((uri) => isOrigin(uri, origin)),
     assertJwtClientAuthClaimsAndHeader: assertAudience,
-    findAccount: (ctx: ProviderContext, sub: string, token?: Token) => findAccount(on, ctx, sub, token),
+    findAccount: (ctx: ProviderContext, sub: string, token?: Token) =>
+      findAccount(on, ctx, sub, token),
     loadExistingGrant: (ctx: ProviderContext) => loadExistingGrant(on, ctx),
-    renderError: (ctx: KoaContext, out: { error: string; error_description?: string }) => renderError(on, ctx, out),
-    interactions: { policy: interactionPrompts(on), url: (ctx: ProviderContext, interaction: Interaction) => beginInteraction(on, ctx, interaction) },
+    renderError: (ctx: KoaContext, out: { error: string; error_description?: string }) =>
+      renderError(on, ctx, out),
+    interactions: {
+      policy: interactionPrompts(on),
+      url: (ctx: ProviderContext, interaction: Interaction) =>
+        beginInteraction(on, ctx, interaction),
+    },
   };
 }
 
 const algorithms = {
-  idTokenSigningAlgValues: ['ES256', 'RS256'], clientAuthSigningAlgValues: asymmetric, dPoPSigningAlgValues: ['ES256', 'Ed25519', 'EdDSA'],
-  requestObjectSigningAlgValues: asymmetric, userinfoSigningAlgValues: ['ES256', 'RS256'], introspectionSigningAlgValues: ['ES256', 'RS256'], authorizationSigningAlgValues: ['ES256', 'RS256'],
+  idTokenSigningAlgValues: ['ES256', 'RS256'],
+  clientAuthSigningAlgValues: asymmetric,
+  dPoPSigningAlgValues: ['ES256', 'Ed25519', 'EdDSA'],
+  requestObjectSigningAlgValues: asymmetric,
+  userinfoSigningAlgValues: ['ES256', 'RS256'],
+  introspectionSigningAlgValues: ['ES256', 'RS256'],
+  authorizationSigningAlgValues: ['ES256', 'RS256'],
 };
 
 function cookieSettings(on: Foundation): Configuration {
   const { interaction, resume, session, secure } = on.cookies;
   const options = { httpOnly: true, sameSite: 'lax', secure };
-  return { names: { interaction, resume, session }, long: { ...options }, short: { ...options }, keys: new CookieSigner(on.keys, on.cookies, () => currentBrowser(on.cookies)) };
+  return {
+    names: { interaction, resume, session },
+    long: { ...options },
+    short: { ...options },
+    keys: new CookieSigner(on.keys, on.cookies, () => currentBrowser(on.cookies)),
+  };
 }
 
 /** Scopes and claims, read once: a change of them needs a second Provider. */
 function vocabulary(on: Foundation): Configuration {
   const scopes = on.scopes();
-  const claims = Object.fromEntries(scopes.filter((scope) => scope.claims.length > 0).map((scope) => [scope.name, scope.claims.map((claim) => claim.name)]));
-  return { scopes: scopes.map((scope) => scope.name), claims: { ...claims, openid: ['sub', 'acr', 'amr', 'auth_time'] }, acrValues: offeredAcrs(on.settings) };
+  const claims = Object.fromEntries(
+    scopes
+      .filter((scope) => scope.claims.length > 0)
+      .map((scope) => [scope.name, scope.claims.map((claim) => claim.name)]),
+  );
+  return {
+    scopes: scopes.map((scope) => scope.name),
+    claims: { ...claims, openid: ['sub', 'acr', 'amr', 'auth_time'] },
+    acrValues: offeredAcrs(on.settings),
+  };
 }
 
 const isOrigin = (uri: string, origin: string): boolean => {
@@ -81,8 +132,10 @@ const isOrigin = (uri: string, origin: string): boolean => {
 };
 
 /**
- * Whether a refresh token is replaced as it is used. One that only its Client can use, by a secret or a key, is replaced in the last third of its life
- * alone, so that an answer which is lost costs nothing (RFC 9700 4.14.2); what a Public Client holds unbound is replaced at each use.
+ * Whether a refresh token is replaced as it is used. One that only its Client can use, by a secret
+ * or a key, is replaced in the last third of its life
+ * alone, so that an answer which is lost costs nothing (RFC 9700 4.14.2); what a Public Client
+ * holds unbound is replaced at each use.
  */
 function rotateRefreshToken(ctx: ProviderContext): boolean {
   const { RefreshToken: token, Client: client } = ctx.oidc.entities;
@@ -90,12 +143,24 @@ function rotateRefreshToken(ctx: ProviderContext): boolean {
   return !isBound || token!.ttlPercentagePassed() >= 70;
 }
 
-/** A challenge is a SHA-256 in base64url (RFC 7636 4.2), which has 43 characters: the library takes up to 128, none of which any verifier matches. */
+/**
+ * A challenge is a SHA-256 in base64url (RFC 7636 4.2), which has 43 characters: the library takes
+ * up to 128, none of which any verifier matches.
+ */
 function assertChallenge(_ctx: unknown, challenge: string | undefined): void {
-  if (challenge !== undefined && !/^[A-Za-z0-9_-]{43}$/.test(challenge)) throw new errors.InvalidRequest('code_challenge must have the 43 characters of a SHA-256 in base64url');
+  if (challenge !== undefined && !/^[A-Za-z0-9_-]{43}$/.test(challenge))
+    throw new errors.InvalidRequest(
+      'code_challenge must have the 43 characters of a SHA-256 in base64url',
+    );
 }
 
-/** A client assertion is for the issuer alone, and says so in one string: another audience could be another server's (RFC 7523bis). */
-async function assertAudience(ctx: ProviderContext, claims: { aud?: string | string[] }): Promise<void> {
+/**
+ * A client assertion is for the issuer alone, and says so in one string: another audience could be
+ * another server's (RFC 7523bis).
+ */
+async function assertAudience(
+  ctx: ProviderContext,
+  claims: { aud?: string | string[] },
+): Promise<void> {
   if (claims.aud !== ctx.oidc.issuer) throw new errors.InvalidClientAuth('audience');
 }

@@ -15,12 +15,28 @@ import { endingPart } from './signout.js';
 import { spendTry } from './tries.js';
 import { queueLogouts, type Tell } from './workers.js';
 
-/** A Provider of the library, the scopes and the version of the keys it was made of, its request handler, and how it tells Clients of a sign-out. */
-export interface Made { readonly scopes: readonly Scope[]; readonly keys: number; readonly provider: Provider; readonly callback: ReturnType<Provider['callback']>; readonly tell: Tell }
+/**
+ * A Provider of the library, the scopes and the version of the keys it was made of, its request
+ * handler, and how it tells Clients of a sign-out.
+ */
+export interface Made {
+  readonly scopes: readonly Scope[];
+  readonly keys: number;
+  readonly provider: Provider;
+  readonly callback: ReturnType<Provider['callback']>;
+  readonly tell: Tell;
+}
 
-const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => ({ name: 'client-secret', most: wrongSecretsPerNetwork, seconds: wrongCodeWindow / 1000 });
+const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => ({
+  name: 'client-secret',
+  most: wrongSecretsPerNetwork,
+  seconds: wrongCodeWindow / 1000,
+});
 
-/** Makes one Provider of what is configured now, the scopes as they stand; it keeps no state of its own, so two may run side by side. */
+/**
+ * Makes one Provider of what is configured now, the scopes as they stand; it keeps no state of its
+ * own, so two may run side by side.
+ */
 export function createProvider(foundation: Foundation): Made {
   const scopes = foundation.scopes();
   const keys = foundation.keys.version;
@@ -34,22 +50,42 @@ export function createProvider(foundation: Foundation): Made {
   listen(on, provider);
   provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
   provider.use(settling(on, provider));
-  return { scopes, keys, provider, callback: provider.callback(), tell: queueLogouts(provider, (client, account, sid) => queueNotice(on, { client, account, sid })) };
+  return {
+    scopes,
+    keys,
+    provider,
+    callback: provider.callback(),
+    tell: queueLogouts(provider, (client, account, sid) =>
+      queueNotice(on, { client, account, sid }),
+    ),
+  };
 }
 
-/** Secrets are compared by their hashes; wrong ones count per Client and network, with the networks around it. */
+/**
+ * Secrets are compared by their hashes; wrong ones count per Client and network, with the networks
+ * around it.
+ */
 function compareHashes(on: Foundation, provider: Provider): void {
   provider.Client.prototype.compareClientSecret = async function compare(presented) {
     if (secretMatches(this.clientSecret, presented)) return true;
-    await spendTry(on, wrongSecrets(on.settings.limits), `${this.clientId} ${prefixesOf(currentExchange()?.origin.network ?? '').wide}`);
+    await spendTry(
+      on,
+      wrongSecrets(on.settings.limits),
+      `${this.clientId} ${prefixesOf(currentExchange()?.origin.network ?? '').wide}`,
+    );
     return false;
   };
 }
 
-/** After a resume that led nowhere the library wants to keep a session that it never saved, and fails: there is nothing to keep. */
+/**
+ * After a resume that led nowhere the library wants to keep a session that it never saved, and
+ * fails: there is nothing to keep.
+ */
 function keepSavedOnly(provider: Provider): void {
   const { persist } = provider.Session.prototype;
-  provider.Session.prototype.persist = async function keep() { return this.exp === undefined ? undefined : persist.call(this) };
+  provider.Session.prototype.persist = async function keep() {
+    return this.exp === undefined ? undefined : persist.call(this);
+  };
 }
 
 function queueNotice(on: Foundation, told: { client: string; account: string; sid: string }): void {
@@ -63,5 +99,7 @@ function markEnding(on: Foundation, session: AdapterPayload): void {
   if (!session.accountId) return;
   const name = sessionName(session.accountId, session.uid!);
   const { accountId, authorizations = {} } = session;
-  currentExchange()?.defer(`session ${name}`, async () => endingPart(on, name, (await noticesOf(on, name, { accountId, authorizations })).states));
+  currentExchange()?.defer(`session ${name}`, async () =>
+    endingPart(on, name, (await noticesOf(on, name, { accountId, authorizations })).states),
+  );
 }

@@ -18,14 +18,31 @@ export interface DeviceOrigin {
 
 /** Returns what the confirmation will say of the device that makes this request. */
 export function deviceOrigin(ctx: KoaContext): DeviceOrigin {
-  return { network: currentExchange()?.origin.network ?? '', userAgent: ctx.get('user-agent').slice(0, 512), askedAt: Date.now() };
+  return {
+    network: currentExchange()?.origin.network ?? '',
+    userAgent: ctx.get('user-agent').slice(0, 512),
+    askedAt: Date.now(),
+  };
 }
 
 /** Shows where a person types what another screen shows (RFC 8628 §3.3). */
-export function renderUserCode(on: Foundation, ctx: ProviderContext, error?: Error & { userCode?: string }): void {
+export function renderUserCode(
+  on: Foundation,
+  ctx: ProviderContext,
+  error?: Error & { userCode?: string },
+): void {
   const declined = error?.name === 'AbortedError';
-  const wrong = error && (declined ? 'It was not connected.' : 'That code is not right or no longer good. Check it and try again.');
-  show(ctx, page(on, wrong ? 'Error: Connect a device' : 'Connect a device', html`<p>Type the code that the device shows. Do so only if you started this yourself.</p>
+  const wrong =
+    error &&
+    (declined
+      ? 'It was not connected.'
+      : 'That code is not right or no longer good. Check it and try again.');
+  show(
+    ctx,
+    page(
+      on,
+      wrong ? 'Error: Connect a device' : 'Connect a device',
+      html`<p>Type the code that the device shows. Do so only if you started this yourself.</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
 <div class="field">
@@ -34,13 +51,28 @@ export function renderUserCode(on: Foundation, ctx: ProviderContext, error?: Err
 ${wrong && html`<p class="error" role="alert" id="wrong">${wrong}</p>`}
 </div>
 <button class="button main" type="submit">Continue</button>
-</form>`));
+</form>`,
+    ),
+  );
 }
 
-/** Asks for the device to be confirmed before anything is granted to it: which program, from where, since when and what it may do (RFC 8628 §5.4). */
-export async function renderUserCodeConfirm(on: Foundation, ctx: ProviderContext, origin: DeviceOrigin, userCode: string): Promise<void> {
+/**
+ * Asks for the device to be confirmed before anything is granted to it: which program, from where,
+ * since when and what it may do (RFC 8628 §5.4).
+ */
+export async function renderUserCodeConfirm(
+  on: Foundation,
+  ctx: ProviderContext,
+  origin: DeviceOrigin,
+  userCode: string,
+): Promise<void> {
   const name = await clientName(on, ctx.oidc.client!.clientId);
-  show(ctx, page(on, 'Is this your device?', html`<p><bdi>${name}</bdi> wants to be connected. It must show this code:</p>
+  show(
+    ctx,
+    page(
+      on,
+      'Is this your device?',
+      html`<p><bdi>${name}</bdi> wants to be connected. It must show this code:</p>
 <p class="digits"><bdi dir="ltr">${userCode}</bdi></p>
 <dl class="values">
 <div><dt>Program</dt><dd><bdi>${describeProgram(origin.userAgent)}</bdi></dd></div>
@@ -59,18 +91,29 @@ export async function renderUserCodeConfirm(on: Foundation, ctx: ProviderContext
 <button class="button" type="submit" name="abort" value="yes">This is not my device</button>
 </div>
 </form>
-<p class="hint">You may be asked to sign in again first.</p>`));
+<p class="hint">You may be asked to sign in again first.</p>`,
+    ),
+  );
 }
 
 /** Shows the end of a device's sign-in in the browser. */
 export function renderConnected(on: Foundation, ctx: KoaContext): void {
-  show(ctx, page(on, 'Your device is connected', html`<p>Go back to it; you can close this page.</p>`));
+  show(
+    ctx,
+    page(on, 'Your device is connected', html`<p>Go back to it; you can close this page.</p>`),
+  );
 }
 
-/** What the scopes a device asked for permit, an item each; `openid` alone is what signing in means. */
+/**
+ * What the scopes a device asked for permit, an item each; `openid` alone is what signing in means.
+ */
 function permissionsOf(on: Foundation, asked: string | undefined): Html[] {
   const names = new Set((asked ?? '').split(' '));
-  return on.scopes().filter((scope) => names.has(scope.name)).flatMap((scope) => scope.permissions ?? [scope.description]).map((one) => html`<li>${one}</li>`);
+  return on
+    .scopes()
+    .filter((scope) => names.has(scope.name))
+    .flatMap((scope) => scope.permissions ?? [scope.description])
+    .map((one) => html`<li>${one}</li>`);
 }
 
 /** How long ago something was, in words. */

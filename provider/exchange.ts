@@ -6,7 +6,10 @@ import type { Store } from '../registry/store.js';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import { reach } from './reach.js';
 
-/** A commit of an exchange did not happen: something it had read, or relied on, was changed by somebody else. */
+/**
+ * A commit of an exchange did not happen: something it had read, or relied on, was changed by
+ * somebody else.
+ */
 export class LostRace extends Error {
   override readonly name = 'LostRace';
   readonly keys: ReadonlySet<string>;
@@ -17,12 +20,22 @@ export class LostRace extends Error {
 }
 
 /** Something that may be used once, and what falls with it when it is used twice. */
-export interface SingleUse { readonly key: string; readonly model: string; readonly grantId?: string }
+export interface SingleUse {
+  readonly key: string;
+  readonly model: string;
+  readonly grantId?: string;
+}
 
 /** Who asks, as far as limits and projections need to know. */
-export interface Origin { readonly request?: IncomingMessage; readonly network?: string }
+export interface Origin {
+  readonly request?: IncomingMessage;
+  readonly network?: string;
+}
 
-/** What the library writes while it answers one request: gathered, seen by its own reads, and made in one commit before the answer leaves. */
+/**
+ * What the library writes while it answers one request: gathered, seen by its own reads, and made
+ * in one commit before the answer leaves.
+ */
 export class Exchange {
   readonly origin: Origin;
   readonly uses: SingleUse[] = [];
@@ -46,9 +59,12 @@ export class Exchange {
   async get(key: string): Promise<Buffer | undefined> {
     const staged = this.#staged.get(key);
     if (staged) return 'put' in staged ? staged.value : undefined;
-    if (!this.#reads.has(key)) this.#reads.set(key, (await reach(this.#store.storage.get(key))).entry);
+    if (!this.#reads.has(key))
+      this.#reads.set(key, (await reach(this.#store.storage.get(key))).entry);
     const entry = this.#reads.get(key);
-    return entry && (entry.expires === undefined || entry.expires > Date.now()) ? entry.value : undefined;
+    return entry && (entry.expires === undefined || entry.expires > Date.now())
+      ? entry.value
+      : undefined;
   }
 
   /** Writes a key; where it was read before, only if it still stands as it was. */
@@ -58,7 +74,9 @@ export class Exchange {
   }
 
   /** Removes a key, whatever stands there. */
-  delete(key: string): void { this.#staged.set(key, { delete: key }) }
+  delete(key: string): void {
+    this.#staged.set(key, { delete: key });
+  }
 
   /** Whether this exchange itself writes the key. */
   puts(key: string): boolean {
@@ -74,26 +92,39 @@ export class Exchange {
   }
 
   /** Makes the commit depend on `check`. */
-  check(check: Check): void { this.#checks.set(check.key, check) }
+  check(check: Check): void {
+    this.#checks.set(check.key, check);
+  }
 
   /** Adds what somebody else decided or wrote. */
-  add(part: Part): void { this.#parts.push(part) }
+  add(part: Part): void {
+    this.#parts.push(part);
+  }
 
-  /** A Part made only when the commit is, and made anew when it lost; a later one under the same id takes its place. */
-  defer(id: string, make: () => Promise<Part>): void { this.#makers.set(id, make) }
+  /**
+   * A Part made only when the commit is, and made anew when it lost; a later one under the same id
+   * takes its place.
+   */
+  defer(id: string, make: () => Promise<Part>): void {
+    this.#makers.set(id, make);
+  }
 
   /** Starts something once the commit is made; a later one under the same id takes its place. */
-  afterCommit(id: string, start: () => void): void { this.#afterwards.set(id, start) }
+  afterCommit(id: string, start: () => void): void {
+    this.#afterwards.set(id, start);
+  }
 
   /** Commits what was gathered, if anything was; throws {@link LostRace}. */
   async commit(): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const own: Part = { checks: [...this.#checks.values()], writes: [...this.#staged.values()] };
-      const parts = [own, ...this.#parts, ...await this.#made()];
+      const parts = [own, ...this.#parts, ...(await this.#made())];
       if (parts.every((part) => part.writes.length === 0)) return this.#clear();
       const outcome = await reach(this.#store.commit(parts));
       if (outcome.committed) return this.#committed();
-      const fixed = new Set([own, ...this.#parts].flatMap((part) => part.checks.map((check) => check.key)));
+      const fixed = new Set(
+        [own, ...this.#parts].flatMap((part) => part.checks.map((check) => check.key)),
+      );
       const lost = [...outcome.winners.keys()].filter((key) => fixed.has(key));
       if (lost.length > 0) throw new LostRace(lost);
     }
@@ -113,7 +144,8 @@ export class Exchange {
   }
 
   #clear(): void {
-    for (const map of [this.#staged, this.#checks, this.#reads, this.#makers, this.#afterwards]) map.clear();
+    for (const map of [this.#staged, this.#checks, this.#reads, this.#makers, this.#afterwards])
+      map.clear();
     this.#parts.length = 0;
     this.uses.length = 0;
   }
@@ -137,7 +169,10 @@ export async function inExchange<T>(exchange: Exchange, work: () => Promise<T>):
   }
 }
 
-/** Between exchanges nothing follows promises: on Node 20 whoever does, the library's own context included, taxes every promise of the process. */
+/**
+ * Between exchanges nothing follows promises: on Node 20 whoever does, the library's own context
+ * included, taxes every promise of the process.
+ */
 function rest(): void {
   current.disable();
   libraryContext.disable();

@@ -3,8 +3,12 @@ import { escapeHTML } from '../registry/escape.js';
 /** HTML that is what it says: made by {@link html} alone. */
 export class Html {
   readonly text: string;
-  constructor(text: string) { this.text = text }
-  toString(): string { return this.text }
+  constructor(text: string) {
+    this.text = text;
+  }
+  toString(): string {
+    return this.text;
+  }
 }
 
 type Piece = string | number | Html | readonly Html[] | undefined | false;
@@ -12,7 +16,9 @@ type Piece = string | number | Html | readonly Html[] | undefined | false;
 const render = (piece: Piece): string => {
   if (piece === undefined || piece === false) return '';
   if (piece instanceof Html) return piece.text;
-  return Array.isArray(piece) ? piece.map((one: Html) => one.text).join('') : escapeHTML(String(piece));
+  return Array.isArray(piece)
+    ? piece.map((one: Html) => one.text).join('')
+    : escapeHTML(String(piece));
 };
 
 /** A template whose every value is escaped unless it is Html itself. */

@@ -1,4 +1,8 @@
-import type { AdapterPayload, Interaction as LibraryInteraction, ProviderContext } from 'oidc-provider';
+import type {
+  AdapterPayload,
+  Interaction as LibraryInteraction,
+  ProviderContext,
+} from 'oidc-provider';
 import { accountSummary } from '../kinds/account/account.js';
 import { phishingResistant } from '../kinds/assurance.js';
 import { Interaction } from '../kinds/interaction/interaction.js';
@@ -25,8 +29,15 @@ const endedMemo = 'ended';
 /** The path of an interaction, which is also its cookie's. */
 const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${name}`;
 
-/** The hand-off: makes our record of what the library asks of a person, create-if-absent, in the commit that stores the library's own. */
-export async function beginInteraction(on: Foundation, ctx: ProviderContext, interaction: LibraryInteraction): Promise<string> {
+/**
+ * The hand-off: makes our record of what the library asks of a person, create-if-absent, in the
+ * commit that stores the library's own.
+ */
+export async function beginInteraction(
+  on: Foundation,
+  ctx: ProviderContext,
+  interaction: LibraryInteraction,
+): Promise<string> {
   const exchange = currentExchange()!;
   const name = nameOf(interaction.uid);
   exchange.memo.set(begunMemo, { name, cid: interaction.cid });
@@ -35,12 +46,16 @@ export async function beginInteraction(on: Foundation, ctx: ProviderContext, int
   exchange.defer(`interaction ${name}`, () => {
     const ended = exchange.memo.get(endedMemo) as { name: string; cid: string } | undefined;
     if (ended?.cid === interaction.cid) draft.status.previous = ended.name;
-    return on.store.stage(Interaction, name, (old) => old ? 'leave' : draft);
+    return on.store.stage(Interaction, name, (old) => (old ? 'leave' : draft));
   });
   return interactionPath(name);
 }
 
-async function draftOf(on: Foundation, name: string, interaction: LibraryInteraction): Promise<InteractionObject> {
+async function draftOf(
+  on: Foundation,
+  name: string,
+  interaction: LibraryInteraction,
+): Promise<InteractionObject> {
   const now = Date.now();
   const { params, prompt, session } = interaction;
   const consent = prompt.name === 'consent';
@@ -50,7 +65,9 @@ async function draftOf(on: Foundation, name: string, interaction: LibraryInterac
   return {
     metadata: { name } as InteractionObject['metadata'],
     spec: {
-      client: params.client_id, scopes: (params.scope ?? '').split(' ').filter(Boolean), prompt: consent ? 'Consent' : 'Login',
+      client: params.client_id,
+      scopes: (params.scope ?? '').split(' ').filter(Boolean),
+      prompt: consent ? 'Consent' : 'Login',
       ...hints(params),
     },
     status: {
@@ -61,17 +78,32 @@ async function draftOf(on: Foundation, name: string, interaction: LibraryInterac
       expirationTimestamp: toTimestamp(now + on.settings.limits.interactionLifetime),
     },
     internal: {
-      epoch: on.epoch, cid: interaction.cid, returnTo: on.keys.seal(objectKey(Interaction, name), interaction.returnTo).toString('base64url'),
-      created: now, ends: now + on.settings.limits.interactionLifetime, replaced: [],
-      ...(!consent && (demandsPhr || prompt.reasons.includes('assurance_required') || asksForPasskey(params)) && { passkeyOnly: true }),
+      epoch: on.epoch,
+      cid: interaction.cid,
+      returnTo: on.keys
+        .seal(objectKey(Interaction, name), interaction.returnTo)
+        .toString('base64url'),
+      created: now,
+      ends: now + on.settings.limits.interactionLifetime,
+      replaced: [],
+      ...(!consent &&
+        (demandsPhr || prompt.reasons.includes('assurance_required') || asksForPasskey(params)) && {
+          passkeyOnly: true,
+        }),
       ...(demandsPhr && { demandedAcr: phishingResistant }),
-      ...(session && { account: session.accountId, session: sessionName(session.accountId, session.uid) }),
+      ...(session && {
+        account: session.accountId,
+        session: sessionName(session.accountId, session.uid),
+      }),
     },
   };
 }
 
 /** The account page asks for it before what may follow a sign-in by passkey alone. */
-const asksForPasskey = ({ client_id: client, vestibule_method: method }: Record<string, unknown>): boolean => client === accountPage && method === 'Passkey';
+const asksForPasskey = ({
+  client_id: client,
+  vestibule_method: method,
+}: Record<string, unknown>): boolean => client === accountPage && method === 'Passkey';
 
 const control = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
@@ -79,17 +111,36 @@ const control = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 const addressLike = /^[^\s@]+@[^\s@]+$/;
 
 /** What the Client suggests, as far as it could be meant. */
-function hints(params: Record<string, unknown>): Pick<InteractionObject['spec'], 'loginHint' | 'locales'> {
+function hints(
+  params: Record<string, unknown>,
+): Pick<InteractionObject['spec'], 'loginHint' | 'locales'> {
   const { login_hint: hint, ui_locales: locales } = params;
-  const languages = typeof locales === 'string' ? locales.split(' ').filter((tag) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,6}$/.test(tag)).slice(0, 10) : [];
+  const languages =
+    typeof locales === 'string'
+      ? locales
+          .split(' ')
+          .filter((tag) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,6}$/.test(tag))
+          .slice(0, 10)
+      : [];
   return {
-    ...(typeof hint === 'string' && hint.length <= 320 && addressLike.test(hint) && !control.test(hint) && { loginHint: hint }),
+    ...(typeof hint === 'string' &&
+      hint.length <= 320 &&
+      addressLike.test(hint) &&
+      !control.test(hint) && { loginHint: hint }),
     ...(languages.length > 0 && { locales: languages }),
   };
 }
 
-/** The library destroyed its half: ours stops showing the way back, in the same commit, and says where the sign-in went on, or that it is complete, or over where nothing had been decided. */
-export function recordEnded(on: Foundation, exchange: Exchange, uid: string, payload: AdapterPayload): void {
+/**
+ * The library destroyed its half: ours stops showing the way back, in the same commit, and says
+ * where the sign-in went on, or that it is complete, or over where nothing had been decided.
+ */
+export function recordEnded(
+  on: Foundation,
+  exchange: Exchange,
+  uid: string,
+  payload: AdapterPayload,
+): void {
   const name = nameOf(uid);
   exchange.memo.set(endedMemo, { name, cid: payload.cid });
   exchange.defer(`interaction ${name}`, async (): Promise<Part> => {
@@ -102,7 +153,8 @@ export function recordEnded(on: Foundation, exchange: Exchange, uid: string, pay
       }
       const begun = exchange.memo.get(begunMemo) as { name: string; cid: string } | undefined;
       if (begun?.cid === old.internal.cid) old.status.next = begun.name;
-      else if (old.status.phase === 'Authenticated' && payload.result) old.status.phase = 'Completed';
+      else if (old.status.phase === 'Authenticated' && payload.result)
+        old.status.phase = 'Completed';
       delete old.internal.returnTo;
       if (!payload.result && old.status.phase !== 'Aborted') {
         old.status.phase = 'Aborted';

@@ -7,7 +7,10 @@ type Jwk = Keys['signing'][number];
 
 const signBeside = promisify(sign);
 
-/** A key of ID tokens that signs by itself: ES256 at once and at half of what the library's own way to a thread and back costs, RS256, which takes a millisecond, in such a thread. */
+/**
+ * A key of ID tokens that signs by itself: ES256 at once and at half of what the library's own way
+ * to a thread and back costs, RS256, which takes a millisecond, in such a thread.
+ */
 class SigningKey extends ExternalSigningKey {
   readonly #private: KeyObject;
   readonly #public: KeyObject;
@@ -20,16 +23,22 @@ class SigningKey extends ExternalSigningKey {
     this.kid = thumbprint(jwk);
   }
 
-  override keyObject(): KeyObject { return this.#public }
+  override keyObject(): KeyObject {
+    return this.#public;
+  }
 
   /** The signature of a JWS (RFC 7518 3.3, 3.4). */
   override sign(data: Buffer): Buffer | Promise<Buffer> {
-    return this.alg === 'ES256' ? sign('sha256', data, { key: this.#private, dsaEncoding: 'ieee-p1363' }) : signBeside('sha256', data, this.#private);
+    return this.alg === 'ES256'
+      ? sign('sha256', data, { key: this.#private, dsaEncoding: 'ieee-p1363' })
+      : signBeside('sha256', data, this.#private);
   }
 }
 
 /** The private keys of ID tokens as the library takes them, each with a kid of its own. */
-export const signingKeys = (keys: Keys): { keys: SigningKey[] } => ({ keys: keys.signing.map((jwk) => new SigningKey(jwk)) });
+export const signingKeys = (keys: Keys): { keys: SigningKey[] } => ({
+  keys: keys.signing.map((jwk) => new SigningKey(jwk)),
+});
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 

@@ -10,10 +10,14 @@ import type { Foundation } from './foundation.js';
 const tryFor = 86_400_000;
 
 /**
- * Returns the mail about a sign-in from a browser that has proven no earlier one, as a row for the commit that makes its session: whatever else is signed in,
+ * Returns the mail about a sign-in from a browser that has proven no earlier one, as a row for the
+ * commit that makes its session: whatever else is signed in,
  * and wherever the process ends, the person is told. Nothing for the sign-in that made the account.
  */
-export async function newBrowserNotice(on: Foundation, interaction: ObjectOf<typeof Interaction>): Promise<Part> {
+export async function newBrowserNotice(
+  on: Foundation,
+  interaction: ObjectOf<typeof Interaction>,
+): Promise<Part> {
   const nothing = { checks: [], writes: [] };
   const { login } = interaction.internal;
   if (!login || login.isSignUp || login.isKnownBrowser) return nothing;
@@ -22,5 +26,14 @@ export async function newBrowserNotice(on: Foundation, interaction: ObjectOf<typ
   const userAgent = currentExchange()?.origin.request?.headers['user-agent'] ?? '';
   const now = Date.now();
   const order = newBrowserMailTo(account.status.email.address, userAgent, on.settings, now);
-  return { checks: [], writes: [outboxRow(on.keys, 'mail', order, { id: `browser-${interaction.metadata.name}`, notBefore: now, until: now + tryFor })] };
+  return {
+    checks: [],
+    writes: [
+      outboxRow(on.keys, 'mail', order, {
+        id: `browser-${interaction.metadata.name}`,
+        notBefore: now,
+        until: now + tryFor,
+      }),
+    ],
+  };
 }

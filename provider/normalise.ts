@@ -1,10 +1,18 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { withoutAmbiguous, type CookieNames } from './cookies.js';
 
-/** Headers in which Host and protocol are the configured ones and nothing forwarded is left to believe (`provider.md` 2). */
+/**
+ * Headers in which Host and protocol are the configured ones and nothing forwarded is left to
+ * believe (`provider.md` 2).
+ */
 function ownHeaders(headers: IncomingHttpHeaders, baseURL: string): IncomingHttpHeaders {
   const base = new URL(baseURL);
-  const { 'x-forwarded-host': _host, 'x-forwarded-for': _for, forwarded: _forwarded, ...rest } = headers;
+  const {
+    'x-forwarded-host': _host,
+    'x-forwarded-for': _for,
+    forwarded: _forwarded,
+    ...rest
+  } = headers;
   return { ...rest, host: base.host, 'x-forwarded-proto': base.protocol.slice(0, -1) };
 }
 
@@ -17,5 +25,7 @@ export function normalise(request: IncomingMessage, baseURL: string, names: Cook
 
 /** The same request seen with such headers, while whoever else holds it keeps its own. */
 export function asOwn(request: IncomingMessage, baseURL: string): IncomingMessage {
-  return Object.create(request, { headers: { value: ownHeaders(request.headers, baseURL), enumerable: true } }) as IncomingMessage;
+  return Object.create(request, {
+    headers: { value: ownHeaders(request.headers, baseURL), enumerable: true },
+  }) as IncomingMessage;
 }

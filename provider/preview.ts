@@ -5,25 +5,48 @@ import type { Reviewed } from './reviews.js';
 
 type Shown = NonNullable<InteractionObject['internal']['shown']>;
 
-/** What other services would share at a consent; which claims the person is shown is kept in the Interaction, what they say is not. */
-export async function preview(on: Foundation, interaction: InteractionObject, scopes: readonly Scope[]): Promise<Reviewed> {
+/**
+ * What other services would share at a consent; which claims the person is shown is kept in the
+ * Interaction, what they say is not.
+ */
+export async function preview(
+  on: Foundation,
+  interaction: InteractionObject,
+  scopes: readonly Scope[],
+): Promise<Reviewed> {
   const { internal, spec } = interaction;
-  const reviewed = await on.reviews.ask({ account: internal.account!, client: spec.client, purpose: 'Preview', decision: 'preview', scopes });
+  const reviewed = await on.reviews.ask({
+    account: internal.account!,
+    client: spec.client,
+    purpose: 'Preview',
+    decision: 'preview',
+    scopes,
+  });
   const news = (held: Shown | undefined): Shown => merged(held, scopes, reviewed);
-  if (JSON.stringify(news(internal.shown)) !== JSON.stringify(internal.shown ?? {})) await keep(on, interaction, news);
+  if (JSON.stringify(news(internal.shown)) !== JSON.stringify(internal.shown ?? {}))
+    await keep(on, interaction, news);
   return reviewed;
 }
 
-async function keep(on: Foundation, interaction: InteractionObject, news: (held: Shown | undefined) => Shown): Promise<void> {
+async function keep(
+  on: Foundation,
+  interaction: InteractionObject,
+  news: (held: Shown | undefined) => Shown,
+): Promise<void> {
   const { name } = interaction.metadata;
   const after = await on.store.change(on.store.systemCall(), async (tx) => {
     if ((await tx.get(Interaction, name))?.status.phase !== 'ConsentRequired') return undefined;
-    return tx.update(Interaction, name, ({ internal }) => { internal.shown = news(internal.shown) });
+    return tx.update(Interaction, name, ({ internal }) => {
+      internal.shown = news(internal.shown);
+    });
   });
   if (after) interaction.metadata.resourceVersion = after.metadata.resourceVersion;
 }
 
-/** Whatever was shown at any time of this sign-in, the names of what is declared where values could not be had; of a scope that somebody else supplies by now, what they showed. */
+/**
+ * Whatever was shown at any time of this sign-in, the names of what is declared where values could
+ * not be had; of a scope that somebody else supplies by now, what they showed.
+ */
 function merged(held: Shown = {}, scopes: readonly Scope[], reviewed: Reviewed): Shown {
   const shown = { ...held };
   for (const { name, provider, claims } of scopes) {

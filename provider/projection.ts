@@ -17,8 +17,16 @@ export const loginMemo = 'login';
 
 const coarse = 300_000;
 
-/** Writes what people may know of a library session, in the commit that writes the session itself. */
-export async function projectSession(on: Foundation, exchange: Exchange, name: string, recordKey: string, payload: AdapterPayload): Promise<Part> {
+/**
+ * Writes what people may know of a library session, in the commit that writes the session itself.
+ */
+export async function projectSession(
+  on: Foundation,
+  exchange: Exchange,
+  name: string,
+  recordKey: string,
+  payload: AdapterPayload,
+): Promise<Part> {
   const clients = await clientsOf(on, payload);
   const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
   const method = exchange.memo.get(loginMemo) as Method | undefined;
@@ -26,23 +34,63 @@ export async function projectSession(on: Foundation, exchange: Exchange, name: s
   const owned = ownedBy(payload.accountId!);
   return on.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
-    if (!old) exchange.afterCommit('new session', () => on.afterwards(() => followNewSession(on, payload.accountId!)));
-    return { ...(old ?? { metadata: { name, ...owned }, spec: {} }), ...projected(on, payload, recordKey, old), status: statusOf(payload, clients, { userAgent, method, client, old }) } as SessionObject;
+    if (!old)
+      exchange.afterCommit('new session', () =>
+        on.afterwards(() => followNewSession(on, payload.accountId!)),
+      );
+    return {
+      ...(old ?? { metadata: { name, ...owned }, spec: {} }),
+      ...projected(on, payload, recordKey, old),
+      status: statusOf(payload, clients, { userAgent, method, client, old }),
+    } as SessionObject;
   });
 }
 
-function projected(on: Foundation, payload: AdapterPayload, recordKey: string, old: SessionObject | undefined): Pick<SessionObject, 'internal'> {
-  return { internal: { ...old?.internal, recordKey, uidDigest: digest(payload.uid!), loginSeconds: payload.loginTs!, epoch: on.epoch, expires: payload.exp! * 1000 } };
+function projected(
+  on: Foundation,
+  payload: AdapterPayload,
+  recordKey: string,
+  old: SessionObject | undefined,
+): Pick<SessionObject, 'internal'> {
+  return {
+    internal: {
+      ...old?.internal,
+      recordKey,
+      uidDigest: digest(payload.uid!),
+      loginSeconds: payload.loginTs!,
+      epoch: on.epoch,
+      expires: payload.exp! * 1000,
+    },
+  };
 }
 
-function statusOf(payload: AdapterPayload, clients: SessionObject['status']['clients'], seen: { userAgent: string; method: Method | undefined; client: string | undefined; old: SessionObject | undefined }): SessionObject['status'] {
+function statusOf(
+  payload: AdapterPayload,
+  clients: SessionObject['status']['clients'],
+  seen: {
+    userAgent: string;
+    method: Method | undefined;
+    client: string | undefined;
+    old: SessionObject | undefined;
+  },
+): SessionObject['status'] {
   const { userAgent, method, client, old } = seen;
   const now = Date.now();
   const last = old ? Date.parse(old.status.lastUsedTimestamp) : 0;
-  const methods = method ? [method] : old?.status.methods ?? [payload.acr === phishingResistant ? 'Passkey' as const : 'EmailCode' as const];
-  const recentEvents = eventsWith(old, { method: methods[0]!, seconds: payload.loginTs!, browser: describeBrowser(userAgent), client });
+  const methods = method
+    ? [method]
+    : (old?.status.methods ?? [
+        payload.acr === phishingResistant ? ('Passkey' as const) : ('EmailCode' as const),
+      ]);
+  const recentEvents = eventsWith(old, {
+    method: methods[0]!,
+    seconds: payload.loginTs!,
+    browser: describeBrowser(userAgent),
+    client,
+  });
   return {
-    account: payload.accountId!, current: false,
+    account: payload.accountId!,
+    current: false,
     authenticationTimestamp: toTimestamp(payload.loginTs! * 1000),
     methods,
     assurance: payload.acr ?? '',
@@ -55,7 +103,14 @@ function statusOf(payload: AdapterPayload, clients: SessionObject['status']['cli
 }
 
 /** The Clients somebody signed in to from one library session, but for our own pages. */
-async function clientsOf(on: Foundation, payload: AdapterPayload): Promise<SessionObject['status']['clients']> {
-  const names = Object.keys(payload.authorizations ?? {}).filter((name) => name !== 'vestibule-account');
-  return Promise.all(names.map(async (name) => ({ name, displayName: await clientName(on, name) })));
+async function clientsOf(
+  on: Foundation,
+  payload: AdapterPayload,
+): Promise<SessionObject['status']['clients']> {
+  const names = Object.keys(payload.authorizations ?? {}).filter(
+    (name) => name !== 'vestibule-account',
+  );
+  return Promise.all(
+    names.map(async (name) => ({ name, displayName: await clientName(on, name) })),
+  );
 }

@@ -9,7 +9,11 @@ import type { Log } from '../registry/observe.js';
 import type { Outbox } from '../registry/outbox.js';
 import type { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.js';
-import { bearerAuthenticator, interactionAuthenticator, sessionAuthenticator } from './authenticators.js';
+import {
+  bearerAuthenticator,
+  interactionAuthenticator,
+  sessionAuthenticator,
+} from './authenticators.js';
 import { cookieNames } from './cookies.js';
 import { createProvider, type Made } from './create.js';
 import { outsideExchange } from './exchange.js';
@@ -34,7 +38,10 @@ export interface ProviderDeps {
   /** Who is in which group. */
   readonly groups: Foundation['groups'];
   readonly operatorPasskeys: Foundation['operatorPasskeys'];
-  /** The services that supply claims, and the scopes there are with them; where they are other ones, a second Provider is built. */
+  /**
+   * The services that supply claims, and the scopes there are with them; where they are other ones,
+   * a second Provider is built.
+   */
   readonly suppliers: Foundation['suppliers'];
   /** The address of the shared style sheet. */
   readonly stylesheet: () => string;
@@ -45,8 +52,16 @@ export interface ProviderDeps {
 
 /** The OpenID Connect provider as the server sees it. */
 export interface IdentityProvider {
-  /** Answers `/oauth2/*` and the two well-known documents; `network` is the client's, for limits, `auditID` is shown on error pages. Never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse, network?: string, auditID?: string): Promise<string | undefined>;
+  /**
+   * Answers `/oauth2/*` and the two well-known documents; `network` is the client's, for limits,
+   * `auditID` is shown on error pages. Never rejects.
+   */
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    network?: string,
+    auditID?: string,
+  ): Promise<string | undefined>;
   /** Interaction cookie, session cookie, the command's access token. */
   readonly authenticators: readonly Authenticator[];
   /** What kinds may ask in one request; without one, in none. */
@@ -71,30 +86,77 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   let made: Made = createProvider(on);
   deps.outbox.register(logoutWorker(on, (...notice) => made.tell(...notice)));
   deps.outbox.register(grantsWorker(on));
-  const current = (): Made => (made = made.scopes === on.scopes() && made.keys === on.keys.version ? made : createProvider(on));
+  const current = (): Made =>
+    (made =
+      made.scopes === on.scopes() && made.keys === on.keys.version ? made : createProvider(on));
   return {
     handle: async (request, response, network, auditID) => {
       if (auditID) response.setHeader('Audit-ID', auditID);
       if (on.suppliers.settled) await on.suppliers.settled;
       return answer(on, current(), request, response, network);
     },
-    authenticators: [interactionAuthenticator(on), sessionAuthenticator(on), bearerAuthenticator(on, () => current().provider)],
+    authenticators: [
+      interactionAuthenticator(on),
+      sessionAuthenticator(on),
+      bearerAuthenticator(on, () => current().provider),
+    ],
     ports: (request, response) => portsOf(on, () => current().provider, request, response),
     errorPage: (status, auditID) => errorPage(on, status, auditID),
-    counts, unproven, signIns: on.signIns,
-    settled: async () => { while (under.size > 0) await Promise.all(under) },
+    counts,
+    unproven,
+    signIns: on.signIns,
+    settled: async () => {
+      while (under.size > 0) await Promise.all(under);
+    },
   };
 }
 
-function lay(deps: ProviderDeps, counts: Map<string, number>, under: Set<Promise<unknown>>, touched: Foundation['touched']): Foundation {
-  const { store, storage, keys, settings, authorize, groups, operatorPasskeys, suppliers, log, stylesheet, networkLimits } = deps;
-  const count = (event: string): void => { counts.set(event, (counts.get(event) ?? 0) + 1) };
+function lay(
+  deps: ProviderDeps,
+  counts: Map<string, number>,
+  under: Set<Promise<unknown>>,
+  touched: Foundation['touched'],
+): Foundation {
+  const {
+    store,
+    storage,
+    keys,
+    settings,
+    authorize,
+    groups,
+    operatorPasskeys,
+    suppliers,
+    log,
+    stylesheet,
+    networkLimits,
+  } = deps;
+  const count = (event: string): void => {
+    counts.set(event, (counts.get(event) ?? 0) + 1);
+  };
   const base = {
-    store, storage, keys, settings, authorize, groups, operatorPasskeys, suppliers, log, stylesheet, scopes: () => suppliers.scopes, epoch: settings.epoch, count,
-    records: new Records(keys, settings.epoch), cookies: cookieNames(settings.baseURL), signIns: new SignIns(), fetch: createFetch(settings), touched,
+    store,
+    storage,
+    keys,
+    settings,
+    authorize,
+    groups,
+    operatorPasskeys,
+    suppliers,
+    log,
+    stylesheet,
+    scopes: () => suppliers.scopes,
+    epoch: settings.epoch,
+    count,
+    records: new Records(keys, settings.epoch),
+    cookies: cookieNames(settings.baseURL),
+    signIns: new SignIns(),
+    fetch: createFetch(settings),
+    touched,
     ...(networkLimits && { networkLimits }),
     afterwards: (work: () => Promise<unknown>): void => {
-      const running: Promise<unknown> = outsideExchange(work).catch(() => count('afterwards_failed')).finally(() => under.delete(running));
+      const running: Promise<unknown> = outsideExchange(work)
+        .catch(() => count('afterwards_failed'))
+        .finally(() => under.delete(running));
       under.add(running);
     },
   };

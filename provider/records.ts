@@ -11,20 +11,34 @@ export const recordKeyOf = (model: string, hashed: string): string => `oidc/${mo
 export const uidKey = (uid: string): string => `oidc/session-uid/${digest(uid)}`;
 
 /** The index from what a person types to the device code; a code is short, so its hash is keyed. */
-export const userCodeKey = (keys: Keys, code: string): string => `oidc/user-code/${keys.mac('user code', code).toString('hex')}`;
+export const userCodeKey = (keys: Keys, code: string): string =>
+  `oidc/user-code/${keys.mac('user code', code).toString('hex')}`;
 
 /** The prefix of everything issued under one library Grant. */
-export const membersPrefix = (hashedGrant: string, model?: string): string => `oidc/grant/${hashedGrant}/${model ? `${model}/` : ''}`;
+export const membersPrefix = (hashedGrant: string, model?: string): string =>
+  `oidc/grant/${hashedGrant}/${model ? `${model}/` : ''}`;
 
 /** The prefix of the library's copies of one remembered Grant. */
 export const copiesPrefix = (grant: string): string => `oidc/copy/${grant}/`;
 
 /** Models whose objects hang on a Grant. */
-export const grantable: ReadonlySet<string> = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode']);
+export const grantable: ReadonlySet<string> = new Set([
+  'AccessToken',
+  'AuthorizationCode',
+  'RefreshToken',
+  'DeviceCode',
+]);
 
-interface Envelope { readonly model: string; readonly epoch: number; readonly payload: AdapterPayload }
+interface Envelope {
+  readonly model: string;
+  readonly epoch: number;
+  readonly payload: AdapterPayload;
+}
 
-/** Seals library objects for the store and opens them again; one of another model or of an older epoch is unknown. */
+/**
+ * Seals library objects for the store and opens them again; one of another model or of an older
+ * epoch is unknown.
+ */
 export class Records {
   readonly #keys: Keys;
   readonly #epoch: number;
@@ -47,7 +61,9 @@ export class Records {
   open(key: string, model: string, value: Buffer): AdapterPayload | undefined {
     const held = this.#sealed.get(value);
     if (held?.key !== key && !this.#keys.opens(value)) return undefined;
-    const envelope = JSON.parse(held?.key === key ? held.text : this.#keys.open(key, value).toString()) as Envelope;
+    const envelope = JSON.parse(
+      held?.key === key ? held.text : this.#keys.open(key, value).toString(),
+    ) as Envelope;
     return envelope.model === model && envelope.epoch >= this.#epoch ? envelope.payload : undefined;
   }
 }

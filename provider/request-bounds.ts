@@ -19,22 +19,40 @@ export class OverBound extends Error {
 const named: ReadonlySet<string> = new Set(['client_id', 'redirect_uri', 'scope']);
 
 /**
- * Longest values, in bytes, of parameters whose length a standard or the API bounds. They are not settings, as longer
+ * Longest values, in bytes, of parameters whose length a standard or the API bounds. They are not
+ * settings, as longer
  * values have no meaning.
  */
 const bounds: Readonly<Record<string, number>> = {
-  client_id: 253, code_challenge: 128, code_challenge_method: 128, prompt: 128, max_age: 128, display: 128, response_type: 128, response_mode: 128, dpop_jkt: 128,
-};
-
-/** The setting with the longest value, in bytes, of a parameter; all others have `authorizationParameterSize`. */
-const settable: Readonly<Record<string, LimitName>> = {
-  state: 'stateSize', nonce: 'nonceSize', redirect_uri: 'redirectUriSize',
-  id_token_hint: 'signedParameterSize', client_assertion: 'signedParameterSize', request: 'signedParameterSize',
+  client_id: 253,
+  code_challenge: 128,
+  code_challenge_method: 128,
+  prompt: 128,
+  max_age: 128,
+  display: 128,
+  response_type: 128,
+  response_mode: 128,
+  dpop_jkt: 128,
 };
 
 /**
- * Refuses a request of which too much would be kept, before the library sees it: whole requests, and each parameter on its own.
- * A body is read here, within its bound, and handed on as it came. Returns how many bytes the request says.
+ * The setting with the longest value, in bytes, of a parameter; all others have
+ * `authorizationParameterSize`.
+ */
+const settable: Readonly<Record<string, LimitName>> = {
+  state: 'stateSize',
+  nonce: 'nonceSize',
+  redirect_uri: 'redirectUriSize',
+  id_token_hint: 'signedParameterSize',
+  client_assertion: 'signedParameterSize',
+  request: 'signedParameterSize',
+};
+
+/**
+ * Refuses a request of which too much would be kept, before the library sees it: whole requests,
+ * and each parameter on its own.
+ * A body is read here, within its bound, and handed on as it came. Returns how many bytes the
+ * request says.
  */
 export async function boundRequest(request: IncomingMessage, limits: Limits): Promise<number> {
   const query = request.url!.split('?').slice(1).join('?');
@@ -48,10 +66,15 @@ export async function boundRequest(request: IncomingMessage, limits: Limits): Pr
 
 /** Throws {@link OverBound} for a form, or a query, that is too long or has a parameter that is. */
 function refuseLong(form: string, limits: Limits): void {
-  if (Buffer.byteLength(form) > limits.authorizationRequestSize) throw tooLong(limits.authorizationRequestSize);
+  if (Buffer.byteLength(form) > limits.authorizationRequestSize)
+    throw tooLong(limits.authorizationRequestSize);
   for (const [name, value] of new URLSearchParams(form)) {
     const most = boundOf(name, limits);
-    if (Buffer.byteLength(value) > most) throw new OverBound(`${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${most} bytes`, named.has(name) ? { [name]: shown(value) } : {});
+    if (Buffer.byteLength(value) > most)
+      throw new OverBound(
+        `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${most} bytes`,
+        named.has(name) ? { [name]: shown(value) } : {},
+      );
   }
 }
 
@@ -74,10 +97,16 @@ async function readBounded(request: IncomingMessage, most: number): Promise<Buff
   return Buffer.concat(chunks);
 }
 
-/** Lets the library read a body that has been read already: it asks whether there is one, and iterates over it. */
+/**
+ * Lets the library read a body that has been read already: it asks whether there is one, and
+ * iterates over it.
+ */
 function handBack(request: IncomingMessage, body: Buffer): void {
   Object.defineProperties(request, {
     readable: { value: true, configurable: true },
-    iterator: { value: () => Readable.from(body.length > 0 ? [body] : []).iterator(), configurable: true },
+    iterator: {
+      value: () => Readable.from(body.length > 0 ? [body] : []).iterator(),
+      configurable: true,
+    },
   });
 }

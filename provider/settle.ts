@@ -12,25 +12,33 @@ import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
 
 const moved = 'something this request relies on was changed meanwhile, try again';
 
-/** Around every answer of the library: what it wrote is committed before the answer leaves, and a commit that fails changes the answer. */
-export const settling = (on: Foundation, provider: Provider) => async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
-  const exchange = currentExchange()!;
-  try {
-    await next();
-    discloseIntrospection(on, ctx);
-    if (ctx.status !== 503 && !isRefusedUse(ctx, exchange)) await commit(on, ctx, exchange);
-  } catch (error) {
-    answer(on, provider, ctx, translated(error));
-  }
-  exchange.client = ctx.oidc?.entities.Client?.clientId;
-  await finishHeaders(on, provider, ctx);
-};
+/**
+ * Around every answer of the library: what it wrote is committed before the answer leaves, and a
+ * commit that fails changes the answer.
+ */
+export const settling =
+  (on: Foundation, provider: Provider) =>
+  async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
+    const exchange = currentExchange()!;
+    try {
+      await next();
+      discloseIntrospection(on, ctx);
+      if (ctx.status !== 503 && !isRefusedUse(ctx, exchange)) await commit(on, ctx, exchange);
+    } catch (error) {
+      answer(on, provider, ctx, translated(error));
+    }
+    exchange.client = ctx.oidc?.entities.Client?.clientId;
+    await finishHeaders(on, provider, ctx);
+  };
 
 /**
- * Whether a token request was refused after the library had used up what it brought (a code, a device code, a refresh token): then nothing of the
- * request is written, so that whoever holds it may ask for something else. What was used up before is no use of this request, and ends the grant.
+ * Whether a token request was refused after the library had used up what it brought (a code, a
+ * device code, a refresh token): then nothing of the
+ * request is written, so that whoever holds it may ask for something else. What was used up before
+ * is no use of this request, and ends the grant.
  */
-const isRefusedUse = (ctx: KoaContext, exchange: Exchange): boolean => ctx.oidc?.route === 'token' && ctx.status >= 400 && exchange.uses.length > 0;
+const isRefusedUse = (ctx: KoaContext, exchange: Exchange): boolean =>
+  ctx.oidc?.route === 'token' && ctx.status >= 400 && exchange.uses.length > 0;
 
 async function commit(on: Foundation, ctx: KoaContext, exchange: Exchange): Promise<void> {
   const uses = [...exchange.uses];
@@ -42,10 +50,19 @@ async function commit(on: Foundation, ctx: KoaContext, exchange: Exchange): Prom
   }
 }
 
-/** A second use brings the grant down; a page is simply asked for again; whatever else was lost was not written. */
-async function afterLoss(on: Foundation, ctx: KoaContext, lost: LostRace, uses: readonly SingleUse[]): Promise<void> {
+/**
+ * A second use brings the grant down; a page is simply asked for again; whatever else was lost was
+ * not written.
+ */
+async function afterLoss(
+  on: Foundation,
+  ctx: KoaContext,
+  lost: LostRace,
+  uses: readonly SingleUse[],
+): Promise<void> {
   on.count('lost_race');
-  if (isOfDevice(ctx)) noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'temporarily_unavailable' });
+  if (isOfDevice(ctx))
+    noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'temporarily_unavailable' });
   const reused = uses.find((use) => lost.keys.has(use.key));
   if (reused) await revokeReused(on, reused);
   if (ctx.oidc?.route === 'token') throw new errors.InvalidGrant('the grant is gone');
@@ -58,11 +75,18 @@ async function afterLoss(on: Foundation, ctx: KoaContext, lost: LostRace, uses: 
 function answer(on: Foundation, provider: Provider, ctx: KoaContext, error: unknown): void {
   const known = error instanceof errors.OIDCProviderError;
   const status = known ? error.statusCode : 500;
-  const out = known && error.expose ? { error: error.error, error_description: error.error_description } : { error: 'server_error', error_description: 'something went wrong here' };
+  const out =
+    known && error.expose
+      ? { error: error.error, error_description: error.error_description }
+      : { error: 'server_error', error_description: 'something went wrong here' };
   ctx.remove('Set-Cookie');
   ctx.remove('Location');
   ctx.status = status;
-  provider.emit(known ? (ctx.oidc?.route === 'token' ? 'grant.error' : 'authorization.error') : 'server_error', ctx, error);
+  provider.emit(
+    known ? (ctx.oidc?.route === 'token' ? 'grant.error' : 'authorization.error') : 'server_error',
+    ctx,
+    error,
+  );
   if (ctx.accepts('json', 'html') === 'html') renderError(on, ctx, out);
   else ctx.body = out;
 }
@@ -70,22 +94,29 @@ function answer(on: Foundation, provider: Provider, ctx: KoaContext, error: unkn
 const shared: ReadonlySet<string> = new Set(['discovery', 'jwks']);
 
 async function finishHeaders(on: Foundation, provider: Provider, ctx: KoaContext): Promise<void> {
-  if (shared.has(ctx.oidc?.route ?? '') && ctx.status === 200) ctx.set('Cache-Control', 'public, max-age=300');
-  if (ctx.oidc?.route === 'discovery' && ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
+  if (shared.has(ctx.oidc?.route ?? '') && ctx.status === 200)
+    ctx.set('Cache-Control', 'public, max-age=300');
+  if (ctx.oidc?.route === 'discovery' && ctx.status === 200)
+    Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
   if (ctx.oidc && programRoutes.has(ctx.oidc.route)) nameWrong(on, ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
-  if (ctx.status === 429) ctx.set('Retry-After', String(currentExchange()!.memo.get(waitMemo) ?? 1));
+  if (ctx.status === 429)
+    ctx.set('Retry-After', String(currentExchange()!.memo.get(waitMemo) ?? 1));
   if (ctx.oidc && ctx.status < 500 && ctx.response.is('html')) await letFormsLead(provider, ctx);
 }
 
 /** Endpoints that answer programs of a Client with what is wrong with its request. */
-const programRoutes: ReadonlySet<string> = new Set(['pushed_authorization_request', 'device_authorization']);
+const programRoutes: ReadonlySet<string> = new Set([
+  'pushed_authorization_request',
+  'device_authorization',
+]);
 
 /** Adds the parameters that were wrong to a refusal, where they may be shown. */
 function nameWrong(on: Foundation, ctx: KoaContext): void {
   const body = ctx.body as { error?: unknown } | undefined;
-  const parameters = typeof body?.error === 'string' ? wrongParameters(body.error, ctx.oidc!.params) : undefined;
+  const parameters =
+    typeof body?.error === 'string' ? wrongParameters(body.error, ctx.oidc!.params) : undefined;
   if (parameters !== undefined && mayShowParameters(on)) ctx.body = { ...body, parameters };
 }
 

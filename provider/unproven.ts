@@ -7,8 +7,15 @@ import type { Size } from '../storage/storage.js';
 import type { Foundation } from './foundation.js';
 import { recordKeyOf } from './records.js';
 
-/** One sign-in that no one has proven yet: what it takes in the store, and when its browser last asked for anything. */
-interface Unproven { readonly bytes: number; touched: number; isWriting?: boolean }
+/**
+ * One sign-in that no one has proven yet: what it takes in the store, and when its browser last
+ * asked for anything.
+ */
+interface Unproven {
+  readonly bytes: number;
+  touched: number;
+  isWriting?: boolean;
+}
 
 /** The quota of a store that tells none: etcd's own default. */
 const assumedQuota = 2 ** 31;
@@ -17,11 +24,14 @@ const sweepMs = 15_000;
 /** As many are ended in one go, so that a crowd of them does not stop everything else. */
 const most = 200;
 
-const isUnproven = (stored: Stored | undefined): boolean => stored !== undefined && stored.entry.value.includes('"phase":"LoginRequired"');
+const isUnproven = (stored: Stored | undefined): boolean =>
+  stored !== undefined && stored.entry.value.includes('"phase":"LoginRequired"');
 
 /**
- * The sign-ins that are begun and not proven, which anyone can make: all of them together have a share of the store.
- * Beyond it the ones go first that their browser has left alone for longest. Followed through the hub, on every replica.
+ * The sign-ins that are begun and not proven, which anyone can make: all of them together have a
+ * share of the store.
+ * Beyond it the ones go first that their browser has left alone for longest. Followed through the
+ * hub, on every replica.
  */
 export class UnprovenSignIns {
   readonly #on: Foundation;
@@ -33,7 +43,9 @@ export class UnprovenSignIns {
   #sweeping: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(on: Foundation) { this.#on = on }
+  constructor(on: Foundation) {
+    this.#on = on;
+  }
 
   /** Begins to follow them; gives back how to stop, before the hub does. */
   follow(): () => Promise<void> {
@@ -41,13 +53,17 @@ export class UnprovenSignIns {
     return () => this.#stop();
   }
 
-  /** Begins with what there is and follows it from there; what cannot be read now is tried again. */
+  /**
+   * Begins with what there is and follows it from there; what cannot be read now is tried again.
+   */
   async #start(): Promise<void> {
     try {
       await this.#ask();
       this.#known.clear();
       this.#bytes = 0;
-      const revision = await this.#on.store.eachPage(Interaction, (page) => { for (const entry of page) this.#first(storedOf(Interaction, entry)) });
+      const revision = await this.#on.store.eachPage(Interaction, (page) => {
+        for (const entry of page) this.#first(storedOf(Interaction, entry));
+      });
       if (this.#stopped) return;
       this.#subscription = this.#on.store.hub.subscribe(Interaction.resource, revision, {
         event: ({ before, after }) => this.#event(before, after),
@@ -66,24 +82,40 @@ export class UnprovenSignIns {
     await this.#sweeping;
   }
 
-  /** Notes that the browser of a sign-in has asked for something, and writes it down where that was not known for a third of the time it may be idle. */
+  /**
+   * Notes that the browser of a sign-in has asked for something, and writes it down where that was
+   * not known for a third of the time it may be idle.
+   */
   touch(name: string): void {
     const known = this.#known.get(name);
     const idle = this.#on.settings.limits.signInIdle;
     const now = Date.now();
-    if (!known || known.isWriting || now - known.touched < idle / 3 || now - known.touched > idle) return;
+    if (!known || known.isWriting || now - known.touched < idle / 3 || now - known.touched > idle)
+      return;
     known.isWriting = true;
-    this.#on.afterwards(() => this.#write(name, now).finally(() => { known.isWriting = false }));
+    this.#on.afterwards(() =>
+      this.#write(name, now).finally(() => {
+        known.isWriting = false;
+      }),
+    );
   }
 
   /** Ends what was left alone for too long, and what is too much; answers when that is done. */
-  sweep(): Promise<void> { return (this.#sweeping ??= this.#swept().finally(() => { this.#sweeping = undefined })) }
+  sweep(): Promise<void> {
+    return (this.#sweeping ??= this.#swept().finally(() => {
+      this.#sweeping = undefined;
+    }));
+  }
 
   /** Bytes that unproven sign-ins may take. */
-  get budget(): number { return Math.floor((this.#quota * this.#on.settings.limits.unprovenShare) / 100) }
+  get budget(): number {
+    return Math.floor((this.#quota * this.#on.settings.limits.unprovenShare) / 100);
+  }
 
   /** Bytes that they take, their two records together. */
-  get bytes(): number { return this.#bytes }
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   async #turn(): Promise<void> {
     await this.#ask();
@@ -92,7 +124,9 @@ export class UnprovenSignIns {
   }
 
   async #ask(): Promise<void> {
-    const sizes: ReadonlyMap<string, Size> = await this.#on.storage.sizes?.().catch(() => new Map<string, Size>()) ?? new Map<string, Size>();
+    const sizes: ReadonlyMap<string, Size> =
+      (await this.#on.storage.sizes?.().catch(() => new Map<string, Size>())) ??
+      new Map<string, Size>();
     const quotas = [...sizes.values()].flatMap(({ quota }) => (quota ? [quota] : []));
     this.#quota = quotas.length > 0 ? Math.min(...quotas) : assumedQuota;
   }
@@ -106,13 +140,18 @@ export class UnprovenSignIns {
   #event(before: Stored | undefined, after: Stored | undefined): void {
     const name = (after ?? before)!.name;
     const known = this.#known.get(name);
-    if (known) { this.#bytes -= known.bytes; this.#known.delete(name) }
+    if (known) {
+      this.#bytes -= known.bytes;
+      this.#known.delete(name);
+    }
     if (!after || !isUnproven(after)) return;
     this.#add(after, Date.now());
     if (this.#bytes > this.budget) this.#on.afterwards(() => this.sweep());
   }
 
-  /** The library's half holds what was asked for again: twice its length is a good guess at both. */
+  /**
+   * The library's half holds what was asked for again: twice its length is a good guess at both.
+   */
   #add(stored: Stored, touched: number): void {
     const bytes = 2 * stored.entry.value.length;
     this.#known.set(stored.name, { bytes, touched });
@@ -123,7 +162,10 @@ export class UnprovenSignIns {
     const { store } = this.#on;
     await store.change(store.systemCall(), async (tx) => {
       const held = await tx.get(Interaction, name);
-      if (held?.status.phase === 'LoginRequired') await tx.update(Interaction, name, ({ internal }) => { internal.touched = now });
+      if (held?.status.phase === 'LoginRequired')
+        await tx.update(Interaction, name, ({ internal }) => {
+          internal.touched = now;
+        });
     });
   }
 
@@ -149,7 +191,11 @@ export class UnprovenSignIns {
       if (held?.status.phase !== 'LoginRequired') return;
       const { returnTo } = held.internal;
       if (returnTo !== undefined) {
-        const uid = keys.open(objectKey(naming, name), Buffer.from(returnTo, 'base64url')).toString().split('/').at(-1)!;
+        const uid = keys
+          .open(objectKey(naming, name), Buffer.from(returnTo, 'base64url'))
+          .toString()
+          .split('/')
+          .at(-1)!;
         tx.remove(recordKeyOf('Interaction', digest(uid)));
       }
       await tx.erase(Interaction, name);

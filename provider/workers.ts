@@ -14,18 +14,28 @@ const pauses = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
 const hour = 3_600_000;
 
 /** How the library itself tells a Client, with a fresh logout token each time. */
-export type Tell = (client: string, account: string, sid: string) => Promise<'Notified' | 'Unsupported' | 'Gone'>;
+export type Tell = (
+  client: string,
+  account: string,
+  sid: string,
+) => Promise<'Notified' | 'Unsupported' | 'Gone'>;
 
-/** Tells Clients that a session ended: again after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly for a day (`provider.md` 12). */
+/**
+ * Tells Clients that a session ended: again after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly for
+ * a day (`provider.md` 12).
+ */
 export function logoutWorker(on: Foundation, tell: Tell): Worker {
   return {
-    name: 'logout', delivery: 'AtLeastOnce', parallel: 8,
+    name: 'logout',
+    delivery: 'AtLeastOnce',
+    parallel: 8,
     async run(payload, row): Promise<Outcome> {
       const notice = payload as Notice;
       const told = await attempt(() => tell(notice.client, notice.account, notice.sid));
       on.count(told === undefined ? 'backchannel.error' : 'backchannel.success');
       // An attempt without an answer may have arrived all the same.
-      if (told === undefined || told === 'Notified') await discloseLogout(on, notice.account, notice.client, ['sub', 'sid']);
+      if (told === undefined || told === 'Notified')
+        await discloseLogout(on, notice.account, notice.client, ['sub', 'sid']);
       const notBefore = Date.now() + (pauses[row.attempt - 1] ?? hour);
       if (told === undefined && notBefore < row.until - lateBy) return { done: false, notBefore };
       await noteState(on, notice, told === undefined || told === 'Gone' ? 'GaveUp' : told);
@@ -42,7 +52,10 @@ async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Writes what became of one Client. Where nobody is left to be told the Session goes, in a commit of its own: whoever watches it has read the outcome by then. */
+/**
+ * Writes what became of one Client. Where nobody is left to be told the Session goes, in a commit
+ * of its own: whoever watches it has read the outcome by then.
+ */
 async function noteState(on: Foundation, notice: Notice, state: State): Promise<void> {
   const key = objectKey(Session, notice.session);
   for (;;) {
@@ -51,34 +64,55 @@ async function noteState(on: Foundation, notice: Notice, state: State): Promise<
     if (!stored || !clients) return;
     const noted = clients.every((one) => one.name !== notice.client || one.state === state);
     if (noted && clients.some((one) => one.state === 'Retrying')) return;
-    await on.store.commit([noted ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] } : await notedOf(on, notice, state)]);
+    await on.store.commit([
+      noted
+        ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] }
+        : await notedOf(on, notice, state),
+    ]);
   }
 }
 
-const notedOf = (on: Foundation, { session, client }: Notice, state: State): Promise<Part> => on.store.stage(Session, session, (old) => {
-  if (!old?.status.signOut) return 'leave';
-  const clients = old.status.signOut.clients.map((one) => (one.name === client ? { ...one, state } : one));
-  return { ...old, status: { ...old.status, signOut: { clients } } };
-});
+const notedOf = (on: Foundation, { session, client }: Notice, state: State): Promise<Part> =>
+  on.store.stage(Session, session, (old) => {
+    if (!old?.status.signOut) return 'leave';
+    const clients = old.status.signOut.clients.map((one) =>
+      one.name === client ? { ...one, state } : one,
+    );
+    return { ...old, status: { ...old.status, signOut: { clients } } };
+  });
 
-/** Clears up after dead Grants: what was issued under them, copies that did not fit into a commit, notices likewise. */
+/**
+ * Clears up after dead Grants: what was issued under them, copies that did not fit into a commit,
+ * notices likewise.
+ */
 export function grantsWorker(on: Foundation): Worker {
   return {
-    name: 'grants', delivery: 'AtLeastOnce', parallel: 4,
+    name: 'grants',
+    delivery: 'AtLeastOnce',
+    parallel: 4,
     async run(payload): Promise<Outcome> {
       const { grants = [], copies = [], notices = [] } = payload as Cleanup;
       for (const hashed of grants) await revokeGrant(on, hashed);
       for (const grant of copies) await revokeOutdated(on, grant);
-      for (const notice of notices) await on.store.commit([{ checks: [], writes: [noticeRow(on, notice)] }]);
+      for (const notice of notices)
+        await on.store.commit([{ checks: [], writes: [noticeRow(on, notice)] }]);
       return { done: true };
     },
   };
 }
 
-/** Replaces what the library does at its own sign-out page by an entry in the queue, and keeps the original for the queue. */
-export function queueLogouts(provider: Provider, queue: (client: string, account: string, sid: string) => void): Tell {
+/**
+ * Replaces what the library does at its own sign-out page by an entry in the queue, and keeps the
+ * original for the queue.
+ */
+export function queueLogouts(
+  provider: Provider,
+  queue: (client: string, account: string, sid: string) => void,
+): Tell {
   const original = provider.Client.prototype.backchannelLogout;
-  provider.Client.prototype.backchannelLogout = async function append(sub, sid) { queue(this.clientId, sub, sid) };
+  provider.Client.prototype.backchannelLogout = async function append(sub, sid) {
+    queue(this.clientId, sub, sid);
+  };
   return async (name, account, sid) => {
     const client = await provider.Client.find(name);
     if (!client) return 'Gone';

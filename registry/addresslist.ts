@@ -13,5 +13,7 @@ export class AddressList {
   }
 
   /** Whether an address is in one of them. */
-  has(address: string): boolean { return this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }
+  has(address: string): boolean {
+    return this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
 }

@@ -1,12 +1,33 @@
 import type { Write } from '../storage/storage.js';
 
-/** Deletes that a store takes which has no room left, in place of what else would have been written, and what is done once they are made (`operations.md` 1). */
-export interface Bare { readonly writes: readonly Write[]; made?(): void }
+/**
+ * Deletes that a store takes which has no room left, in place of what else would have been written,
+ * and what is done once they are made (`operations.md` 1).
+ */
+export interface Bare {
+  readonly writes: readonly Write[];
+  made?(): void;
+}
 
-/** What is left of several pieces of a commit in a store without room: their deletes, where each can do with those; else nothing. Where a piece does not say, it can if it deletes alone. */
-export function bareOf(parts: readonly { readonly writes: readonly Write[]; readonly bare?: Bare }[]): Bare | undefined {
-  const bares = parts.map(({ writes, bare }) => bare ?? (writes.every((write) => 'delete' in write) ? { writes } : undefined));
+/**
+ * What is left of several pieces of a commit in a store without room: their deletes, where each can
+ * do with those; else nothing. Where a piece does not say, it can if it deletes alone.
+ */
+export function bareOf(
+  parts: readonly { readonly writes: readonly Write[]; readonly bare?: Bare }[],
+): Bare | undefined {
+  const bares = parts.map(
+    ({ writes, bare }) =>
+      bare ?? (writes.every((write) => 'delete' in write) ? { writes } : undefined),
+  );
   if (!bares.every((one) => one !== undefined)) return undefined;
   const writes = bares.flatMap((one) => one.writes);
-  return writes.length > 0 ? { writes, made() { for (const one of bares) one.made?.() } } : undefined;
+  return writes.length > 0
+    ? {
+        writes,
+        made() {
+          for (const one of bares) one.made?.();
+        },
+      }
+    : undefined;
 }

@@ -5,7 +5,13 @@ export type Caller =
   | { readonly type: 'Browser'; readonly interaction: string }
   | AccountCaller
   /** A user of a cluster, vouched for by its front proxy. */
-  | { readonly type: 'Machine'; readonly user: string; readonly groups: readonly string[]; readonly uid?: string; readonly extra?: Readonly<Record<string, readonly string[]>> }
+  | {
+      readonly type: 'Machine';
+      readonly user: string;
+      readonly groups: readonly string[];
+      readonly uid?: string;
+      readonly extra?: Readonly<Record<string, readonly string[]>>;
+    }
   | { readonly type: 'Client'; readonly client: string }
   /** This service itself: workers, manifests, the provider. */
   | { readonly type: 'System' };

@@ -7,13 +7,26 @@ import type { Log } from './observe.js';
 export const clocksPrefix = 'meta/clocks/';
 const bounds = { beat: 5_000, silent: 30_000, retry: 1_000, remembered: 4, apart: 5_000 };
 
-/** What another replica said lately: by how much this clock was ahead of it each time, in milliseconds, and when it was last heard, by the monotonic clock. */
-interface Peer { ahead: number[]; heard: number }
+/**
+ * What another replica said lately: by how much this clock was ahead of it each time, in
+ * milliseconds, and when it was last heard, by the monotonic clock.
+ */
+interface Peer {
+  ahead: number[];
+  heard: number;
+}
 
 /** What may differ in tests. */
-interface ClocksOptions { readonly beat?: number; readonly now?: () => number; /** What this replica's keys are known by, written beside its time. */ readonly keys?: () => KeyIDs }
+interface ClocksOptions {
+  readonly beat?: number;
+  readonly now?: () => number /** What this replica's keys are known by, written beside its time. */;
+  readonly keys?: () => KeyIDs;
+}
 
-/** The clocks of the other replicas as seen in the store: each writes its own time there, and whoever hears of it compares (`operations.md` 4). */
+/**
+ * The clocks of the other replicas as seen in the store: each writes its own time there, and
+ * whoever hears of it compares (`operations.md` 4).
+ */
 export class Clocks {
   readonly #storage: Storage;
   readonly #log: Log;
@@ -27,7 +40,11 @@ export class Clocks {
   #running: Promise<unknown> = Promise.resolve();
   #beating: Promise<unknown> = Promise.resolve();
 
-  constructor(storage: Storage, log: Log, { beat = bounds.beat, now = Date.now, keys }: ClocksOptions = {}) {
+  constructor(
+    storage: Storage,
+    log: Log,
+    { beat = bounds.beat, now = Date.now, keys }: ClocksOptions = {},
+  ) {
     this.#storage = storage;
     this.#log = log;
     this.#beat = beat;
@@ -43,34 +60,62 @@ export class Clocks {
   }
 
   /** Resolves when the others can read what was written last, or it could not be written. */
-  async written(): Promise<void> { await this.#beating }
+  async written(): Promise<void> {
+    await this.#beating;
+  }
 
   /** Stops, and takes back what it wrote. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearInterval(this.#timer);
     await this.#beating;
-    await this.#storage.commit([], [{ delete: this.#key }]).catch(() => { /* it expires */ });
+    await this.#storage.commit([], [{ delete: this.#key }]).catch(() => {
+      /* it expires */
+    });
     await this.#running;
   }
 
-  /** Seconds by which this clock is ahead of the others' (negative: behind): the middle one of those heard lately, of two in the middle the nearer; 0 where there are none. */
+  /**
+   * Seconds by which this clock is ahead of the others' (negative: behind): the middle one of those
+   * heard lately, of two in the middle the nearer; 0 where there are none.
+   */
   get skew(): number {
     const now = performance.now();
-    for (const [key, { heard }] of this.#peers) if (now - heard > bounds.silent) this.#peers.delete(key);
-    const ahead = [...this.#peers.values()].map((peer) => Math.min(...peer.ahead)).sort((a, b) => Math.abs(a) - Math.abs(b));
+    for (const [key, { heard }] of this.#peers)
+      if (now - heard > bounds.silent) this.#peers.delete(key);
+    const ahead = [...this.#peers.values()]
+      .map((peer) => Math.min(...peer.ahead))
+      .sort((a, b) => Math.abs(a) - Math.abs(b));
     return ahead.length === 0 ? 0 : ahead[(ahead.length - 1) >> 1]! / 1000;
   }
 
   /** How many other replicas were heard lately. */
-  get peers(): number { return this.#peers.size }
+  get peers(): number {
+    return this.#peers.size;
+  }
 
   /** Throws where this clock and those of most others are more than five seconds apart. */
-  check(): void { if (Math.abs(this.skew) * 1000 > bounds.apart) throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas'`) }
+  check(): void {
+    if (Math.abs(this.skew) * 1000 > bounds.apart)
+      throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas'`);
+  }
 
   #tell(): void {
     const time = this.#now();
-    this.#beating = this.#storage.commit([], [{ put: this.#key, value: Buffer.from(JSON.stringify({ time, keys: this.#keys?.() })), expires: time + bounds.silent }]).catch(() => { /* the next one, or readiness, tells */ });
+    this.#beating = this.#storage
+      .commit(
+        [],
+        [
+          {
+            put: this.#key,
+            value: Buffer.from(JSON.stringify({ time, keys: this.#keys?.() })),
+            expires: time + bounds.silent,
+          },
+        ],
+      )
+      .catch(() => {
+        /* the next one, or readiness, tells */
+      });
   }
 
   async #follow(): Promise<void> {
@@ -78,7 +123,8 @@ export class Clocks {
     while (!signal.aborted) {
       try {
         const { revision } = await this.#storage.list(under(clocksPrefix), { limit: 1 });
-        for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal)) for (const { key, entry } of changes) this.#heard(key, entry?.value);
+        for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal))
+          for (const { key, entry } of changes) this.#heard(key, entry?.value);
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on the clocks of other replicas was interrupted');
       }
@@ -86,7 +132,9 @@ export class Clocks {
     }
   }
 
-  /** A time that was long on its way only seems further behind: of the last few the least counts. */
+  /**
+   * A time that was long on its way only seems further behind: of the last few the least counts.
+   */
   #heard(key: string, value: Buffer | undefined): void {
     if (key === this.#key) return;
     if (!value) return void this.#peers.delete(key);

@@ -12,10 +12,17 @@ interface Fault {
 /** The most faults that one answer names. */
 const most = 32;
 
-/** What a validator found, in words: the first fault of each field, with paths below `at`. Of a choice between types, the choice. */
+/**
+ * What a validator found, in words: the first fault of each field, with paths below `at`. Of a
+ * choice between types, the choice.
+ */
 export function causesOf(errors: readonly Fault[], at: string): Cause[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf');
-  const told = errors.filter(({ schemaPath, keyword }) => keyword === 'anyOf' || !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)));
+  const told = errors.filter(
+    ({ schemaPath, keyword }) =>
+      keyword === 'anyOf' ||
+      !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)),
+  );
   const causes = new Map<string, Cause>();
   for (const error of told) {
     const cause = error.keyword === 'anyOf' ? choiceCause(error, errors, at) : causeOf(error, at);
@@ -25,48 +32,133 @@ export function causesOf(errors: readonly Fault[], at: string): Cause[] {
 }
 
 const pathOf = (at: string, pointer: string): string =>
-  at + pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? `[${part}]` : /[./]/.test(part) ? `[${part}]` : `.${part}`)).join('');
+  at +
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) =>
+      /^\d+$/.test(part) ? `[${part}]` : /[./]/.test(part) ? `[${part}]` : `.${part}`,
+    )
+    .join('');
 
 const types: Readonly<Record<string, string>> = {
-  string: 'text', number: 'a number', integer: 'a whole number', boolean: 'true or false', array: 'a list', object: 'an object', null: 'null',
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
 };
 
-const typeWords = (type: unknown): string => [type].flat().map((one) => types[String(one)] ?? String(one)).join(' or ');
+const typeWords = (type: unknown): string =>
+  [type]
+    .flat()
+    .map((one) => types[String(one)] ?? String(one))
+    .join(' or ');
 
-const formats: Readonly<Record<string, string>> = { 'date-time': 'a time such as 2030-01-31T12:00:00Z' };
+const formats: Readonly<Record<string, string>> = {
+  'date-time': 'a time such as 2030-01-31T12:00:00Z',
+};
 
 function choiceCause(choice: Fault, errors: readonly Fault[], at: string): Cause {
-  const offered = errors.filter(({ keyword, instancePath, schemaPath }) => keyword === 'type' && instancePath === choice.instancePath && schemaPath.startsWith(`${choice.schemaPath}/`));
-  const words = offered.map(({ params }) => typeWords((params as { type: unknown }).type)).join(', or ');
-  return { reason: 'FieldValueTypeInvalid', field: pathOf(at, choice.instancePath), message: `Invalid value: must be ${words || 'of another form'}` };
+  const offered = errors.filter(
+    ({ keyword, instancePath, schemaPath }) =>
+      keyword === 'type' &&
+      instancePath === choice.instancePath &&
+      schemaPath.startsWith(`${choice.schemaPath}/`),
+  );
+  const words = offered
+    .map(({ params }) => typeWords((params as { type: unknown }).type))
+    .join(', or ');
+  return {
+    reason: 'FieldValueTypeInvalid',
+    field: pathOf(at, choice.instancePath),
+    message: `Invalid value: must be ${words || 'of another form'}`,
+  };
 }
 
-const quoted = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(', ');
+const quoted = (values: readonly unknown[]): string =>
+  values.map((value) => JSON.stringify(value)).join(', ');
 
 /** One fault; nothing of it shows the value, which may be a secret. */
 function causeOf({ keyword, instancePath, params }: Fault, at: string): Cause {
   const field = pathOf(at, instancePath);
   const limit = Number(params.limit);
-  const invalid = (words: string): Cause => ({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${words}` });
+  const invalid = (words: string): Cause => ({
+    reason: 'FieldValueInvalid',
+    field,
+    message: `Invalid value: ${words}`,
+  });
   switch (keyword) {
-    case 'required': return { reason: 'FieldValueRequired', field: `${field}.${params.missingProperty}`, message: 'Required value' };
-    case 'discriminator': return { reason: params.tagValue === undefined ? 'FieldValueRequired' : 'FieldValueNotSupported', field: `${field}.${params.tag}`, message: params.tagValue === undefined ? 'Required value' : 'Unsupported value' };
-    case 'additionalProperties': return { reason: 'FieldValueForbidden', field: `${field}.${params.additionalProperty}`, message: 'Forbidden: unknown field' };
-    case 'enum': return { reason: 'FieldValueNotSupported', field, message: `Unsupported value: supported values: ${quoted(params.allowedValues as unknown[])}` };
-    case 'const': return { reason: 'FieldValueNotSupported', field, message: `Unsupported value: supported values: ${quoted([params.allowedValue])}` };
-    case 'type': return { reason: 'FieldValueTypeInvalid', field, message: `Invalid value: must be ${typeWords(params.type)}` };
-    case 'maxLength': return { reason: 'FieldValueTooLong', field, message: `Too long: may not be more than ${limit} characters` };
-    case 'minLength': return invalid(limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`);
-    case 'maxItems': return { reason: 'FieldValueTooMany', field, message: `Too many: must have at most ${limit} items` };
-    case 'minItems': return invalid(limit === 1 ? 'must not be empty' : `must have at least ${limit} items`);
-    case 'minimum': return invalid(`must be at least ${limit}`);
-    case 'maximum': return invalid(`must be at most ${limit}`);
-    case 'exclusiveMinimum': return invalid(`must be more than ${limit}`);
-    case 'exclusiveMaximum': return invalid(`must be less than ${limit}`);
-    case 'pattern': return invalid(wordsOf(String(params.pattern)) ?? 'must be of another form');
-    case 'format': return invalid(`must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`);
-    case 'propertyNames': return invalid('has a key of another form');
-    default: return invalid('must be of another form');
+    case 'required':
+      return {
+        reason: 'FieldValueRequired',
+        field: `${field}.${params.missingProperty}`,
+        message: 'Required value',
+      };
+    case 'discriminator':
+      return {
+        reason: params.tagValue === undefined ? 'FieldValueRequired' : 'FieldValueNotSupported',
+        field: `${field}.${params.tag}`,
+        message: params.tagValue === undefined ? 'Required value' : 'Unsupported value',
+      };
+    case 'additionalProperties':
+      return {
+        reason: 'FieldValueForbidden',
+        field: `${field}.${params.additionalProperty}`,
+        message: 'Forbidden: unknown field',
+      };
+    case 'enum':
+      return {
+        reason: 'FieldValueNotSupported',
+        field,
+        message: `Unsupported value: supported values: ${quoted(params.allowedValues as unknown[])}`,
+      };
+    case 'const':
+      return {
+        reason: 'FieldValueNotSupported',
+        field,
+        message: `Unsupported value: supported values: ${quoted([params.allowedValue])}`,
+      };
+    case 'type':
+      return {
+        reason: 'FieldValueTypeInvalid',
+        field,
+        message: `Invalid value: must be ${typeWords(params.type)}`,
+      };
+    case 'maxLength':
+      return {
+        reason: 'FieldValueTooLong',
+        field,
+        message: `Too long: may not be more than ${limit} characters`,
+      };
+    case 'minLength':
+      return invalid(limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`);
+    case 'maxItems':
+      return {
+        reason: 'FieldValueTooMany',
+        field,
+        message: `Too many: must have at most ${limit} items`,
+      };
+    case 'minItems':
+      return invalid(limit === 1 ? 'must not be empty' : `must have at least ${limit} items`);
+    case 'minimum':
+      return invalid(`must be at least ${limit}`);
+    case 'maximum':
+      return invalid(`must be at most ${limit}`);
+    case 'exclusiveMinimum':
+      return invalid(`must be more than ${limit}`);
+    case 'exclusiveMaximum':
+      return invalid(`must be less than ${limit}`);
+    case 'pattern':
+      return invalid(wordsOf(String(params.pattern)) ?? 'must be of another form');
+    case 'format':
+      return invalid(`must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`);
+    case 'propertyNames':
+      return invalid('has a key of another form');
+    default:
+      return invalid('must be of another form');
   }
 }

@@ -1,9 +1,13 @@
 import { TooLarge, Unavailable, Unknown } from '../storage/storage.js';
 import { internalError, timeout, unavailable } from './status.js';
 
-/** Storage's own errors as Status errors: nothing written 503, perhaps written 504; anything else as it was. */
+/**
+ * Storage's own errors as Status errors: nothing written 503, perhaps written 504; anything else as
+ * it was.
+ */
 export function inStatus(error: unknown): unknown {
-  if (error instanceof Unavailable) return unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
+  if (error instanceof Unavailable)
+    return unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
   if (error instanceof Unknown) return timeout('it is not known whether the change was made');
   return error instanceof TooLarge ? internalError() : error;
 }

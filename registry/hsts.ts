@@ -1,2 +1,6 @@
-/** Two years of https alone, without subdomains, which are not ours to speak for; nothing where the base URL is http (`security.md` 1.7). */
-export const hsts = (baseURL: string): readonly string[] => (baseURL.startsWith('https:') ? ['Strict-Transport-Security', 'max-age=63072000'] : []);
+/**
+ * Two years of https alone, without subdomains, which are not ours to speak for; nothing where the
+ * base URL is http (`security.md` 1.7).
+ */
+export const hsts = (baseURL: string): readonly string[] =>
+  baseURL.startsWith('https:') ? ['Strict-Transport-Security', 'max-age=63072000'] : [];

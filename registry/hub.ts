@@ -1,10 +1,19 @@
-import { Compacted, type Batch, type Change, type Revision, type Storage } from '../storage/storage.js';
+import {
+  Compacted,
+  type Batch,
+  type Change,
+  type Revision,
+  type Storage,
+} from '../storage/storage.js';
 import type { AnyKind } from './kind.js';
 import type { Log } from './observe.js';
 import { Ring } from './ring.js';
 import { storedOf, type Stored } from './stored.js';
 
-/** So many views of one event are remembered: those of tables are new ones every second, since ages move. */
+/**
+ * So many views of one event are remembered: those of tables are new ones every second, since ages
+ * move.
+ */
 const views = 8;
 
 /** One change of one object, decoded and encoded at most once however many watch it. */
@@ -22,9 +31,14 @@ export class HubEvent {
   }
 
   /** Bytes held by it. */
-  get size(): number { return sizeOf(this.after) + sizeOf(this.before) }
+  get size(): number {
+    return sizeOf(this.after) + sizeOf(this.before);
+  }
 
-  /** What one view makes of this event, by the first that asks; a few views are kept, the oldest makes room. */
+  /**
+   * What one view makes of this event, by the first that asks; a few views are kept, the oldest
+   * makes room.
+   */
   shared<T>(view: string, make: () => T): T {
     const known = this.#shared.get(view) as T | undefined;
     if (known !== undefined) return known;
@@ -40,7 +54,10 @@ const sizeOf = (stored: Stored | undefined): number => stored?.entry.value.lengt
 /** What is told of each change; none of it may throw. */
 interface Subscriber {
   event(event: HubEvent): void;
-  /** Resolves once it can take more of what lies behind the present: it is told that in parts, as fast as it takes them. */
+  /**
+   * Resolves once it can take more of what lies behind the present: it is told that in parts, as
+   * fast as it takes them.
+   */
   ready?(): Promise<void>;
   /** No more will come: the history needed is gone, or the hub stops. */
   end(why: 'Compacted' | 'Stopped'): void;
@@ -53,14 +70,29 @@ export interface Subscription {
   leave(): void;
 }
 
-interface Live { subscriber: Subscriber; from: Revision }
-interface Joining { resource: string; subscriber: Subscriber; reached: Revision; joined: boolean; signal: AbortSignal }
-interface Cached { stored: Stored | undefined; revision: Revision }
+interface Live {
+  subscriber: Subscriber;
+  from: Revision;
+}
+interface Joining {
+  resource: string;
+  subscriber: Subscriber;
+  reached: Revision;
+  joined: boolean;
+  signal: AbortSignal;
+}
+interface Cached {
+  stored: Stored | undefined;
+  revision: Revision;
+}
 
 const cacheMost = { objects: 100_000, bytes: 64 << 20 };
 const silence = { unused: 2_000, unready: 10_000 };
 
-/** One upstream watch per replica, feeding every watcher and every coherent cache (`performance.md` 3, lever 4). */
+/**
+ * One upstream watch per replica, feeding every watcher and every coherent cache (`performance.md`
+ * 3, lever 4).
+ */
 export class Hub {
   readonly #storage: Storage;
   readonly #kinds: ReadonlyMap<string, AnyKind>;
@@ -86,16 +118,31 @@ export class Hub {
   }
 
   /** Everything up to here has been heard. */
-  get revision(): Revision { return this.#revision }
+  get revision(): Revision {
+    return this.#revision;
+  }
 
-  /** Milliseconds since the moment of which it is certain that everything written before it has been heard, by the monotonic clock. */
-  get silentFor(): number { return performance.now() - this.#heard }
+  /**
+   * Milliseconds since the moment of which it is certain that everything written before it has been
+   * heard, by the monotonic clock.
+   */
+  get silentFor(): number {
+    return performance.now() - this.#heard;
+  }
 
-  /** How many are told of changes now, apart from those who are still being told what lies behind. */
-  get watchers(): number { let all = 0; for (const set of this.#live.values()) all += set.size; return all }
+  /**
+   * How many are told of changes now, apart from those who are still being told what lies behind.
+   */
+  get watchers(): number {
+    let all = 0;
+    for (const set of this.#live.values()) all += set.size;
+    return all;
+  }
 
   /** Whether the hub heard from the store recently enough to be ready. */
-  get ready(): boolean { return this.silentFor < silence.unready }
+  get ready(): boolean {
+    return this.silentFor < silence.unready;
+  }
 
   /** Begins at the store's present revision; resolves once caught up. */
   async start(): Promise<void> {
@@ -114,20 +161,38 @@ export class Hub {
     const leave = new AbortController();
     const reader = { resource, subscriber, reached: from, joined: false, signal: leave.signal };
     if (from < this.#ring.from || !this.#join(reader)) void this.#catchUp(reader);
-    return { position: () => (reader.joined ? Math.max(reader.reached, this.#revision) : reader.reached), leave: () => leave.abort() };
+    return {
+      position: () => (reader.joined ? Math.max(reader.reached, this.#revision) : reader.reached),
+      leave: () => leave.abort(),
+    };
   }
 
-  /** Resolves when everything up to `revision` was heard, or with false when `milliseconds` passed first. */
+  /**
+   * Resolves when everything up to `revision` was heard, or with false when `milliseconds` passed
+   * first.
+   */
   async reached(revision: Revision, milliseconds: number): Promise<boolean> {
     if (this.#revision >= revision) return true;
     return new Promise((resolve) => {
-      const waiting = { revision, resolve: () => { clearTimeout(timer); resolve(true) } };
-      const timer = setTimeout(() => { this.#waiting = this.#waiting.filter((one) => one !== waiting); resolve(false) }, milliseconds);
+      const waiting = {
+        revision,
+        resolve: () => {
+          clearTimeout(timer);
+          resolve(true);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        resolve(false);
+      }, milliseconds);
       this.#waiting.push(waiting);
     });
   }
 
-  /** The object under `key` as of a moment ago, from memory where that can be trusted, else from the store. */
+  /**
+   * The object under `key` as of a moment ago, from memory where that can be trusted, else from the
+   * store.
+   */
   async cached(kind: AnyKind, key: string): Promise<Stored | undefined> {
     const held = this.held(key);
     return held ? held.stored : this.#read(kind, key);
@@ -139,23 +204,39 @@ export class Hub {
     return held && this.silentFor < silence.unused && this.#trusted(key) ? held : undefined;
   }
 
-  /** After a commit of this replica: the cache waits for it to come back before it is trusted for these keys again. */
+  /**
+   * After a commit of this replica: the cache waits for it to come back before it is trusted for
+   * these keys again.
+   */
   committed(keys: readonly string[], revision: Revision): void {
     if (revision <= this.#revision) return;
-    for (const key of keys) if (key.startsWith('objects/')) {
-      this.#barriers.set(key, revision);
-      this.#committed.set(key.split('/', 2)[1]!, revision);
-    }
+    for (const key of keys)
+      if (key.startsWith('objects/')) {
+        this.#barriers.set(key, revision);
+        this.#committed.set(key.split('/', 2)[1]!, revision);
+      }
   }
 
-  /** Tells of every change of an object as it is heard, and of nothing that was before; `hear` may not throw. */
-  tell(hear: (change: Change) => void): void { this.#hearing.push(hear) }
+  /**
+   * Tells of every change of an object as it is heard, and of nothing that was before; `hear` may
+   * not throw.
+   */
+  tell(hear: (change: Change) => void): void {
+    this.#hearing.push(hear);
+  }
 
   /** The last commit of this replica that wrote to `resource` before it was heard of, or 0. */
-  committedTo(resource: string): Revision { return this.#committed.get(resource) ?? 0 }
+  committedTo(resource: string): Revision {
+    return this.#committed.get(resource) ?? 0;
+  }
 
-  /** Whether what was heard of `resource` can be trusted: something was heard lately, and everything this replica wrote to it. */
-  trusts(resource: string): boolean { return this.silentFor < silence.unused && this.committedTo(resource) <= this.#revision }
+  /**
+   * Whether what was heard of `resource` can be trusted: something was heard lately, and everything
+   * this replica wrote to it.
+   */
+  trusts(resource: string): boolean {
+    return this.silentFor < silence.unused && this.committedTo(resource) <= this.#revision;
+  }
 
   #trusted(key: string): boolean {
     if (this.#barriers.size === 0) return true;
@@ -181,7 +262,10 @@ export class Hub {
     }
   }
 
-  /** Holds one object in memory, and lets go of the oldest held while there are too many or too large ones. */
+  /**
+   * Holds one object in memory, and lets go of the oldest held while there are too many or too
+   * large ones.
+   */
   #keep(key: string, held: Cached): void {
     this.#cachedBytes += sizeOf(held.stored) - sizeOf(this.#cache.get(key)?.stored);
     this.#cache.set(key, held);
@@ -220,16 +304,21 @@ export class Hub {
 
   async #startOver(): Promise<void> {
     this.#endAll('Compacted');
-    await this.#restart().catch((error) => this.#log.warn({ err: error }, 'the store did not say where it stands'));
+    await this.#restart().catch((error) =>
+      this.#log.warn({ err: error }, 'the store did not say where it stands'),
+    );
   }
 
   #take({ revision, changes, asOf = performance.now() }: Batch): void {
     for (const change of changes) this.#one(change, revision);
     this.#revision = Math.max(this.#revision, revision);
     this.#heard = Math.max(this.#heard, asOf);
-    if (this.#barriers.size > 0) for (const [key, barrier] of this.#barriers) if (barrier <= this.#revision) this.#barriers.delete(key);
+    if (this.#barriers.size > 0)
+      for (const [key, barrier] of this.#barriers)
+        if (barrier <= this.#revision) this.#barriers.delete(key);
     const due = this.#waiting.filter((one) => one.revision <= this.#revision);
-    if (due.length > 0) this.#waiting = this.#waiting.filter((one) => one.revision > this.#revision);
+    if (due.length > 0)
+      this.#waiting = this.#waiting.filter((one) => one.revision > this.#revision);
     for (const one of due) one.resolve();
   }
 
@@ -244,10 +333,14 @@ export class Hub {
     const held = this.#cache.get(change.key);
     if (held && held.revision < revision) this.#keep(change.key, { stored: event.after, revision });
     this.#ring.add(resource, event);
-    for (const { subscriber, from } of this.#live.get(resource) ?? []) if (revision > from) subscriber.event(event);
+    for (const { subscriber, from } of this.#live.get(resource) ?? [])
+      if (revision > from) subscriber.event(event);
   }
 
-  /** Tells what the ring has for a reader; with the last part of it, it is among those who are told at once, and this answers true. */
+  /**
+   * Tells what the ring has for a reader; with the last part of it, it is among those who are told
+   * at once, and this answers true.
+   */
   #join(reader: Joining): boolean {
     const { resource, subscriber, signal } = reader;
     const { events, more } = this.#ring.behind(resource, reader.reached);
@@ -261,12 +354,15 @@ export class Hub {
     return (reader.joined = true);
   }
 
-  /** A reader that is far behind: from the store's own history until the ring covers it, then from the ring, and never faster than it takes it. */
+  /**
+   * A reader that is far behind: from the store's own history until the ring covers it, then from
+   * the ring, and never faster than it takes it.
+   */
   async #catchUp(reader: Joining): Promise<void> {
     const { subscriber, signal } = reader;
     const ended = AbortSignal.any([signal, this.#stop.signal]);
     try {
-      for (let goesOn = true; goesOn && !ended.aborted;) {
+      for (let goesOn = true; goesOn && !ended.aborted; ) {
         await subscriber.ready?.();
         if (ended.aborted) break;
         if (reader.reached < this.#ring.from) goesOn = await this.#replay(reader, ended);
@@ -278,12 +374,16 @@ export class Hub {
     }
   }
 
-  /** What the store has of what is older than the ring; false where the store tells no more before that. */
+  /**
+   * What the store has of what is older than the ring; false where the store tells no more before
+   * that.
+   */
   async #replay(reader: Joining, ended: AbortSignal): Promise<boolean> {
     const { resource, subscriber } = reader;
     const kind = this.#kinds.get(resource)!;
     for await (const batch of this.#storage.watch(`objects/${resource}/`, reader.reached, ended)) {
-      for (const change of batch.changes) subscriber.event(new HubEvent(kind, change, batch.revision));
+      for (const change of batch.changes)
+        subscriber.event(new HubEvent(kind, change, batch.revision));
       reader.reached = batch.revision;
       await subscriber.ready?.();
       if (reader.reached >= this.#ring.from) return true;

@@ -1,9 +1,28 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, createPrivateKey, createSecretKey, generateKeyPairSync, hash, hkdfSync, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createSecretKey,
+  generateKeyPairSync,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+  type KeyObject,
+} from 'node:crypto';
 import { z } from 'zod';
 
-const secret = z.string().regex(/^[A-Za-z0-9_-]{43,}$/).describe('256 random bits, base64url.');
+const secret = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{43,}$/)
+  .describe('256 random bits, base64url.');
 
-/** The keys file: ordered, the first of its kind signs or seals, all verify or open (`operations.md` 2). */
+/**
+ * The keys file: ordered, the first of its kind signs or seals, all verify or open (`operations.md`
+ * 2).
+ */
 export const KeysFile = z.object({
   cookies: z.array(secret).min(1),
   sealing: z.array(secret).min(1),
@@ -11,7 +30,12 @@ export const KeysFile = z.object({
   pairwise: secret,
   dpopNonce: secret,
   signing: z.array(z.record(z.string(), z.unknown())).min(2),
-  unused: z.boolean().optional().describe('Whether the last of each sort were added and are still to come first; files of before do not say.'),
+  unused: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the last of each sort were added and are still to come first; files of before do not say.',
+    ),
 });
 export type KeysFile = z.infer<typeof KeysFile>;
 
@@ -22,23 +46,37 @@ const random = (): string => randomBytes(32).toString('base64url');
 /** RFC 7638 thumbprint of an EC or RSA key, base64url. */
 export function thumbprint(jwk: Record<string, unknown>): string {
   const members = jwk.kty === 'EC' ? ['crv', 'kty', 'x', 'y'] : ['e', 'kty', 'n'];
-  return createHash('sha256').update(JSON.stringify(Object.fromEntries(members.map((name) => [name, jwk[name]])))).digest('base64url');
+  return createHash('sha256')
+    .update(JSON.stringify(Object.fromEntries(members.map((name) => [name, jwk[name]]))))
+    .digest('base64url');
 }
 
 function signingKey(alg: 'ES256' | 'RS256'): Record<string, unknown> {
-  const pair = alg === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
+  const pair =
+    alg === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 3072 });
   const jwk = { ...pair.privateKey.export({ format: 'jwk' }) } as Record<string, unknown>;
   return { ...jwk, alg, use: 'sig', kid: thumbprint(jwk) };
 }
 
 /** New keys, as `vestibule keys new` writes them. */
 export const newKeys = (): KeysFile => ({
-  cookies: [random()], sealing: [random()], hmac: [random()], pairwise: random(), dpopNonce: random(),
+  cookies: [random()],
+  sealing: [random()],
+  hmac: [random()],
+  pairwise: random(),
+  dpopNonce: random(),
   signing: [signingKey('ES256'), signingKey('RS256')],
 });
 
-/** What the keys of each sort are known by, where a key itself must not be told: hashes of secrets of 256 bits, thumbprints of those that sign. */
-export type KeyIDs = Readonly<Record<'cookies' | 'hmac' | 'sealing' | 'signing', readonly string[]>>;
+/**
+ * What the keys of each sort are known by, where a key itself must not be told: hashes of secrets
+ * of 256 bits, thumbprints of those that sign.
+ */
+export type KeyIDs = Readonly<
+  Record<'cookies' | 'hmac' | 'sealing' | 'signing', readonly string[]>
+>;
 type Sort = keyof KeyIDs;
 
 /** Every sort of keys that a rotation changes. */
@@ -61,17 +99,38 @@ interface Ready {
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
 
 function idsOf({ cookies, hmac, sealing, signing }: KeysFile): KeyIDs {
-  const ids = (sort: string, keys: readonly string[]): string[] => keys.map((text) => hash('sha256', `vestibule key id\0${sort}\0${text}`, 'base64url').slice(0, 22));
-  return { cookies: ids('cookies', cookies), hmac: ids('hmac', hmac), sealing: ids('sealing', sealing), signing: signing.map(thumbprint) };
+  const ids = (sort: string, keys: readonly string[]): string[] =>
+    keys.map((text) =>
+      hash('sha256', `vestibule key id\0${sort}\0${text}`, 'base64url').slice(0, 22),
+    );
+  return {
+    cookies: ids('cookies', cookies),
+    hmac: ids('hmac', hmac),
+    sealing: ids('sealing', sealing),
+    signing: signing.map(thumbprint),
+  };
 }
 
-/** A keys file without the keys that were dropped; of a sort of which none would be left, all stay, to make what nobody opens. */
-function without(file: KeysFile, dropped: ReadonlySet<string>): { file: KeysFile; exhausted: Set<Sort> } {
+/**
+ * A keys file without the keys that were dropped; of a sort of which none would be left, all stay,
+ * to make what nobody opens.
+ */
+function without(
+  file: KeysFile,
+  dropped: ReadonlySet<string>,
+): { file: KeysFile; exhausted: Set<Sort> } {
   const ids = idsOf(file);
   const exhausted = new Set<Sort>();
   const left = allSorts.map((sort) => {
-    const live = (file[sort] as unknown[]).filter((_, i) => !dropped.has(`${sort} ${ids[sort][i]}`));
-    const isUsable = sort === 'signing' ? ['ES256', 'RS256'].every((alg) => (live as { alg?: unknown }[]).some((jwk) => jwk.alg === alg)) : live.length > 0;
+    const live = (file[sort] as unknown[]).filter(
+      (_, i) => !dropped.has(`${sort} ${ids[sort][i]}`),
+    );
+    const isUsable =
+      sort === 'signing'
+        ? ['ES256', 'RS256'].every((alg) =>
+            (live as { alg?: unknown }[]).some((jwk) => jwk.alg === alg),
+          )
+        : live.length > 0;
     if (!isUsable) exhausted.add(sort);
     return [sort, isUsable ? live : file[sort]];
   });
@@ -81,18 +140,32 @@ function without(file: KeysFile, dropped: ReadonlySet<string>): { file: KeysFile
 function readyOf(whole: KeysFile, dropped: ReadonlySet<string> = new Set()): Ready {
   const { file, exhausted } = without(whole, dropped);
   for (const jwk of file.signing) createPrivateKey({ key: jwk as never, format: 'jwk' });
-  for (const alg of ['ES256', 'RS256']) if (!file.signing.some((jwk) => jwk.alg === alg)) throw new Error(`the keys file has no signing key for ${alg}`);
+  for (const alg of ['ES256', 'RS256'])
+    if (!file.signing.some((jwk) => jwk.alg === alg))
+      throw new Error(`the keys file has no signing key for ${alg}`);
   return {
-    text: JSON.stringify(file), exhausted, ids: idsOf(file), signing: file.signing, pairwise: bytes(file.pairwise), dpopNonce: bytes(file.dpopNonce).subarray(0, 32),
-    cookies: file.cookies.map((text) => createSecretKey(bytes(text))), hmac: file.hmac.map((text) => createSecretKey(bytes(text))),
+    text: JSON.stringify(file),
+    exhausted,
+    ids: idsOf(file),
+    signing: file.signing,
+    pairwise: bytes(file.pairwise),
+    dpopNonce: bytes(file.dpopNonce).subarray(0, 32),
+    cookies: file.cookies.map((text) => createSecretKey(bytes(text))),
+    hmac: file.hmac.map((text) => createSecretKey(bytes(text))),
     sealing: file.sealing.map((text) => {
       const key = Buffer.from(hkdfSync('sha256', bytes(text), '', 'vestibule sealing', 32));
-      return { id: createHash('sha256').update(key).digest().readUInt32BE(0), key: createSecretKey(key) };
+      return {
+        id: createHash('sha256').update(key).digest().readUInt32BE(0),
+        key: createSecretKey(key),
+      };
     }),
   };
 }
 
-/** Seals what is read again, MACs what is only compared, signs cookies: every use of the keys file but ID tokens (`security.md` 1.7). */
+/**
+ * Seals what is read again, MACs what is only compared, signs cookies: every use of the keys file
+ * but ID tokens (`security.md` 1.7).
+ */
 export class Keys {
   /** What the keys file says now, ready for use. */
   #now: Ready;
@@ -109,30 +182,54 @@ export class Keys {
   }
 
   /** Private JWKs for ID tokens, the first of its algorithm signs. */
-  get signing(): readonly Record<string, unknown>[] { return this.#now.signing }
-  get pairwise(): Buffer { return this.#now.pairwise }
-  get dpopNonce(): Buffer { return this.#now.dpopNonce }
+  get signing(): readonly Record<string, unknown>[] {
+    return this.#now.signing;
+  }
+  get pairwise(): Buffer {
+    return this.#now.pairwise;
+  }
+  get dpopNonce(): Buffer {
+    return this.#now.dpopNonce;
+  }
 
   /** What the keys in use are known by. */
-  ids(): KeyIDs { return this.#now.ids }
+  ids(): KeyIDs {
+    return this.#now.ids;
+  }
 
-  /** How often other keys were taken over: whoever keeps something that was made of them looks at it. */
-  get version(): number { return this.#version }
+  /**
+   * How often other keys were taken over: whoever keeps something that was made of them looks at
+   * it.
+   */
+  get version(): number {
+    return this.#version;
+  }
 
-  /** Takes over another keys file at once; answers false where it says the same. Throws, and changes nothing, where it cannot be used: the pairwise key is never another, since every subject would be. */
+  /**
+   * Takes over another keys file at once; answers false where it says the same. Throws, and changes
+   * nothing, where it cannot be used: the pairwise key is never another, since every subject would
+   * be.
+   */
   take(file: KeysFile): boolean {
     const next = readyOf(file, this.#dropped);
-    if (!next.pairwise.equals(this.#now.pairwise)) throw new Error('the pairwise key is another: people would be strangers to every Client that knows them by it');
+    if (!next.pairwise.equals(this.#now.pairwise))
+      throw new Error(
+        'the pairwise key is another: people would be strangers to every Client that knows them by it',
+      );
     this.#file = file;
     if (next.text === this.#now.text) return false;
     this.#use(next);
     return true;
   }
 
-  /** Stops opening and verifying by keys that were dropped, whatever the keys file says, now and later; answers the sorts of which none is left. */
+  /**
+   * Stops opening and verifying by keys that were dropped, whatever the keys file says, now and
+   * later; answers the sorts of which none is left.
+   */
   drop(ids: Partial<KeyIDs>): readonly Sort[] {
     const before = this.#dropped.size;
-    for (const sort of allSorts) for (const id of ids[sort] ?? []) this.#dropped.add(`${sort} ${id}`);
+    for (const sort of allSorts)
+      for (const id of ids[sort] ?? []) this.#dropped.add(`${sort} ${id}`);
     if (this.#dropped.size > before) this.#use(readyOf(this.#file, this.#dropped));
     return [...this.#now.exhausted];
   }
@@ -143,7 +240,10 @@ export class Keys {
     this.#version += 1;
   }
 
-  /** AES-256-GCM under the newest sealing key, bound to `context` (the storage key): opened elsewhere it fails. */
+  /**
+   * AES-256-GCM under the newest sealing key, bound to `context` (the storage key): opened
+   * elsewhere it fails.
+   */
   seal(context: string, plain: Buffer | string): Buffer {
     const { id, key } = this.#now.sealing[0]!;
     const iv = nonce();
@@ -155,23 +255,37 @@ export class Keys {
   }
 
   /** Whether the key that sealed it is still in the keys file. */
-  opens(sealed: Buffer): boolean { return !this.#now.exhausted.has('sealing') && this.#now.sealing.some(({ id }) => id === sealed.readUInt32BE(0)) }
+  opens(sealed: Buffer): boolean {
+    return (
+      !this.#now.exhausted.has('sealing') &&
+      this.#now.sealing.some(({ id }) => id === sealed.readUInt32BE(0))
+    );
+  }
 
   /** What was sealed for the same context, under any live key; throws when it was not. */
   open(context: string, sealed: Buffer): Buffer {
     const id = sealed.readUInt32BE(0);
-    const found = this.#now.exhausted.has('sealing') ? undefined : this.#now.sealing.find((candidate) => candidate.id === id);
+    const found = this.#now.exhausted.has('sealing')
+      ? undefined
+      : this.#now.sealing.find((candidate) => candidate.id === id);
     if (!found) throw new Error('sealed under a key that is no longer in the keys file');
-    const decipher = createDecipheriv('aes-256-gcm', found.key, sealed.subarray(4, 16)).setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(16, 32));
+    const decipher = createDecipheriv('aes-256-gcm', found.key, sealed.subarray(4, 16))
+      .setAAD(Buffer.from(context))
+      .setAuthTag(sealed.subarray(16, 32));
     return Buffer.concat([decipher.update(sealed.subarray(32)), decipher.final()]);
   }
 
   /** HMAC-SHA-256 by purpose under the newest key. */
-  mac(purpose: string, data: string): Buffer { return keyed(this.#now.hmac[0]!, purpose, data) }
+  mac(purpose: string, data: string): Buffer {
+    return keyed(this.#now.hmac[0]!, purpose, data);
+  }
 
   /** Whether `mac` is the one of `data` under any live key, in constant time. */
   macMatches(purpose: string, data: string, mac: Buffer): boolean {
-    return !this.#now.exhausted.has('hmac') && this.#now.hmac.some((key) => same(keyed(key, purpose, data), mac));
+    return (
+      !this.#now.exhausted.has('hmac') &&
+      this.#now.hmac.some((key) => same(keyed(key, purpose, data), mac))
+    );
   }
 
   /** The signature of a cookie's `<name>=<value>`, base64url (`provider.md` 5). */
@@ -188,13 +302,16 @@ export class Keys {
     const known = this.#signed.get(pair);
     if (known !== undefined) return known;
     const given = Buffer.from(signature);
-    const index = this.#now.cookies.findIndex((key) => same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given));
+    const index = this.#now.cookies.findIndex((key) =>
+      same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given),
+    );
     if (index >= 0) this.#remember(pair, index);
     return index;
   }
 
   #remember(pair: string, index: number): void {
-    if (this.#signed.size >= rememberedSignatures) this.#signed.delete(this.#signed.keys().next().value!);
+    if (this.#signed.size >= rememberedSignatures)
+      this.#signed.delete(this.#signed.keys().next().value!);
     this.#signed.set(pair, index);
   }
 }
@@ -209,16 +326,22 @@ function nonce(): Buffer {
   return taken;
 }
 
-const keyed = (key: KeyObject, purpose: string, data: string): Buffer => createHmac('sha256', key).update(`${purpose}\0${data}`).digest();
+const keyed = (key: KeyObject, purpose: string, data: string): Buffer =>
+  createHmac('sha256', key).update(`${purpose}\0${data}`).digest();
 const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** SHA-256 in base64url: how an id that is a secret stands in a key. */
 export const digest = (id: string): string => hash('sha256', id, 'base64url');
 
-/** The first 20 bytes of SHA-256 in lower-case base32 without padding: a public name made of a secret id (`kubernetes.md` 0.9). */
+/**
+ * The first 20 bytes of SHA-256 in lower-case base32 without padding: a public name made of a
+ * secret id (`kubernetes.md` 0.9).
+ */
 export function nameOf(id: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
-  let bits = 0, held = 0, name = '';
+  let bits = 0,
+    held = 0,
+    name = '';
   for (const byte of hash('sha256', id, 'buffer').subarray(0, 20)) {
     held = (held << 8) | byte;
     for (bits += 8; bits >= 5; bits -= 5) name += alphabet[(held >>> (bits - 5)) & 31];

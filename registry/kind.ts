@@ -15,11 +15,28 @@ export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 
 /** Verbs a kind may offer on its collection and objects (Kubernetes API conventions). */
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+export type Verb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection';
 
-export interface OwnerReference { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+}
 
-/** metadata of every object (specification 2; `kubernetes.md` 3). `resourceVersion` is the store's and never stored inside the value. */
+/**
+ * metadata of every object (specification 2; `kubernetes.md` 3). `resourceVersion` is the store's
+ * and never stored inside the value.
+ */
 export interface Metadata {
   name: string;
   /** What the name was asked to begin with. */
@@ -36,7 +53,12 @@ export interface Metadata {
 }
 
 /** An object of a kind as the server holds it; `internal` never leaves it. */
-export interface KindObject<S = any, T = any, I = any> { metadata: Metadata; spec: S; status: T; internal: I }
+export interface KindObject<S = any, T = any, I = any> {
+  metadata: Metadata;
+  spec: S;
+  status: T;
+  internal: I;
+}
 
 /** What an answer needs to know of the request itself. */
 export interface RequestFacts {
@@ -46,7 +68,10 @@ export interface RequestFacts {
   readonly userAgent: string;
   /** Whether any `Sec-Fetch-*` or `Origin` header came with it (`kubernetes.md` 6.3). */
   readonly browser: boolean;
-  /** Where a browser says the request comes from: `Sec-Fetch-Site`, where it is a word that is known. */
+  /**
+   * Where a browser says the request comes from: `Sec-Fetch-Site`, where it is a word that is
+   * known.
+   */
   readonly site?: string;
 }
 
@@ -54,7 +79,10 @@ export interface RequestFacts {
 export interface Decision {
   readonly allowed: boolean;
   readonly reasons: readonly { readonly rule: string; readonly message: string }[];
-  /** Refused by a rule that looks at nobody in particular: whoever does the same in the same way is refused. */
+  /**
+   * Refused by a rule that looks at nobody in particular: whoever does the same in the same way is
+   * refused.
+   */
   readonly whoever?: true;
   /** The name of the recorded PolicyDecision, if one was made. */
   readonly name?: string;
@@ -62,7 +90,10 @@ export interface Decision {
   join?(tx: Transaction): Promise<void>;
 }
 
-/** Pieces of a transaction that somebody else wrote: the library's records, a projection, a decision. */
+/**
+ * Pieces of a transaction that somebody else wrote: the library's records, a projection, a
+ * decision.
+ */
 export interface Part {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
@@ -70,10 +101,16 @@ export interface Part {
   readonly bare?: Bare;
 }
 
-/** What kinds need and others implement; declared in kinds/ports.ts by declaration merging, passed in by main.ts. */
+/**
+ * What kinds need and others implement; declared in kinds/ports.ts by declaration merging, passed
+ * in by main.ts.
+ */
 export interface Ports {}
 
-/** What the deployment says that kinds need to know; declared in kinds/settings by declaration merging. */
+/**
+ * What the deployment says that kinds need to know; declared in kinds/settings by declaration
+ * merging.
+ */
 export interface Settings {
   /** The origin all links, cookies and the issuer come from, without a trailing slash. */
   readonly baseURL: string;
@@ -97,7 +134,10 @@ export interface Call {
   readonly keys: Keys;
   /** The decision that let the request in; it goes into the first commit. */
   readonly decision?: Decision;
-  /** Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in; `record` says what becomes of the answer, `caller` who asks where it is not whoever asks here. */
+  /**
+   * Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in;
+   * `record` says what becomes of the answer, `caller` who asks where it is not whoever asks here.
+   */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
   /** Takes one from a limit by client network, in a commit of its own, or throws 429. */
@@ -116,7 +156,9 @@ export interface Reader<O> {
   get(name: string): Promise<O | undefined>;
   /** From the coherent cache where it is fresh, else the latest. */
   cached(name: string): Promise<O | undefined>;
-  /** From the coherent cache alone; undefined where that does not have it or cannot be trusted now. */
+  /**
+   * From the coherent cache alone; undefined where that does not have it or cannot be trusted now.
+   */
   held(name: string): O | undefined;
   /** All, or those of one owner. */
   list(owner?: string): Promise<O[]>;
@@ -124,18 +166,39 @@ export interface Reader<O> {
   byUnique(field: string, value: string): Promise<O | undefined>;
 }
 
-/** One optimistic transaction: everything read is checked at commit, everything written goes through its kind's strategy. */
+/**
+ * One optimistic transaction: everything read is checked at commit, everything written goes through
+ * its kind's strategy.
+ */
 export interface Transaction {
   get<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
-  byUnique<K extends AnyKind>(kind: K, field: string, value: string): Promise<ObjectOf<K> | undefined>;
+  byUnique<K extends AnyKind>(
+    kind: K,
+    field: string,
+    value: string,
+  ): Promise<ObjectOf<K> | undefined>;
   create<K extends AnyKind>(kind: K, object: Draft<ObjectOf<K>>): Promise<ObjectOf<K>>;
   /** Changes what `get` returned; a no-op writes nothing. Throws 404 when absent. */
-  update<K extends AnyKind>(kind: K, name: string, change: (next: ObjectOf<K>) => void | Promise<void>): Promise<ObjectOf<K>>;
+  update<K extends AnyKind>(
+    kind: K,
+    name: string,
+    change: (next: ObjectOf<K>) => void | Promise<void>,
+  ): Promise<ObjectOf<K>>;
   delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
-  /** Removes an object at once, also where its kind carries deletions out by steps: their last one. */
+  /**
+   * Removes an object at once, also where its kind carries deletions out by steps: their last one.
+   */
   erase(kind: AnyKind, name: string): Promise<void>;
-  /** Writes an outbox row that `worker` carries out after the commit; `until` in milliseconds since the epoch. */
-  later(worker: string, payload: unknown, until: number, options?: { id?: string; notBefore?: number }): Promise<void>;
+  /**
+   * Writes an outbox row that `worker` carries out after the commit; `until` in milliseconds since
+   * the epoch.
+   */
+  later(
+    worker: string,
+    payload: unknown,
+    until: number,
+    options?: { id?: string; notBefore?: number },
+  ): Promise<void>;
   /** Takes one from a counted limit in this commit, or throws 429. */
   spend(limit: Limit, subject: string): Promise<void>;
   /** Adds pieces that somebody else wrote. */
@@ -149,8 +212,10 @@ export interface Transaction {
 }
 
 /** What a creation is given: the service fills in the rest of the metadata. */
-export type Draft<O> = O extends KindObject<infer S, infer T, infer I>
-  ? { metadata: Partial<Metadata>; spec: S; status?: T; internal?: I } : never;
+export type Draft<O> =
+  O extends KindObject<infer S, infer T, infer I>
+    ? { metadata: Partial<Metadata>; spec: S; status?: T; internal?: I }
+    : never;
 
 /** Hooks of a kind; all optional, all may run again, all pure but `also`. */
 export interface Strategy<O> {
@@ -158,18 +223,28 @@ export interface Strategy<O> {
   default?(next: O, old: O | undefined, call: Call): void;
   /** Rules no schema can say. */
   validate?(next: O, old: O | undefined, call: Call): Cause[];
-  /** What is worked out rather than stored, or left out of what this caller sees, from the object and the caller alone. */
+  /**
+   * What is worked out rather than stored, or left out of what this caller sees, from the object
+   * and the caller alone.
+   */
   status?(object: O, call: Pick<Call, 'caller' | 'now'>): void;
   /** What else belongs in the transaction; no `next`: a deletion. */
   also?(tx: Transaction, next: O | undefined, old: O | undefined, call: Call): Promise<void> | void;
   /** Completes the answer to an action or a get of one object; never stored, listed or watched. */
   view?(object: O, call: Call): Promise<void>;
-  /** Carries a deletion out in place of removing the object at once; the object as it then stands is answered, or, where it does not stand any more, as this gives it. */
+  /**
+   * Carries a deletion out in place of removing the object at once; the object as it then stands is
+   * answered, or, where it does not stand any more, as this gives it.
+   */
   remove?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
 
 /** What defineKind takes (`house.md`, "A kind"). */
-export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, I extends z.ZodTypeAny> {
+export interface KindDefinition<
+  S extends z.ZodTypeAny,
+  T extends z.ZodTypeAny,
+  I extends z.ZodTypeAny,
+> {
   kind: string;
   resource: string;
   singular?: string;
@@ -189,7 +264,10 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   create?: Creation;
   /** Read on most requests, therefore kept in the coherent cache. */
   cached?: boolean;
-  /** Objects of it are sent to others, who answer them with something in status: its name, what is sent of the spec, and what status they answer. */
+  /**
+   * Objects of it are sent to others, who answer them with something in status: its name, what is
+   * sent of the spec, and what status they answer.
+   */
   webhook?: { name: string; description: string; answer: z.ZodTypeAny };
   /** The largest body in bytes. */
   bodyLimit?: number;
@@ -199,14 +277,22 @@ export interface KindDefinition<S extends z.ZodTypeAny, T extends z.ZodTypeAny, 
   status: T;
   internal?: I;
   /** Values of which no two objects of the kind have the same. */
-  unique?: Record<string, (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => string | readonly string[] | undefined>;
+  unique?: Record<
+    string,
+    (
+      object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>,
+    ) => string | readonly string[] | undefined
+  >;
   columns: Record<string, Column<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>>;
   /** Milliseconds since the epoch after which the store may collect the object. */
   expires?: (object: KindObject<z.infer<S>, z.infer<T>, z.infer<I>>) => number | undefined;
   strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
 }
 
-/** An action in the place of a kind's create: POST on `<resource>` where more is to be done than to store what was sent. */
+/**
+ * An action in the place of a kind's create: POST on `<resource>` where more is to be done than to
+ * store what was sent.
+ */
 export interface Creation {
   /** The spec that is sent, where it is another than the kind's own. */
   spec?: z.ZodTypeAny;
@@ -219,13 +305,26 @@ export interface Creation {
 }
 
 /** What was sent to a Creation, decoded and validated. */
-export interface CreationBody { readonly spec: any; readonly metadata: Pick<Metadata, 'labels' | 'annotations'> }
+export interface CreationBody {
+  readonly spec: any;
+  readonly metadata: Pick<Metadata, 'labels' | 'annotations'>;
+}
 
-/** A table cell; with `wide` one that shows with `-o wide` alone, with `since` how long ago a timestamp was. */
-export type Column<O> = ((object: O) => unknown) | { wide: (object: O) => unknown } | { since: (object: O) => string | null | undefined };
+/**
+ * A table cell; with `wide` one that shows with `-o wide` alone, with `since` how long ago a
+ * timestamp was.
+ */
+export type Column<O> =
+  | ((object: O) => unknown)
+  | { wide: (object: O) => unknown }
+  | { since: (object: O) => string | null | undefined };
 
 /** A kind: one value that gives types, validator, documents, discovery and storage their truth. */
-export interface Kind<S = any, T = any, I = any> extends Omit<KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>, 'strategy' | 'columns' | 'unique' | 'expires'> {
+export interface Kind<S = any, T = any, I = any>
+  extends Omit<
+    KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>,
+    'strategy' | 'columns' | 'unique' | 'expires'
+  > {
   readonly group: string;
   readonly singular: string;
   readonly shortNames: readonly string[];
@@ -242,11 +341,20 @@ export type AnyKind = Kind<any, any, any>;
 export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject<S, T, I> : never;
 
 /** Makes a kind of its definition. */
-export function defineKind<S extends z.ZodTypeAny, T extends z.ZodTypeAny, I extends z.ZodTypeAny = z.ZodTypeAny>(
-  definition: KindDefinition<S, T, I>,
-): Kind<z.infer<S>, z.infer<T>, z.infer<I>> {
-  return { ...definition, group, singular: definition.singular ?? definition.kind.toLowerCase(), shortNames: definition.shortNames ?? [], categories: definition.categories ?? ['identity'],
-    unique: definition.unique ?? {}, strategy: definition.strategy ?? {} } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
+export function defineKind<
+  S extends z.ZodTypeAny,
+  T extends z.ZodTypeAny,
+  I extends z.ZodTypeAny = z.ZodTypeAny,
+>(definition: KindDefinition<S, T, I>): Kind<z.infer<S>, z.infer<T>, z.infer<I>> {
+  return {
+    ...definition,
+    group,
+    singular: definition.singular ?? definition.kind.toLowerCase(),
+    shortNames: definition.shortNames ?? [],
+    categories: definition.categories ?? ['identity'],
+    unique: definition.unique ?? {},
+    strategy: definition.strategy ?? {},
+  } as Kind<z.infer<S>, z.infer<T>, z.infer<I>>;
 }
 
 /** An action: a POST, GET or PATCH on `<resource>/<name>/<subresource>`. */
@@ -257,7 +365,9 @@ export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
   /** The kind of the request's body, for discovery. */
   kind: string;
   description: string;
-  /** The body's spec; absent for a GET. For `patch` it is the spec of `answers`, as a merge patch. */
+  /**
+   * The body's spec; absent for a GET. For `patch` it is the spec of `answers`, as a merge patch.
+   */
   spec?: B;
   /** The kind answered; the action's own target by default. */
   answers?: AnyKind | { kind: string; schema: z.ZodTypeAny };
@@ -266,12 +376,21 @@ export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
   bodyLimit?: number;
   /** Counted by client network before the body is decoded. */
   limit?: LimitOf;
-  /** Does it, on the target as it was when the request was let in; what it answers is an object of `answers`. */
+  /**
+   * Does it, on the target as it was when the request was let in; what it answers is an object of
+   * `answers`.
+   */
   run(call: Call, target: ObjectOf<K>, body: ActionBody<z.infer<B>>): Promise<unknown>;
 }
 
-/** The decoded and validated body; for `patch` what applies it to an object of the kind answered, with every rule of a patch. */
-export interface ActionBody<B> { readonly spec: B; apply(next: KindObject): void }
+/**
+ * The decoded and validated body; for `patch` what applies it to an object of the kind answered,
+ * with every rule of a patch.
+ */
+export interface ActionBody<B> {
+  readonly spec: B;
+  apply(next: KindObject): void;
+}
 
 export interface Action extends Omit<ActionDefinition<any, z.ZodTypeAny>, 'run' | 'code'> {
   readonly code: 200 | 201;
@@ -279,6 +398,8 @@ export interface Action extends Omit<ActionDefinition<any, z.ZodTypeAny>, 'run' 
 }
 
 /** Makes an action of its definition. */
-export function defineAction<K extends AnyKind, B extends z.ZodTypeAny>(definition: ActionDefinition<K, B>): Action {
+export function defineAction<K extends AnyKind, B extends z.ZodTypeAny>(
+  definition: ActionDefinition<K, B>,
+): Action {
   return { ...definition, code: definition.code ?? 200 } as Action;
 }

@@ -1,6 +1,9 @@
 import { parseDuration, parsePercent, parseSize } from './units.js';
 
-/** One limit that an operator may set, in the section `limits` of the settings (docs/design/limits.md). */
+/**
+ * One limit that an operator may set, in the section `limits` of the settings
+ * (docs/design/limits.md).
+ */
 export interface LimitSetting {
   readonly value: 'duration' | 'size' | 'count' | 'percent';
   readonly default: string | number;
@@ -16,9 +19,14 @@ type Unit = LimitSetting['value'];
 type Written<V extends Unit> = V extends 'count' ? number : string;
 
 /** Declares a limit of one unit: default, bounds, why these bounds, what it limits. */
-const limitOf = <V extends Unit>(value: V) =>
-  (fallback: Written<V>, [least, most]: readonly [Written<V>, Written<V>], because: string, describe: string): LimitSetting =>
-    ({ value, default: fallback, least, most, because, describe });
+const limitOf =
+  <V extends Unit>(value: V) =>
+  (
+    fallback: Written<V>,
+    [least, most]: readonly [Written<V>, Written<V>],
+    because: string,
+    describe: string,
+  ): LimitSetting => ({ value, default: fallback, least, most, because, describe });
 const duration = limitOf('duration');
 const size = limitOf('size');
 const count = limitOf('count');
@@ -30,79 +38,402 @@ const bothWays = 'less locks people out, more limits nothing';
 
 /** Every limit, by its key. Durations are milliseconds in code, sizes bytes, shares hundredths. */
 export const limitSettings = {
-  interactionLifetime: duration('1h', ['5m', '24h'], tooShortToUse, 'How long a sign-in may take. Its record and cookie stay twice as long.'),
-  signInIdle: duration('10m', ['2m', '24h'], tooShortToUse, 'How long a sign-in that is not proven yet lasts without its browser.'),
-  unprovenShare: percent('20%', ['1%', '50%'], 'less ends sign-ins of people, and more leaves no room for anything else', 'What sign-ins that are not proven yet may take of the store: of the quota of etcd, else of 2Gi. Beyond it those go first that were left alone for longest.'),
-  emailCodeLifetime: duration('10m', ['1m', '1h'], 'mail takes its time, and a code is only as good as the mailbox', 'How long an emailed code or link counts.'),
-  emailCodeDigits: count(8, [6, 8], 'fewer are guessed, more are mistyped', 'Digits of an emailed code.'),
+  interactionLifetime: duration(
+    '1h',
+    ['5m', '24h'],
+    tooShortToUse,
+    'How long a sign-in may take. Its record and cookie stay twice as long.',
+  ),
+  signInIdle: duration(
+    '10m',
+    ['2m', '24h'],
+    tooShortToUse,
+    'How long a sign-in that is not proven yet lasts without its browser.',
+  ),
+  unprovenShare: percent(
+    '20%',
+    ['1%', '50%'],
+    'less ends sign-ins of people, and more leaves no room for anything else',
+    'What sign-ins that are not proven yet may take of the store: of the quota of etcd, else of 2Gi. Beyond it those go first that were left alone for longest.',
+  ),
+  emailCodeLifetime: duration(
+    '10m',
+    ['1m', '1h'],
+    'mail takes its time, and a code is only as good as the mailbox',
+    'How long an emailed code or link counts.',
+  ),
+  emailCodeDigits: count(
+    8,
+    [6, 8],
+    'fewer are guessed, more are mistyped',
+    'Digits of an emailed code.',
+  ),
   emailCodeTries: count(5, [1, 10], 'each try is a guess', 'Codes that may be tried for one mail.'),
-  emailResendWait: duration('60s', ['10s', '10m'], bothWays, 'How long to wait for another mail in the same sign-in.'),
+  emailResendWait: duration(
+    '60s',
+    ['10s', '10m'],
+    bothWays,
+    'How long to wait for another mail in the same sign-in.',
+  ),
   mailWindow: duration('15m', ['1m', '24h'], bothWays, 'The time over which mails are counted.'),
-  mailsPerKnownAddress: count(5, [1, 1_000], bothWays, 'Mails to one address in mailWindow, for browsers that signed in with it before.'),
-  mailsPerAddress: count(5, [1, 1_000], bothWays, 'Mails to one address in mailWindow, for all other browsers together.'),
-  mailsPerAddressDay: count(20, [1, 10_000], bothWays, 'Mails to one address in a day, for all other browsers together.'),
-  knownBrowserLifetime: duration('8760h', ['24h', '9600h'], 'people who seldom sign in would be strangers, and browsers keep nothing for longer', 'How long a browser can prove that it signed in with an address.'),
+  mailsPerKnownAddress: count(
+    5,
+    [1, 1_000],
+    bothWays,
+    'Mails to one address in mailWindow, for browsers that signed in with it before.',
+  ),
+  mailsPerAddress: count(
+    5,
+    [1, 1_000],
+    bothWays,
+    'Mails to one address in mailWindow, for all other browsers together.',
+  ),
+  mailsPerAddressDay: count(
+    20,
+    [1, 10_000],
+    bothWays,
+    'Mails to one address in a day, for all other browsers together.',
+  ),
+  knownBrowserLifetime: duration(
+    '8760h',
+    ['24h', '9600h'],
+    'people who seldom sign in would be strangers, and browsers keep nothing for longer',
+    'How long a browser can prove that it signed in with an address.',
+  ),
   mailsPerInteraction: count(5, [1, 1_000], bothWays, 'Mails from one sign-in in mailWindow.'),
   mailsPerNetwork: count(20, [1, 100_000], bothWays, 'Mails for one client network in mailWindow.'),
-  mailsInAll: count(3_000, [10, 10_000_000], bothWays, 'Mails in mailWindow, for the whole service; mails for browsers that signed in with the address before do not count.'),
-  networkFactorMiddle: count(2, [1, 256], 'what a site shares is more than one subscriber has, and less than all of them', 'How many times as much a /56 of IPv6 may as a /64, under every limit by network.'),
-  networkFactorWide: count(4, [1, 1_000], 'what a site shares is more than one subscriber has, and less than all of them', 'How many times as much a /48 of IPv6 may as a /64, and a /24 of IPv4 as one address.'),
-  limitRecords: count(6_000, [100, 1_000_000], 'fewer refuse networks that were not seen before, more fill the store', 'New records of limits in a minute, for the whole service.'),
-  wrongCodeWindow: duration('15m', ['1m', '24h'], bothWays, 'The time over which wrong codes are counted.'),
-  wrongCodesPerNetwork: count(15, [5, 100_000], bothWays, 'Wrong codes from one client network in wrongCodeWindow.'),
-  wrongCodesInAll: count(300, [10, 1_000_000], 'fewer let anyone turn codes off, more are a fair chance to guess one', 'Wrong codes in wrongCodeWindow, for the whole service; beyond that, mails have only the link.'),
-  wrongCodeDecay: duration('24h', ['1h', '720h'], 'less forgets who guesses, more never forgives', 'How long it takes until as many wrong codes as rest an address are forgotten, and one of its rests.'),
-  wrongCodesPerAddress: count(100, [10, 1_000], 'fewer let anyone lock people out of codes, more are a fair chance to guess one',
-    'Wrong codes in a row for one address, after which its codes rest; links and passkeys go on.'),
-  sessionIdleLifetime: duration('336h', ['5m', '2160h'], 'less asks for a sign-in all day, and a lost device stays signed in for as long', 'How long a session lasts without use.'),
-  sessionLifetime: duration('2160h', ['5m', '8760h'], 'a sign-in that is never repeated proves nothing', 'How long a session lasts at most.'),
-  recentSignIn: duration('10m', ['1m', '1h'], 'people cannot finish in less, and a browser left open is as good as a sign-in', 'How recent a sign-in must be for changes of how one signs in.'),
-  authorizationRequestSize: size('8Ki', ['2Ki', '15Ki'], 'a request with a signed hint must fit, and what is kept of it can be asked for by anyone', 'Bytes of an authorization, pushed, device or sign-out request.'),
-  authorizationParameterSize: size('1Ki', ['256', '4Ki'], 'scopes must fit, and all of it is kept', 'Bytes of one of its parameters for which there is no other bound.'),
-  signInWindow: duration('10m', ['1m', '24h'], bothWays, 'The time over which bytes of sign-ins are counted.'),
-  signInBytesPerNetwork: size('2Mi', ['64Ki', '1Gi'], bothWays, 'Bytes stored for requests of one client network in signInWindow.'),
-  signInBytesInAll: size('128Mi', ['1Mi', '64Gi'], bothWays, 'Bytes stored for requests of all client networks in signInWindow.'),
-  stateSize: size('2Ki', ['128', '4Ki'], 'Clients keep their own state in it, and all of it is kept', 'Bytes of the parameter state.'),
-  nonceSize: size('512', ['64', '4Ki'], 'a nonce is random characters, and all of it is kept', 'Bytes of the parameter nonce.'),
-  redirectUriSize: size('2Ki', ['256', '4Ki'], 'the redirect URIs of Clients must fit, and all of it is kept', 'Bytes of the parameter redirect_uri.'),
-  signedParameterSize: size('4Ki', ['1Ki', '15Ki'], 'what Clients sign must fit, and anyone may send one', 'Bytes of the parameters id_token_hint, client_assertion and request.'),
-  requestsPerNetwork: count(120, [10, 1_000_000], bothWays, 'Authorization requests from one client network in a minute; the same number each for pushed requests, device authorization requests, user codes and sign-outs.'),
-  proofsPerNetwork: count(60, [10, 1_000_000], bothWays, 'Attempts to sign in (by code, link or passkey) from one client network in a minute; the same number of codes for new addresses.'),
-  passkeysPerNetwork: count(60, [10, 1_000_000], bothWays, 'Passkeys that one client network may register in a minute; the same number of WebAuthn challenges.'),
-  challengesPerSession: count(60, [5, 10_000], bothWays, 'WebAuthn challenges for one sign-in or session in two hours.'),
-  changesPerNetwork: count(120, [10, 1_000_000], bothWays, 'Updates and patches of accounts, passkeys and grants from one client network in a minute.'),
-  exportsPerNetwork: count(10, [1, 100_000], bothWays, 'Exports of accounts from one client network in a minute.'),
-  recoveriesPerAccountDay: count(5, [1, 100], bothWays, 'Recoveries that a person may start for their account in a day; each sends mail.'),
-  recoveryCancelsPerNetwork: count(30, [5, 100_000], bothWays, 'Attempts to cancel a recovery by the link in a mail, from one client network in a minute.'),
-  wrongSecretsPerNetwork: count(20, [3, 100_000], bothWays, 'Wrong client secrets for one Client from one client network in wrongCodeWindow.'),
-  wrongUserCodesPerSession: count(5, [2, 1_000], bothWays, 'Wrong user codes (device authorization) from one browser in wrongCodeWindow.'),
-  wrongUserCodesPerNetwork: count(20, [5, 100_000], bothWays, 'Wrong user codes (device authorization) from one client network in wrongCodeWindow.'),
-  codeRest: duration('15m', ['1m', '24h'], 'less lets a guesser go on, more locks people out', 'How long the codes of an address rest the first time: mails have only the link, and codes are refused. Doubles each time.'),
-  codeRestMax: duration('24h', ['1m', '168h'], 'less lets a guesser go on, more locks people out', 'The longest time that the codes of an address rest.'),
-  recoveryWait: duration('48h', ['1h', '720h'], 'the owner needs time to see that someone takes the account over, and to get back in',
-    'How long a recovery waits before an account loses its passkeys, and a passkey added behind an emailed proof before it counts in full.'),
-  authorizationCodeLifetime: duration('60s', ['10s', '10m'], 'RFC 6749 4.1.2 recommends ten minutes at most', 'How long an authorization code counts.'),
+  mailsInAll: count(
+    3_000,
+    [10, 10_000_000],
+    bothWays,
+    'Mails in mailWindow, for the whole service; mails for browsers that signed in with the address before do not count.',
+  ),
+  networkFactorMiddle: count(
+    2,
+    [1, 256],
+    'what a site shares is more than one subscriber has, and less than all of them',
+    'How many times as much a /56 of IPv6 may as a /64, under every limit by network.',
+  ),
+  networkFactorWide: count(
+    4,
+    [1, 1_000],
+    'what a site shares is more than one subscriber has, and less than all of them',
+    'How many times as much a /48 of IPv6 may as a /64, and a /24 of IPv4 as one address.',
+  ),
+  limitRecords: count(
+    6_000,
+    [100, 1_000_000],
+    'fewer refuse networks that were not seen before, more fill the store',
+    'New records of limits in a minute, for the whole service.',
+  ),
+  wrongCodeWindow: duration(
+    '15m',
+    ['1m', '24h'],
+    bothWays,
+    'The time over which wrong codes are counted.',
+  ),
+  wrongCodesPerNetwork: count(
+    15,
+    [5, 100_000],
+    bothWays,
+    'Wrong codes from one client network in wrongCodeWindow.',
+  ),
+  wrongCodesInAll: count(
+    300,
+    [10, 1_000_000],
+    'fewer let anyone turn codes off, more are a fair chance to guess one',
+    'Wrong codes in wrongCodeWindow, for the whole service; beyond that, mails have only the link.',
+  ),
+  wrongCodeDecay: duration(
+    '24h',
+    ['1h', '720h'],
+    'less forgets who guesses, more never forgives',
+    'How long it takes until as many wrong codes as rest an address are forgotten, and one of its rests.',
+  ),
+  wrongCodesPerAddress: count(
+    100,
+    [10, 1_000],
+    'fewer let anyone lock people out of codes, more are a fair chance to guess one',
+    'Wrong codes in a row for one address, after which its codes rest; links and passkeys go on.',
+  ),
+  sessionIdleLifetime: duration(
+    '336h',
+    ['5m', '2160h'],
+    'less asks for a sign-in all day, and a lost device stays signed in for as long',
+    'How long a session lasts without use.',
+  ),
+  sessionLifetime: duration(
+    '2160h',
+    ['5m', '8760h'],
+    'a sign-in that is never repeated proves nothing',
+    'How long a session lasts at most.',
+  ),
+  recentSignIn: duration(
+    '10m',
+    ['1m', '1h'],
+    'people cannot finish in less, and a browser left open is as good as a sign-in',
+    'How recent a sign-in must be for changes of how one signs in.',
+  ),
+  authorizationRequestSize: size(
+    '8Ki',
+    ['2Ki', '15Ki'],
+    'a request with a signed hint must fit, and what is kept of it can be asked for by anyone',
+    'Bytes of an authorization, pushed, device or sign-out request.',
+  ),
+  authorizationParameterSize: size(
+    '1Ki',
+    ['256', '4Ki'],
+    'scopes must fit, and all of it is kept',
+    'Bytes of one of its parameters for which there is no other bound.',
+  ),
+  signInWindow: duration(
+    '10m',
+    ['1m', '24h'],
+    bothWays,
+    'The time over which bytes of sign-ins are counted.',
+  ),
+  signInBytesPerNetwork: size(
+    '2Mi',
+    ['64Ki', '1Gi'],
+    bothWays,
+    'Bytes stored for requests of one client network in signInWindow.',
+  ),
+  signInBytesInAll: size(
+    '128Mi',
+    ['1Mi', '64Gi'],
+    bothWays,
+    'Bytes stored for requests of all client networks in signInWindow.',
+  ),
+  stateSize: size(
+    '2Ki',
+    ['128', '4Ki'],
+    'Clients keep their own state in it, and all of it is kept',
+    'Bytes of the parameter state.',
+  ),
+  nonceSize: size(
+    '512',
+    ['64', '4Ki'],
+    'a nonce is random characters, and all of it is kept',
+    'Bytes of the parameter nonce.',
+  ),
+  redirectUriSize: size(
+    '2Ki',
+    ['256', '4Ki'],
+    'the redirect URIs of Clients must fit, and all of it is kept',
+    'Bytes of the parameter redirect_uri.',
+  ),
+  signedParameterSize: size(
+    '4Ki',
+    ['1Ki', '15Ki'],
+    'what Clients sign must fit, and anyone may send one',
+    'Bytes of the parameters id_token_hint, client_assertion and request.',
+  ),
+  requestsPerNetwork: count(
+    120,
+    [10, 1_000_000],
+    bothWays,
+    'Authorization requests from one client network in a minute; the same number each for pushed requests, device authorization requests, user codes and sign-outs.',
+  ),
+  proofsPerNetwork: count(
+    60,
+    [10, 1_000_000],
+    bothWays,
+    'Attempts to sign in (by code, link or passkey) from one client network in a minute; the same number of codes for new addresses.',
+  ),
+  passkeysPerNetwork: count(
+    60,
+    [10, 1_000_000],
+    bothWays,
+    'Passkeys that one client network may register in a minute; the same number of WebAuthn challenges.',
+  ),
+  challengesPerSession: count(
+    60,
+    [5, 10_000],
+    bothWays,
+    'WebAuthn challenges for one sign-in or session in two hours.',
+  ),
+  changesPerNetwork: count(
+    120,
+    [10, 1_000_000],
+    bothWays,
+    'Updates and patches of accounts, passkeys and grants from one client network in a minute.',
+  ),
+  exportsPerNetwork: count(
+    10,
+    [1, 100_000],
+    bothWays,
+    'Exports of accounts from one client network in a minute.',
+  ),
+  recoveriesPerAccountDay: count(
+    5,
+    [1, 100],
+    bothWays,
+    'Recoveries that a person may start for their account in a day; each sends mail.',
+  ),
+  recoveryCancelsPerNetwork: count(
+    30,
+    [5, 100_000],
+    bothWays,
+    'Attempts to cancel a recovery by the link in a mail, from one client network in a minute.',
+  ),
+  wrongSecretsPerNetwork: count(
+    20,
+    [3, 100_000],
+    bothWays,
+    'Wrong client secrets for one Client from one client network in wrongCodeWindow.',
+  ),
+  wrongUserCodesPerSession: count(
+    5,
+    [2, 1_000],
+    bothWays,
+    'Wrong user codes (device authorization) from one browser in wrongCodeWindow.',
+  ),
+  wrongUserCodesPerNetwork: count(
+    20,
+    [5, 100_000],
+    bothWays,
+    'Wrong user codes (device authorization) from one client network in wrongCodeWindow.',
+  ),
+  codeRest: duration(
+    '15m',
+    ['1m', '24h'],
+    'less lets a guesser go on, more locks people out',
+    'How long the codes of an address rest the first time: mails have only the link, and codes are refused. Doubles each time.',
+  ),
+  codeRestMax: duration(
+    '24h',
+    ['1m', '168h'],
+    'less lets a guesser go on, more locks people out',
+    'The longest time that the codes of an address rest.',
+  ),
+  recoveryWait: duration(
+    '48h',
+    ['1h', '720h'],
+    'the owner needs time to see that someone takes the account over, and to get back in',
+    'How long a recovery waits before an account loses its passkeys, and a passkey added behind an emailed proof before it counts in full.',
+  ),
+  authorizationCodeLifetime: duration(
+    '60s',
+    ['10s', '10m'],
+    'RFC 6749 4.1.2 recommends ten minutes at most',
+    'How long an authorization code counts.',
+  ),
   accessTokenLifetime: duration('1h', ['1m', '24h'], stolen, 'How long an access token counts.'),
   idTokenLifetime: duration('1h', ['1m', '24h'], stolen, 'How long an ID token counts.'),
-  refreshTokenLifetime: duration('336h', ['5m', '8760h'], stolen, 'How long a refresh token counts. Each use replaces one of a public Client, a use in its last third one of a Client that authenticates.'),
-  refreshTokenTotalLifetime: duration('8760h', ['5m', '26280h'], stolen, 'How long refresh tokens of one sign-in count at most.'),
-  deviceCodeLifetime: duration('10m', ['1m', '30m'], 'a code that is shown to people can be passed on', 'How long a device has for its sign-in (RFC 8628).'),
-  passkeysPerAccount: count(20, [2, 100], 'fewer leave no spare one, and each is read at every change', 'Passkeys of an account.'),
-  sessionsPerAccount: count(50, [2, 500], 'fewer sign people out at random, and each is read at a sign-in', 'Sessions of an account; beyond them the least recently used one ends.'),
-  watchesPerSession: count(20, [2, 1_000], 'a page needs some, and each holds memory', 'Watches of one session or sign-in that are open at a time, on each replica.'),
-  watchesOfNetwork: count(200, [10, 10_000], 'offices share a network, and each holds memory', 'Watches of sign-ins of one client network that are open at a time, on each replica.'),
-  watchesOfStrangers: count(4_000, [100, 100_000], 'each sign-in has one, and each holds memory', 'Watches of sign-ins of all client networks, on each replica.'),
-  listPageSize: count(500, [50, 5_000], 'less makes lists slow, and a page is held in memory', 'Objects in one page of a list.'),
-  requestBodySize: size('256Ki', ['128Ki', '4Mi'], 'a Policy must fit, and a body is held in memory', 'Bytes of one request’s body; those about sign-ins and passkeys have 64Ki at most.'),
-  memoryShare: percent('80%', ['20%', '95%'], 'less refuses what there is room for, and more leaves none for what goes on', 'How much of the limit of the heap or of the cgroup, whichever is nearer, may be in use before new watches and large bodies are refused.'),
-  memoryBodySize: size('64Ki', ['16Ki', '4Mi'], 'people must be able to sign in, and a larger body is held in memory', 'Bytes beyond which a body is a large one, for memoryShare.'),
-  ownedMetadataSize: size('4Ki', ['1Ki', '256Ki'], 'owner references must fit, and all of it is kept', 'Bytes of labels, annotations and owner references of one object that an account owns.'),
-  accountChanges: count(1_000, [50, 1_000_000], 'less ends an ordinary afternoon, and each leaves a decision', 'Changes that one account may ask for in a day; operators as many as they like.'),
-  accountBytes: size('4Mi', ['256Ki', '1Gi'], 'less ends an ordinary afternoon, and much of it is kept', 'Bytes of those changes together.'),
-  decisionsPerAccount: count(2_000, [100, 20_000], 'fewer forget what was just decided, and each is kept for 90 days', 'Decisions about one account that are kept one by one; beyond them the oldest go. What is decided more often is counted.'),
-  requestHeaderSize: size('16Ki', ['8Ki', '64Ki'], 'cookies and tokens must fit, and anyone may send one', 'Bytes of one request’s header.'),
-  requestTimeout: duration('60s', ['10s', '10m'], 'slow lines need some time, and a connection is held as long', 'How long a request may take to arrive.'),
-  watchTimeout: duration('30m', ['1m', '24h'], 'less is polling, and a longer one hardly ever ends', 'How long a watch lasts at least that names no timeout; it ends at random within twice that.'),
+  refreshTokenLifetime: duration(
+    '336h',
+    ['5m', '8760h'],
+    stolen,
+    'How long a refresh token counts. Each use replaces one of a public Client, a use in its last third one of a Client that authenticates.',
+  ),
+  refreshTokenTotalLifetime: duration(
+    '8760h',
+    ['5m', '26280h'],
+    stolen,
+    'How long refresh tokens of one sign-in count at most.',
+  ),
+  deviceCodeLifetime: duration(
+    '10m',
+    ['1m', '30m'],
+    'a code that is shown to people can be passed on',
+    'How long a device has for its sign-in (RFC 8628).',
+  ),
+  passkeysPerAccount: count(
+    20,
+    [2, 100],
+    'fewer leave no spare one, and each is read at every change',
+    'Passkeys of an account.',
+  ),
+  sessionsPerAccount: count(
+    50,
+    [2, 500],
+    'fewer sign people out at random, and each is read at a sign-in',
+    'Sessions of an account; beyond them the least recently used one ends.',
+  ),
+  watchesPerSession: count(
+    20,
+    [2, 1_000],
+    'a page needs some, and each holds memory',
+    'Watches of one session or sign-in that are open at a time, on each replica.',
+  ),
+  watchesOfNetwork: count(
+    200,
+    [10, 10_000],
+    'offices share a network, and each holds memory',
+    'Watches of sign-ins of one client network that are open at a time, on each replica.',
+  ),
+  watchesOfStrangers: count(
+    4_000,
+    [100, 100_000],
+    'each sign-in has one, and each holds memory',
+    'Watches of sign-ins of all client networks, on each replica.',
+  ),
+  listPageSize: count(
+    500,
+    [50, 5_000],
+    'less makes lists slow, and a page is held in memory',
+    'Objects in one page of a list.',
+  ),
+  requestBodySize: size(
+    '256Ki',
+    ['128Ki', '4Mi'],
+    'a Policy must fit, and a body is held in memory',
+    'Bytes of one request’s body; those about sign-ins and passkeys have 64Ki at most.',
+  ),
+  memoryShare: percent(
+    '80%',
+    ['20%', '95%'],
+    'less refuses what there is room for, and more leaves none for what goes on',
+    'How much of the limit of the heap or of the cgroup, whichever is nearer, may be in use before new watches and large bodies are refused.',
+  ),
+  memoryBodySize: size(
+    '64Ki',
+    ['16Ki', '4Mi'],
+    'people must be able to sign in, and a larger body is held in memory',
+    'Bytes beyond which a body is a large one, for memoryShare.',
+  ),
+  ownedMetadataSize: size(
+    '4Ki',
+    ['1Ki', '256Ki'],
+    'owner references must fit, and all of it is kept',
+    'Bytes of labels, annotations and owner references of one object that an account owns.',
+  ),
+  accountChanges: count(
+    1_000,
+    [50, 1_000_000],
+    'less ends an ordinary afternoon, and each leaves a decision',
+    'Changes that one account may ask for in a day; operators as many as they like.',
+  ),
+  accountBytes: size(
+    '4Mi',
+    ['256Ki', '1Gi'],
+    'less ends an ordinary afternoon, and much of it is kept',
+    'Bytes of those changes together.',
+  ),
+  decisionsPerAccount: count(
+    2_000,
+    [100, 20_000],
+    'fewer forget what was just decided, and each is kept for 90 days',
+    'Decisions about one account that are kept one by one; beyond them the oldest go. What is decided more often is counted.',
+  ),
+  requestHeaderSize: size(
+    '16Ki',
+    ['8Ki', '64Ki'],
+    'cookies and tokens must fit, and anyone may send one',
+    'Bytes of one request’s header.',
+  ),
+  requestTimeout: duration(
+    '60s',
+    ['10s', '10m'],
+    'slow lines need some time, and a connection is held as long',
+    'How long a request may take to arrive.',
+  ),
+  watchTimeout: duration(
+    '30m',
+    ['1m', '24h'],
+    'less is polling, and a longer one hardly ever ends',
+    'How long a watch lasts at least that names no timeout; it ends at random within twice that.',
+  ),
 } as const satisfies Record<string, LimitSetting>;
 
 /** The key of a limit. */
@@ -115,18 +446,25 @@ const names = Object.keys(limitSettings) as LimitName[];
 
 /** Returns a written value in the unit of code, or NaN where it is not one of its sort. */
 export function parseLimit({ value }: LimitSetting, given: unknown): number {
-  if (value === 'count') return Number.isInteger(Number(given)) && /^\d+$/.test(String(given)) ? Number(given) : NaN;
+  if (value === 'count')
+    return Number.isInteger(Number(given)) && /^\d+$/.test(String(given)) ? Number(given) : NaN;
   if (value === 'duration') return parseDuration(String(given));
   return value === 'size' ? parseSize(String(given)) : parsePercent(String(given));
 }
 
-const examples = { duration: 'a duration such as 30s, 10m or 48h', size: 'a size such as 512, 8Ki or 1Mi', count: 'a whole number', percent: 'a share such as 20%' };
+const examples = {
+  duration: 'a duration such as 30s, 10m or 48h',
+  size: 'a size such as 512, 8Ki or 1Mi',
+  count: 'a whole number',
+  percent: 'a share such as 20%',
+};
 
 /** Returns what a value must be and is not, with the reason, or undefined where it may stand. */
 export function limitFault(setting: LimitSetting, given: unknown): string | undefined {
   const parsed = parseLimit(setting, given);
   if (Number.isNaN(parsed)) return `${examples[setting.value]}; got ${JSON.stringify(given)}`;
-  if (parsed >= parseLimit(setting, setting.least) && parsed <= parseLimit(setting, setting.most)) return undefined;
+  if (parsed >= parseLimit(setting, setting.least) && parsed <= parseLimit(setting, setting.most))
+    return undefined;
   return `from ${setting.least} to ${setting.most}: ${setting.because}; got ${String(given)}`;
 }
 
@@ -138,13 +476,21 @@ const ordered: readonly (readonly [LimitName, LimitName, string])[] = [
   ['refreshTokenLifetime', 'refreshTokenTotalLifetime', 'no token lasts longer than all of them'],
   ['codeRest', 'codeRestMax', 'no rest lasts longer than the longest'],
   ['signInIdle', 'interactionLifetime', 'no sign-in lasts longer than the longest'],
-  ['recentSignIn', 'sessionIdleLifetime', 'a session would end before its sign-in is no longer recent'],
+  [
+    'recentSignIn',
+    'sessionIdleLifetime',
+    'a session would end before its sign-in is no longer recent',
+  ],
 ];
 
 /** Returns the limits that contradict another, each with what is wrong. */
 export function limitContradictions(limits: Limits): [LimitName, string][] {
-  return ordered.filter(([less, more]) => limits[less] > limits[more]).map(([less, more, why]) => [less, `at most limits.${more}: ${why}`]);
+  return ordered
+    .filter(([less, more]) => limits[less] > limits[more])
+    .map(([less, more, why]) => [less, `at most limits.${more}: ${why}`]);
 }
 
 /** The limits of a service whose settings name none. */
-export const defaultLimits = Object.fromEntries(names.map((name) => [name, parseLimit(limitSettings[name], limitSettings[name].default)])) as Limits;
+export const defaultLimits = Object.fromEntries(
+  names.map((name) => [name, parseLimit(limitSettings[name], limitSettings[name].default)]),
+) as Limits;

@@ -6,12 +6,31 @@ function sizeOf({ metadata: { labels, annotations, ownerReferences } }: KindObje
   return Buffer.byteLength(JSON.stringify({ labels, annotations, ownerReferences }));
 }
 
-/** Returns what is wrong where the metadata of something an account owns grows beyond `limits.ownedMetadataSize`; what stood before may stay. */
-export function metadataSizeFaults(kind: AnyKind, next: KindObject, old: KindObject | undefined, { caller, settings }: Pick<Call, 'caller' | 'settings'>): Cause[] {
+/**
+ * Returns what is wrong where the metadata of something an account owns grows beyond
+ * `limits.ownedMetadataSize`; what stood before may stay.
+ */
+export function metadataSizeFaults(
+  kind: AnyKind,
+  next: KindObject,
+  old: KindObject | undefined,
+  { caller, settings }: Pick<Call, 'caller' | 'settings'>,
+): Cause[] {
   const { metadata } = next;
-  if (!kind.owner || caller.type === 'System' || (!metadata.labels && !metadata.annotations && !metadata.ownerReferences)) return [];
+  if (
+    !kind.owner ||
+    caller.type === 'System' ||
+    (!metadata.labels && !metadata.annotations && !metadata.ownerReferences)
+  )
+    return [];
   const most = settings.limits.ownedMetadataSize;
   const size = sizeOf(next);
   if (size <= most || (old && size <= sizeOf(old))) return [];
-  return [{ reason: 'FieldValueTooLong', field: 'metadata', message: `Too long: labels, annotations and owner references may not be more than ${most} bytes together (got ${size})` }];
+  return [
+    {
+      reason: 'FieldValueTooLong',
+      field: 'metadata',
+      message: `Too long: labels, annotations and owner references may not be more than ${most} bytes together (got ${size})`,
+    },
+  ];
 }

@@ -1,32 +1,73 @@
 import { z } from 'zod';
 import { inWords } from './pattern.js';
 
-const labelKey = inWords(/^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/, 'must be a label key: at most 63 letters, digits, - _ or ., with an optional domain and a slash before');
+const labelKey = inWords(
+  /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/,
+  'must be a label key: at most 63 letters, digits, - _ or ., with an optional domain and a slash before',
+);
 
 /** Printable ASCII. */
-const identifier = (most: number) => z.string().max(most).regex(inWords(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces'));
+const identifier = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(inWords(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces'));
 
 /** What a caller may say in metadata; the rest is the service's (`kubernetes.md` 3). */
 export const CallerMetadata = z.object({
-  labels: z.record(z.string().max(317).regex(labelKey), z.string().max(63).regex(inWords(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/, 'must be a label value: at most 63 letters, digits, - _ or .'))).optional().describe('Keys and values to select by.'),
-  annotations: z.record(z.string().max(317).regex(labelKey), z.string().max(262_144)).optional().describe('Free notes.'),
-  ownerReferences: z.array(z.object({
-    apiVersion: identifier(317).describe('Group and version of the owner.'),
-    kind: identifier(63).describe('Kind of the owner.'),
-    name: identifier(253).describe('Name of the owner.'),
-    uid: identifier(64).describe('uid of the owner.'),
-    controller: z.boolean().optional().describe('It is the managing owner.'),
-    blockOwnerDeletion: z.boolean().optional().describe('Accepted without effect.'),
-  })).max(16).optional().describe('Objects this one depends on.'),
+  labels: z
+    .record(
+      z.string().max(317).regex(labelKey),
+      z
+        .string()
+        .max(63)
+        .regex(
+          inWords(
+            /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/,
+            'must be a label value: at most 63 letters, digits, - _ or .',
+          ),
+        ),
+    )
+    .optional()
+    .describe('Keys and values to select by.'),
+  annotations: z
+    .record(z.string().max(317).regex(labelKey), z.string().max(262_144))
+    .optional()
+    .describe('Free notes.'),
+  ownerReferences: z
+    .array(
+      z.object({
+        apiVersion: identifier(317).describe('Group and version of the owner.'),
+        kind: identifier(63).describe('Kind of the owner.'),
+        name: identifier(253).describe('Name of the owner.'),
+        uid: identifier(64).describe('uid of the owner.'),
+        controller: z.boolean().optional().describe('It is the managing owner.'),
+        blockOwnerDeletion: z.boolean().optional().describe('Accepted without effect.'),
+      }),
+    )
+    .max(16)
+    .optional()
+    .describe('Objects this one depends on.'),
 });
 
 /** Metadata as it is sent (specification 2). */
 export const Metadata = CallerMetadata.extend({
   name: z.string().describe('Name of the object, unique among its kind.'),
-  generateName: z.string().optional().describe('What the name was asked to begin with when the object was created.'),
+  generateName: z
+    .string()
+    .optional()
+    .describe('What the name was asked to begin with when the object was created.'),
   uid: z.string().describe('Unique in time and space.'),
-  resourceVersion: z.string().describe('The store’s revision of the last change; sent back in a patch for conflict detection.'),
+  resourceVersion: z
+    .string()
+    .describe(
+      'The store’s revision of the last change; sent back in a patch for conflict detection.',
+    ),
   generation: z.number().int().describe('Rises by one when spec changes.'),
   creationTimestamp: z.string().datetime().describe('When the object was created.'),
-  deletionTimestamp: z.string().datetime().optional().describe('Since when a deletion is being carried out.'),
+  deletionTimestamp: z
+    .string()
+    .datetime()
+    .optional()
+    .describe('Since when a deletion is being carried out.'),
 });

@@ -9,23 +9,46 @@ import { tooManyRequests } from './status.js';
 const held = 20_000;
 
 /** What this replica has drawn and not used, for one network in one window. */
-interface Block { left: number; window: number }
+interface Block {
+  left: number;
+  window: number;
+}
 
-/** What stands in the store for one wide network: all that was drawn in its window, and by whom within it. */
-interface Counted { readonly window: number; readonly drawn: number; readonly within?: Readonly<Record<string, number>> }
+/**
+ * What stands in the store for one wide network: all that was drawn in its window, and by whom
+ * within it.
+ */
+interface Counted {
+  readonly window: number;
+  readonly drawn: number;
+  readonly within?: Readonly<Record<string, number>>;
+}
 
 /** Where a limit is counted: the key of its record, the network and those around it. */
-interface Place { readonly key: string; readonly block: string; readonly prefixes: Prefixes }
+interface Place {
+  readonly key: string;
+  readonly block: string;
+  readonly prefixes: Prefixes;
+}
 
 /** What the whole store is called among networks. */
 const everybody = 'everybody';
 
-/** New records of limits, of all sorts together: what counts strangers must not become what they fill the store with. */
-const recordsOf = ({ limitRecords }: Limits): Limit => ({ name: 'limitrecords', most: limitRecords, seconds: 60 });
+/**
+ * New records of limits, of all sorts together: what counts strangers must not become what they
+ * fill the store with.
+ */
+const recordsOf = ({ limitRecords }: Limits): Limit => ({
+  name: 'limitrecords',
+  most: limitRecords,
+  seconds: 60,
+});
 
 /**
- * Limits by client network: whole windows, drawn from the store in blocks of a tenth, so that most requests cost no commit.
- * A network counts with those around it, in one record and one commit; `inAll` of a limit is the ceiling for everybody together.
+ * Limits by client network: whole windows, drawn from the store in blocks of a tenth, so that most
+ * requests cost no commit.
+ * A network counts with those around it, in one record and one commit; `inAll` of a limit is the
+ * ceiling for everybody together.
  */
 export class NetworkLimits {
   readonly #storage: Storage;
@@ -44,24 +67,40 @@ export class NetworkLimits {
     this.#limits = limits;
   }
 
-  /** Takes `amount` for `network`, before the work it protects; 429 when a window is spent, on all replicas together. Time in ms since the epoch. */
+  /**
+   * Takes `amount` for `network`, before the work it protects; 429 when a window is spent, on all
+   * replicas together. Time in ms since the epoch.
+   */
   async spend(declared: Limit, network: string, now: number, amount = 1): Promise<void> {
     const limit = raised(declared, this.#factor);
     await this.#take(limit, this.#place(limit, network), now, amount);
-    if (limit.inAll !== undefined) await this.#take(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
+    if (limit.inAll !== undefined)
+      await this.#take(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
   }
 
-  /** Gives back what turned out not to count; it stays with this replica, in the block that it was taken from. */
+  /**
+   * Gives back what turned out not to count; it stays with this replica, in the block that it was
+   * taken from.
+   */
   giveBack(declared: Limit, network: string, now: number, amount = 1): void {
     const limit = raised(declared, this.#factor);
     this.#putBack(limit, this.#place(limit, network), now, amount);
-    if (limit.inAll !== undefined) this.#putBack(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
+    if (limit.inAll !== undefined)
+      this.#putBack(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
   }
 
-  /** Counts a new record of a limit, before it is made; 429 where there were too many in this minute. */
-  countRecord(now: number): Promise<void> { return this.spend(recordsOf(this.#limits), everybody, now) }
+  /**
+   * Counts a new record of a limit, before it is made; 429 where there were too many in this
+   * minute.
+   */
+  countRecord(now: number): Promise<void> {
+    return this.spend(recordsOf(this.#limits), everybody, now);
+  }
 
-  /** How much of the ceiling for everybody is drawn in the window of `now`, from 0 to 1; at most a second old. */
+  /**
+   * How much of the ceiling for everybody is drawn in the window of `now`, from 0 to 1; at most a
+   * second old.
+   */
   ratio(declared: Limit, now: number): Promise<number> {
     const ceiling = ceilingOf(raised(declared, this.#factor));
     const known = this.#ratios.get(ceiling.name);
@@ -105,14 +144,26 @@ export class NetworkLimits {
     return place;
   }
 
-  /** One draw at a time for a network: a crowd that comes at once shares the block, instead of emptying the window with a block for each. */
+  /**
+   * One draw at a time for a network: a crowd that comes at once shares the block, instead of
+   * emptying the window with a block for each.
+   */
   #drawn(limit: Limit, place: Place, asked: Asked): Promise<void> {
     let drawing = this.#drawing.get(place.block);
-    if (!drawing) this.#drawing.set(place.block, (drawing = this.#draw(limit, place, asked).finally(() => { this.#drawing.delete(place.block) })));
+    if (!drawing)
+      this.#drawing.set(
+        place.block,
+        (drawing = this.#draw(limit, place, asked).finally(() => {
+          this.#drawing.delete(place.block);
+        })),
+      );
     return drawing;
   }
 
-  /** A replica whose clock is behind counts on in the window that another one has begun: two clocks must not open a limit twice. */
+  /**
+   * A replica whose clock is behind counts on in the window that another one has begun: two clocks
+   * must not open a limit twice.
+   */
   async #draw(limit: Limit, place: Place, { window, now, amount }: Asked): Promise<void> {
     const { key, prefixes } = place;
     for (;;) {
@@ -123,25 +174,51 @@ export class NetworkLimits {
       const end = (current + 1) * limit.seconds * 1000;
       const mine = this.#block(place);
       const left = mine?.window === current ? mine.left : 0;
-      const size = Math.min(Math.max(amount - left, blockOf(limit, prefixes, within), 1), this.#room(limit, prefixes, { drawn, within }));
+      const size = Math.min(
+        Math.max(amount - left, blockOf(limit, prefixes, within), 1),
+        this.#room(limit, prefixes, { drawn, within }),
+      );
       if (size + left < amount || size <= 0) {
-        this.#ratios.delete(limit.name);   // whoever asks next is told what stands
+        this.#ratios.delete(limit.name); // whoever asks next is told what stands
         throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
       }
       if (!entry && limit.name !== 'limitrecords') await this.countRecord(now);
-      const value = Buffer.from(JSON.stringify({ window: current, drawn: drawn + size, ...(prefixes.within.length > 0 && { within: added(within, prefixes, size) }) }));
-      const answer = await guard(this.#storage.commit([{ key, is: entry ? entry.revision : 'absent' }], [{ put: key, value, expires: end }]));
+      const value = Buffer.from(
+        JSON.stringify({
+          window: current,
+          drawn: drawn + size,
+          ...(prefixes.within.length > 0 && { within: added(within, prefixes, size) }),
+        }),
+      );
+      const answer = await guard(
+        this.#storage.commit(
+          [{ key, is: entry ? entry.revision : 'absent' }],
+          [{ put: key, value, expires: end }],
+        ),
+      );
       if (!answer.committed) continue;
       const before = this.#block(place);
-      this.#hold(place, { window: current, left: size + (before?.window === current ? before.left : 0) });
+      this.#hold(place, {
+        window: current,
+        left: size + (before?.window === current ? before.left : 0),
+      });
       return;
     }
   }
 
   /** How much may still be drawn for a network, by itself and by each that it is in. */
-  #room(limit: Limit, prefixes: Prefixes, { drawn, within }: { drawn: number; within: Readonly<Record<string, number>> }): number {
-    const nested = prefixes.within.map(([width, name]) => this.#most(limit, width) - (within[name] ?? 0));
-    return Math.min(this.#most(limit, prefixes.within.length > 0 ? 'wide' : 'narrow') - drawn, ...nested);
+  #room(
+    limit: Limit,
+    prefixes: Prefixes,
+    { drawn, within }: { drawn: number; within: Readonly<Record<string, number>> },
+  ): number {
+    const nested = prefixes.within.map(
+      ([width, name]) => this.#most(limit, width) - (within[name] ?? 0),
+    );
+    return Math.min(
+      this.#most(limit, prefixes.within.length > 0 ? 'wide' : 'narrow') - drawn,
+      ...nested,
+    );
   }
 
   #most({ most }: Limit, width: Width): number {
@@ -149,9 +226,14 @@ export class NetworkLimits {
     return most * { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide }[width];
   }
 
-  #block({ block, prefixes }: Place): Block | undefined { return (prefixes.wide === everybody ? this.#common : this.#blocks).get(block) }
+  #block({ block, prefixes }: Place): Block | undefined {
+    return (prefixes.wide === everybody ? this.#common : this.#blocks).get(block);
+  }
 
-  /** The block drawn longest ago makes room, and it alone: many networks cannot make this replica forget the others' windows. */
+  /**
+   * The block drawn longest ago makes room, and it alone: many networks cannot make this replica
+   * forget the others' windows.
+   */
   #hold({ block: name, prefixes }: Place, block: Block): void {
     if (prefixes.wide === everybody) return void this.#common.set(name, block);
     this.#blocks.delete(name);
@@ -160,23 +242,46 @@ export class NetworkLimits {
   }
 }
 
-interface Asked { readonly window: number; readonly now: number; readonly amount: number }
+interface Asked {
+  readonly window: number;
+  readonly now: number;
+  readonly amount: number;
+}
 
 /**
- * How much is drawn at once: a tenth; of a network among others, as much as it has drawn already, from a hundredth (at least two) to a tenth.
- * So a network that asks once hardly takes from those beside it, and a busy one still costs few commits.
+ * How much is drawn at once: a tenth; of a network among others, as much as it has drawn already,
+ * from a hundredth (at least two) to a tenth.
+ * So a network that asks once hardly takes from those beside it, and a busy one still costs few
+ * commits.
  */
-function blockOf({ most, block = Infinity }: Limit, { wide, within: [narrow] }: Prefixes, drawn: Readonly<Record<string, number>>): number {
-  if (wide === everybody) return Math.floor(most / 100);   // replicas must not use it up by drawing alone
+function blockOf(
+  { most, block = Infinity }: Limit,
+  { wide, within: [narrow] }: Prefixes,
+  drawn: Readonly<Record<string, number>>,
+): number {
+  if (wide === everybody) return Math.floor(most / 100); // replicas must not use it up by drawing alone
   const tenth = Math.min(Math.floor(most / 10), block);
-  return narrow === undefined ? tenth : Math.min(tenth, Math.max(2, Math.floor(most / 100), drawn[narrow[1]] ?? 0));
+  return narrow === undefined
+    ? tenth
+    : Math.min(tenth, Math.max(2, Math.floor(most / 100), drawn[narrow[1]] ?? 0));
 }
 
 const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (seconds * 1000));
 
 /** The ceiling of a limit for everybody together, as a limit of its own. */
-const ceilingOf = ({ name, inAll = 0, seconds }: Limit): Limit => ({ name: `${name}-all`, most: inAll, seconds });
+const ceilingOf = ({ name, inAll = 0, seconds }: Limit): Limit => ({
+  name: `${name}-all`,
+  most: inAll,
+  seconds,
+});
 
-function added(within: Readonly<Record<string, number>>, prefixes: Prefixes, size: number): Record<string, number> {
-  return { ...within, ...Object.fromEntries(prefixes.within.map(([, name]) => [name, (within[name] ?? 0) + size])) };
+function added(
+  within: Readonly<Record<string, number>>,
+  prefixes: Prefixes,
+  size: number,
+): Record<string, number> {
+  return {
+    ...within,
+    ...Object.fromEntries(prefixes.within.map(([, name]) => [name, (within[name] ?? 0) + size])),
+  };
 }

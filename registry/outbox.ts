@@ -10,17 +10,26 @@ import type { Store } from './store.js';
 export type Outcome =
   /** Carried out: the row goes, in one commit with `part`. */
   | { readonly done: true; readonly part?: Part }
-  /** Refused for now; again at `notBefore` (ms since the epoch), with `part` committed beside it. */
+  /**
+   * Refused for now; again at `notBefore` (ms since the epoch), with `part` committed beside it.
+   */
   | { readonly done: false; readonly notBefore: number; readonly part?: Part };
 
 /** Carries out the rows of one name. */
 export interface Worker {
   readonly name: string;
-  /** AtMostOnce: an unfinished claim is dropped, never repeated. AtLeastOnce: it is taken over when its time has passed. Transactional: the Part is all there is to do, so that nothing needs to be claimed. */
+  /**
+   * AtMostOnce: an unfinished claim is dropped, never repeated. AtLeastOnce: it is taken over when
+   * its time has passed. Transactional: the Part is all there is to do, so that nothing needs to be
+   * claimed.
+   */
   readonly delivery: 'AtMostOnce' | 'AtLeastOnce' | 'Transactional';
   /** How many rows at once. */
   readonly parallel: number;
-  /** For how long others leave a row to the replica that claimed it, in milliseconds; half a minute by default. */
+  /**
+   * For how long others leave a row to the replica that claimed it, in milliseconds; half a minute
+   * by default.
+   */
   readonly claimFor?: number;
   /** Throwing counts as refused for ten seconds. `until` is when the row stops to matter. */
   run(payload: unknown, row: { id: string; attempt: number; until: number }): Promise<Outcome>;
@@ -29,13 +38,22 @@ export interface Worker {
 const shortClaim = 30_000;
 const refusedFor = 10_000;
 
-/** A row that could not be claimed or settled, since the store takes no writes, is looked at again after so long, in milliseconds. */
+/**
+ * A row that could not be claimed or settled, since the store takes no writes, is looked at again
+ * after so long, in milliseconds.
+ */
 const restFor = 1_000;
 
-/** For so long a row is left to the replica that wrote it, in milliseconds: were all at it at once, each but one would do it for nothing. */
+/**
+ * For so long a row is left to the replica that wrote it, in milliseconds: were all at it at once,
+ * each but one would do it for nothing.
+ */
 const yieldFor = 1_000;
 
-/** Effects written in a transaction, carried out after it: rows are found by watch, claimed by compare-and-set, and survive any crash. */
+/**
+ * Effects written in a transaction, carried out after it: rows are found by watch, claimed by
+ * compare-and-set, and survive any crash.
+ */
 export class Outbox {
   readonly #store: Store;
   readonly #keys: Keys;
@@ -52,12 +70,21 @@ export class Outbox {
   }
 
   /** Registers a worker; before `start`. */
-  register(worker: Worker): void { this.#queues.set(worker.name, new Queue(worker, this.#store, this.#keys, this.#log)) }
+  register(worker: Worker): void {
+    this.#queues.set(worker.name, new Queue(worker, this.#store, this.#keys, this.#log));
+  }
 
-  start(): void { this.#running = this.#run() }
+  start(): void {
+    this.#running = this.#run();
+  }
 
-  /** The rows of one worker that are not carried out yet, and since when (ms since the epoch) this replica has known the oldest of them. */
-  waiting(worker: string): { readonly rows: number; readonly since?: number } { return this.#queues.get(worker)?.waiting() ?? { rows: 0 } }
+  /**
+   * The rows of one worker that are not carried out yet, and since when (ms since the epoch) this
+   * replica has known the oldest of them.
+   */
+  waiting(worker: string): { readonly rows: number; readonly since?: number } {
+    return this.#queues.get(worker)?.waiting() ?? { rows: 0 };
+  }
 
   /** Stops taking rows and waits for those under way. */
   async stop(): Promise<void> {
@@ -74,7 +101,9 @@ export class Outbox {
         from ??= await this.#load();
         for await (const batch of this.#store.storage.watch('outbox/', from, signal)) {
           from = batch.revision;
-          for (const { key, entry } of batch.changes) if (entry) this.#offer(entry); else this.#queueOf(key)?.forget(key);
+          for (const { key, entry } of batch.changes)
+            if (entry) this.#offer(entry);
+            else this.#queueOf(key)?.forget(key);
         }
       } catch (error) {
         if (error instanceof Compacted) from = undefined;
@@ -90,8 +119,12 @@ export class Outbox {
     return page.revision;
   }
 
-  #offer(entry: Entry): void { this.#queueOf(entry.key)?.offer(entry) }
-  #queueOf(key: string): Queue | undefined { return this.#queues.get(key.split('/')[1]!) }
+  #offer(entry: Entry): void {
+    this.#queueOf(entry.key)?.offer(entry);
+  }
+  #queueOf(key: string): Queue | undefined {
+    return this.#queues.get(key.split('/')[1]!);
+  }
 }
 
 /** The rows of one worker that this replica knows of, each due at some time. */
@@ -100,7 +133,9 @@ class Queue {
   readonly #store: Store;
   readonly #keys: Keys;
   readonly #log: Log;
-  /** Rows that are due, in the order they became so, and those that are not yet, with when they are. */
+  /**
+   * Rows that are due, in the order they became so, and those that are not yet, with when they are.
+   */
   readonly #ready = new Map<string, Entry>();
   readonly #later = new Map<string, { readonly entry: Entry; readonly due: number }>();
   readonly #underWay = new Map<string, Promise<void>>();
@@ -146,7 +181,18 @@ class Queue {
   #put(entry: Entry): void {
     const { key } = entry;
     let due = this.#resting.get(key) ?? 0;
-    try { due = Math.max(due, dueAt(decodeRow(entry.value).head, this.#since.get(key) ?? Date.now(), this.#worker.claimFor)) } catch { return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read') }
+    try {
+      due = Math.max(
+        due,
+        dueAt(
+          decodeRow(entry.value).head,
+          this.#since.get(key) ?? Date.now(),
+          this.#worker.claimFor,
+        ),
+      );
+    } catch {
+      return void this.#log.error({ worker: this.#worker.name }, 'an outbox row cannot be read');
+    }
     if (due <= Date.now()) {
       this.#later.delete(key);
       return void this.#ready.set(key, entry);
@@ -163,7 +209,13 @@ class Queue {
       if (this.#underWay.size >= this.#worker.parallel) return;
       if (this.#underWay.has(key)) continue;
       this.#ready.delete(key);
-      this.#underWay.set(key, this.#one(entry).finally(() => { this.#underWay.delete(key); this.#start() }));
+      this.#underWay.set(
+        key,
+        this.#one(entry).finally(() => {
+          this.#underWay.delete(key);
+          this.#start();
+        }),
+      );
     }
   }
 
@@ -181,7 +233,10 @@ class Queue {
     const now = Date.now();
     let next = Infinity;
     for (const [key, { entry, due }] of this.#later) {
-      if (due > now) { next = Math.min(next, due); continue }
+      if (due > now) {
+        next = Math.min(next, due);
+        continue;
+      }
       this.#later.delete(key);
       this.#ready.set(key, entry);
     }
@@ -189,7 +244,10 @@ class Queue {
     this.#start();
   }
 
-  /** Claims, carries out, and settles one row; where it still stands afterwards it is looked at again when due. */
+  /**
+   * Claims, carries out, and settles one row; where it still stands afterwards it is looked at
+   * again when due.
+   */
   async #one(entry: Entry): Promise<void> {
     try {
       this.#resting.delete(entry.key);
@@ -207,49 +265,92 @@ class Queue {
   async #carryOut(entry: Entry): Promise<boolean> {
     const { head, sealed } = decodeRow(entry.value);
     const unmoved = [{ key: entry.key, is: entry.revision }];
-    if (Date.now() > head.until || (head.claimed !== undefined && this.#worker.delivery === 'AtMostOnce'))
-      return (await this.#store.commit([{ checks: unmoved, writes: [{ delete: entry.key }] }])).committed;
-    if (this.#worker.delivery === 'Transactional') return this.#settle(entry, { ...head, attempt: head.attempt + 1 }, sealed, entry.revision);
+    if (
+      Date.now() > head.until ||
+      (head.claimed !== undefined && this.#worker.delivery === 'AtMostOnce')
+    )
+      return (await this.#store.commit([{ checks: unmoved, writes: [{ delete: entry.key }] }]))
+        .committed;
+    if (this.#worker.delivery === 'Transactional')
+      return this.#settle(entry, { ...head, attempt: head.attempt + 1 }, sealed, entry.revision);
     const claimed: RowHead = { ...head, attempt: head.attempt + 1, claimed: Date.now() };
-    const claim = await this.#store.commit([{ checks: unmoved, writes: [put(entry, claimed, sealed)] }]);
+    const claim = await this.#store.commit([
+      { checks: unmoved, writes: [put(entry, claimed, sealed)] },
+    ]);
     return claim.committed && this.#settle(entry, claimed, sealed, claim.revision);
   }
 
-  async #settle(entry: Entry, claimed: RowHead, sealed: Buffer, revision: number): Promise<boolean> {
+  async #settle(
+    entry: Entry,
+    claimed: RowHead,
+    sealed: Buffer,
+    revision: number,
+  ): Promise<boolean> {
     const { key } = entry;
     const id = key.slice(key.lastIndexOf('/') + 1);
-    const outcome = await this.#try(key, sealed, { id, attempt: claimed.attempt, until: claimed.until });
+    const outcome = await this.#try(key, sealed, {
+      id,
+      attempt: claimed.attempt,
+      until: claimed.until,
+    });
     const { claimed: _, ...open } = claimed;
-    const row = outcome.done ? { delete: key } : put(entry, { ...open, notBefore: outcome.notBefore }, sealed);
-    const settled = await this.#store.commit([{ checks: [{ key, is: revision }], writes: [row] }, ...(outcome.part ? [outcome.part] : [])]);
+    const row = outcome.done
+      ? { delete: key }
+      : put(entry, { ...open, notBefore: outcome.notBefore }, sealed);
+    const settled = await this.#store.commit([
+      { checks: [{ key, is: revision }], writes: [row] },
+      ...(outcome.part ? [outcome.part] : []),
+    ]);
     return settled.committed && outcome.done;
   }
 
-  async #try(key: string, sealed: Buffer, row: { id: string; attempt: number; until: number }): Promise<Outcome> {
+  async #try(
+    key: string,
+    sealed: Buffer,
+    row: { id: string; attempt: number; until: number },
+  ): Promise<Outcome> {
     try {
       return await this.#worker.run(JSON.parse(this.#keys.open(key, sealed).toString()), row);
     } catch (error) {
-      this.#log.warn({ err: error, worker: this.#worker.name, attempt: row.attempt }, 'an outbox row was refused');
+      this.#log.warn(
+        { err: error, worker: this.#worker.name, attempt: row.attempt },
+        'an outbox row was refused',
+      );
       return { done: false, notBefore: Date.now() + refusedFor };
     }
   }
 }
 
-const put = (entry: Entry, head: RowHead, sealed: Buffer): Write =>
-  ({ put: entry.key, value: encodeRow(head, sealed), ...(entry.expires !== undefined && { expires: entry.expires }) });
+const put = (entry: Entry, head: RowHead, sealed: Buffer): Write => ({
+  put: entry.key,
+  value: encodeRow(head, sealed),
+  ...(entry.expires !== undefined && { expires: entry.expires }),
+});
 
-/** When a row is next to be looked at: its time, or the end of somebody's claim; where another replica wrote it, that much later, for the first time counted from when it was known here. */
+/**
+ * When a row is next to be looked at: its time, or the end of somebody's claim; where another
+ * replica wrote it, that much later, for the first time counted from when it was known here.
+ */
 function dueAt(head: RowHead, since: number, claimFor = shortClaim): number {
   const due = head.claimed === undefined ? head.notBefore : head.claimed + claimFor;
   return isOwn(head) ? due : Math.max(due, since) + yieldFor;
 }
 
-/** Drops what a worker has not carried out yet, by what it was given to do; a row that somebody is at is left to them. */
-export async function dropRows(store: Store, keys: Keys, worker: string, unwanted: (payload: unknown) => boolean): Promise<void> {
+/**
+ * Drops what a worker has not carried out yet, by what it was given to do; a row that somebody is
+ * at is left to them.
+ */
+export async function dropRows(
+  store: Store,
+  keys: Keys,
+  worker: string,
+  unwanted: (payload: unknown) => boolean,
+): Promise<void> {
   const { entries } = await store.storage.list(under(`outbox/${worker}/`));
   for (const { key, value, revision } of entries) {
     const { head, sealed } = decodeRow(value);
-    if (head.claimed !== undefined || !unwanted(JSON.parse(keys.open(key, sealed).toString()))) continue;
+    if (head.claimed !== undefined || !unwanted(JSON.parse(keys.open(key, sealed).toString())))
+      continue;
     await store.commit([{ checks: [{ key, is: revision }], writes: [{ delete: key }] }]);
   }
 }

@@ -4,34 +4,50 @@ import type { Change, Check, Entry, Lost, Revision, Write } from '../storage/sto
 const most = { entries: 10_000, bytes: 16 << 20 };
 
 /**
- * What this replica last knew of the keys it writes: of its own commits, of the races it lost, and of what the others changed since.
- * A commit may begin from it, since its checks prove what it began from; nothing may be refused or answered on the strength of it.
+ * What this replica last knew of the keys it writes: of its own commits, of the races it lost, and
+ * of what the others changed since.
+ * A commit may begin from it, since its checks prove what it began from; nothing may be refused or
+ * answered on the strength of it.
  */
 export class Recollection {
   readonly #known = new Map<string, Entry>();
   #bytes = 0;
 
   /** What stood under a key when it was last heard of; undefined where nothing is known. */
-  recall(key: string): Entry | undefined { return this.#known.get(key) }
+  recall(key: string): Entry | undefined {
+    return this.#known.get(key);
+  }
 
-  /** A commit of this replica was made: what it had read and wrote anew is what is likely to be written again. */
+  /**
+   * A commit of this replica was made: what it had read and wrote anew is what is likely to be
+   * written again.
+   */
   made(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {
     const read = new Set(checks.map(({ key }) => key));
     for (const write of writes) {
       if (!('put' in write)) this.#forget(write.delete);
-      else if (read.has(write.put)) this.#keep({ key: write.put, value: write.value, revision, ...(write.expires !== undefined && { expires: write.expires }) });
+      else if (read.has(write.put))
+        this.#keep({
+          key: write.put,
+          value: write.value,
+          revision,
+          ...(write.expires !== undefined && { expires: write.expires }),
+        });
     }
   }
 
   /** A commit lost its race: this stands there instead. */
   lost({ winners }: Lost): void {
-    for (const [key, entry] of winners) if (entry) this.#keep(entry); else this.#forget(key);
+    for (const [key, entry] of winners)
+      if (entry) this.#keep(entry);
+      else this.#forget(key);
   }
 
   /** The store told of a change, by whomever. */
   heard({ key, entry }: Change): void {
     if (!this.#known.has(key)) return;
-    if (entry) this.#keep(entry); else this.#forget(key);
+    if (entry) this.#keep(entry);
+    else this.#forget(key);
   }
 
   /** The newest of a key stays; what was written longest ago makes room. */

@@ -2,15 +2,24 @@ import type { Action, AnyKind } from './kind.js';
 import { toJSONSchema, Validator, type JSONSchema } from './schema.js';
 
 /** The validators and schemas of one kind, converted once. */
-interface KindSchemas { readonly spec: Validator; readonly status: JSONSchema; /** What is sent to create one. */ readonly sent: Validator }
+interface KindSchemas {
+  readonly spec: Validator;
+  readonly status: JSONSchema /** What is sent to create one. */;
+  readonly sent: Validator;
+}
 
 function schemasOf(kind: AnyKind): KindSchemas {
   const spec = new Validator(toJSONSchema(kind.spec, `${kind.kind}.spec`));
-  const sent = kind.create?.spec ? new Validator(toJSONSchema(kind.create.spec, `${kind.kind}.create`)) : spec;
+  const sent = kind.create?.spec
+    ? new Validator(toJSONSchema(kind.create.spec, `${kind.kind}.create`))
+    : spec;
   return { spec, sent, status: toJSONSchema(kind.status, `${kind.kind}.status`) };
 }
 
-/** All kinds and actions that are served, by the names that paths use; computed once, so a contradiction stops the start. */
+/**
+ * All kinds and actions that are served, by the names that paths use; computed once, so a
+ * contradiction stops the start.
+ */
 export class Registry {
   readonly kinds: readonly AnyKind[];
   readonly actions: readonly Action[];
@@ -23,24 +32,40 @@ export class Registry {
     this.actions = actions.filter((action) => kinds.includes(action.of));
     this.#byResource = new Map(kinds.map((kind) => [kind.resource, kind]));
     for (const kind of kinds) this.#schemas.set(kind.kind, schemasOf(kind));
-    for (const action of this.actions) if (action.spec && action.verb === 'create') this.#bodies.set(action, new Validator(toJSONSchema(action.spec, `${action.of.kind}/${action.subresource}`)));
+    for (const action of this.actions)
+      if (action.spec && action.verb === 'create')
+        this.#bodies.set(
+          action,
+          new Validator(toJSONSchema(action.spec, `${action.of.kind}/${action.subresource}`)),
+        );
   }
 
-  kindOf(resource: string): AnyKind | undefined { return this.#byResource.get(resource) }
+  kindOf(resource: string): AnyKind | undefined {
+    return this.#byResource.get(resource);
+  }
 
   /** The actions on `<resource>/<name>/<subresource>`. */
   actionsOn(kind: AnyKind, subresource: string): Action[] {
-    return this.actions.filter((action) => action.of === kind && action.subresource === subresource);
+    return this.actions.filter(
+      (action) => action.of === kind && action.subresource === subresource,
+    );
   }
 
-  schemas(kind: AnyKind): KindSchemas { return this.#schemas.get(kind.kind)! }
+  schemas(kind: AnyKind): KindSchemas {
+    return this.#schemas.get(kind.kind)!;
+  }
 
   /** The validator of an action's body: of a `patch`, its kind's spec; of a `get`, none. */
-  body(action: Action): Validator | undefined { return this.#bodies.get(action) }
+  body(action: Action): Validator | undefined {
+    return this.#bodies.get(action);
+  }
 
   /** Compiles every validator, so that no request waits for it. */
   warm(): void {
-    for (const { spec, sent } of this.#schemas.values()) { spec.warm(); sent.warm() }
+    for (const { spec, sent } of this.#schemas.values()) {
+      spec.warm();
+      sent.warm();
+    }
     for (const validator of this.#bodies.values()) validator.warm();
   }
 }

@@ -5,16 +5,23 @@ const most = { events: 4096, bytes: 16 << 20 };
 /** So much of the past is told at a time, or one revision where that is more. */
 const part = { events: 100, bytes: 256 << 10 };
 
-interface Held { readonly resource: string; readonly event: HubEvent }
+interface Held {
+  readonly resource: string;
+  readonly event: HubEvent;
+}
 
-/** What a replica remembers of what happened: the newest changes, within bounds of number and bytes. */
+/**
+ * What a replica remembers of what happened: the newest changes, within bounds of number and bytes.
+ */
 export class Ring {
   #held: Held[] = [];
   #from: Revision = 0;
   #bytes = 0;
 
   /** Nothing behind this revision is missing. */
-  get from(): Revision { return this.#from }
+  get from(): Revision {
+    return this.#from;
+  }
 
   /** Forgets everything: what is remembered begins behind `from`. */
   restart(from: Revision): void {
@@ -32,11 +39,24 @@ export class Ring {
     this.#from = dropped.at(-1)!.event.revision;
   }
 
-  /** What happened to a resource behind a revision, or the first part of it, up to the end of a revision; `more` where that is not all. */
-  behind(resource: string, revision: Revision): { readonly events: readonly HubEvent[]; readonly more: boolean } {
-    const all = this.#held.filter((held) => held.resource === resource && held.event.revision > revision);
+  /**
+   * What happened to a resource behind a revision, or the first part of it, up to the end of a
+   * revision; `more` where that is not all.
+   */
+  behind(
+    resource: string,
+    revision: Revision,
+  ): { readonly events: readonly HubEvent[]; readonly more: boolean } {
+    const all = this.#held.filter(
+      (held) => held.resource === resource && held.event.revision > revision,
+    );
     let [end, bytes] = [0, 0];
-    while (end < all.length && ((end < part.events && bytes < part.bytes) || all[end]!.event.revision === all[end - 1]!.event.revision)) bytes += all[end++]!.event.size;
+    while (
+      end < all.length &&
+      ((end < part.events && bytes < part.bytes) ||
+        all[end]!.event.revision === all[end - 1]!.event.revision)
+    )
+      bytes += all[end++]!.event.size;
     return { events: all.slice(0, end).map(({ event }) => event), more: end < all.length };
   }
 }

@@ -23,25 +23,42 @@ export interface JSONSchema {
   [keyword: string]: unknown;
 }
 
-/** Converts a zod schema; a construct that JSON Schema would lose, or an empty schema anywhere, stops the start and names its path. */
+/**
+ * Converts a zod schema; a construct that JSON Schema would lose, or an empty schema anywhere,
+ * stops the start and names its path.
+ */
 export function toJSONSchema(schema: z.ZodTypeAny, where: string): JSONSchema {
   refuseUnconvertible(schema, where);
-  const converted = zodToJsonSchema(schema, { target: 'jsonSchema7', $refStrategy: 'none' }) as JSONSchema;
+  const converted = zodToJsonSchema(schema, {
+    target: 'jsonSchema7',
+    $refStrategy: 'none',
+  }) as JSONSchema;
   delete converted.$schema;
   return tidy(converted, where);
 }
 
 function tidy(schema: JSONSchema, where: string): JSONSchema {
-  if (!Object.entries(schema).some(([key, value]) => value !== undefined && key !== 'description' && key !== 'default')) throw new Error(`${where}: an empty schema would accept everything`);
-  for (const [name, property] of Object.entries(schema.properties ?? {})) tidy(property, `${where}.${name}`);
+  if (
+    !Object.entries(schema).some(
+      ([key, value]) => value !== undefined && key !== 'description' && key !== 'default',
+    )
+  )
+    throw new Error(`${where}: an empty schema would accept everything`);
+  for (const [name, property] of Object.entries(schema.properties ?? {}))
+    tidy(property, `${where}.${name}`);
   if (schema.items) tidy(schema.items, `${where}[]`);
-  if (typeof schema.additionalProperties === 'object') tidy(schema.additionalProperties, `${where}.*`);
+  if (typeof schema.additionalProperties === 'object')
+    tidy(schema.additionalProperties, `${where}.*`);
   schema.anyOf?.forEach((branch, i) => tidy(branch, `${where}|${i}`));
   const tag = schema.anyOf && commonTag(schema.anyOf);
   if (tag) {
     schema.oneOf = schema.anyOf;
     delete schema.anyOf;
-    Object.assign(schema, { type: 'object', discriminator: { propertyName: tag }, required: [tag] });
+    Object.assign(schema, {
+      type: 'object',
+      discriminator: { propertyName: tag },
+      required: [tag],
+    });
   }
   return schema;
 }
@@ -49,11 +66,25 @@ function tidy(schema: JSONSchema, where: string): JSONSchema {
 /** The property in which every branch has a constant of its own. */
 function commonTag(branches: JSONSchema[]): string | undefined {
   const first = branches[0]?.properties ?? {};
-  return Object.keys(first).find((name) => branches.every((branch) => branch.properties?.[name]?.const !== undefined));
+  return Object.keys(first).find((name) =>
+    branches.every((branch) => branch.properties?.[name]?.const !== undefined),
+  );
 }
 
-/** Schemas are computed here, and every one is held to the meta-schema by a test: no start spends a tenth of a second on that. */
-const ajv = new Ajv2020({ validateSchema: false, strict: true, strictRequired: false, discriminator: true, allErrors: true, useDefaults: true, coerceTypes: false, allowUnionTypes: true });
+/**
+ * Schemas are computed here, and every one is held to the meta-schema by a test: no start spends a
+ * tenth of a second on that.
+ */
+const ajv = new Ajv2020({
+  validateSchema: false,
+  strict: true,
+  strictRequired: false,
+  discriminator: true,
+  allErrors: true,
+  useDefaults: true,
+  coerceTypes: false,
+  allowUnionTypes: true,
+});
 (formats as unknown as (to: Ajv2020) => void)(ajv);
 
 /** Validates values against one schema, filling in defaults; compiled at first use. */
@@ -67,7 +98,10 @@ export class Validator {
     this.#hasLines = hasLines(schema);
   }
 
-  /** The faults of `value`, one a field and at most 32, with paths below `at`. Where there is none, defaults are filled in and lines of text are put in Unicode's normal form C, both in place. */
+  /**
+   * The faults of `value`, one a field and at most 32, with paths below `at`. Where there is none,
+   * defaults are filled in and lines of text are put in Unicode's normal form C, both in place.
+   */
   check(value: unknown, at: string): Cause[] {
     const compiled = (this.#compiled ??= ajv.compile(this.schema));
     if (!compiled(value)) return causesOf(compiled.errors ?? [], at);
@@ -76,35 +110,53 @@ export class Validator {
   }
 
   /** Compiles now, so that no request waits for it. */
-  warm(): void { this.#compiled ??= ajv.compile(this.schema) }
+  warm(): void {
+    this.#compiled ??= ajv.compile(this.schema);
+  }
 }
 
 const isLine = (schema: JSONSchema): boolean => schema.pattern === lineOfText.source;
 
 function hasLines(schema: JSONSchema): boolean {
-  const inner = [...Object.values(schema.properties ?? {}), ...(schema.items ? [schema.items] : []), ...(schema.oneOf ?? []), ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : [])];
+  const inner = [
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.items ? [schema.items] : []),
+    ...(schema.oneOf ?? []),
+    ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : []),
+  ];
   return isLine(schema) || inner.some(hasLines);
 }
 
-/** Puts lines of text for people in normal form C once they are valid; names of objects, addresses, tokens and credentials stay as they were sent. Answers what the value is then. */
+/**
+ * Puts lines of text for people in normal form C once they are valid; names of objects, addresses,
+ * tokens and credentials stay as they were sent. Answers what the value is then.
+ */
 function normaliseLines(schema: JSONSchema | undefined, value: unknown): unknown {
   if (schema === undefined) return value;
   if (typeof value === 'string') return isLine(schema) ? value.normalize('NFC') : value;
-  if (Array.isArray(value)) value.forEach((item, i) => { value[i] = normaliseLines(schema.items, item) });
+  if (Array.isArray(value))
+    value.forEach((item, i) => {
+      value[i] = normaliseLines(schema.items, item);
+    });
   else if (typeof value === 'object' && value !== null) {
     const held = value as Record<string, unknown>;
     const known = branchFor(schema, held);
-    for (const name of Object.keys(held)) held[name] = normaliseLines(known && memberOf(known, name), held[name]);
+    for (const name of Object.keys(held))
+      held[name] = normaliseLines(known && memberOf(known, name), held[name]);
   }
   return value;
 }
 
 const memberOf = (schema: JSONSchema, name: string): JSONSchema | undefined =>
-  schema.properties?.[name] ?? (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
+  schema.properties?.[name] ??
+  (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
 
 /** The paths of members that `schema` does not know, each removed from `value`. */
 export function prune(schema: JSONSchema, value: unknown, at: string): string[] {
-  if (Array.isArray(value)) return schema.items ? value.flatMap((item, i) => prune(schema.items!, item, `${at}[${i}]`)) : [];
+  if (Array.isArray(value))
+    return schema.items
+      ? value.flatMap((item, i) => prune(schema.items!, item, `${at}[${i}]`))
+      : [];
   if (typeof value !== 'object' || value === null) return [];
   const held = value as Record<string, unknown>;
   const known = branchFor(schema, held);

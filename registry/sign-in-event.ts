@@ -16,10 +16,14 @@ export interface SignInEvent {
 
 const events = new WeakMap<IncomingMessage, SignInEvent>();
 
-/** Adds to what the logs will say of the sign-in that a request tries; what is said later of the same holds. */
+/**
+ * Adds to what the logs will say of the sign-in that a request tries; what is said later of the
+ * same holds.
+ */
 export function noteSignIn(request: IncomingMessage, facts: SignInEvent): void {
   events.set(request, { ...events.get(request), ...facts });
 }
 
 /** Returns what is known of the sign-in that a request tried; undefined where it tried none. */
-export const signInEventOf = (request: IncomingMessage): SignInEvent | undefined => events.get(request);
+export const signInEventOf = (request: IncomingMessage): SignInEvent | undefined =>
+  events.get(request);

@@ -1,9 +1,33 @@
-import { Unavailable, under, type Check, type Committed, type Entry, type Lost, type Revision, type Storage, type Write } from '../storage/storage.js';
+import {
+  Unavailable,
+  under,
+  type Check,
+  type Committed,
+  type Entry,
+  type Lost,
+  type Revision,
+  type Storage,
+  type Write,
+} from '../storage/storage.js';
 import { bareOf } from './bare.js';
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
-import type { AnyKind, Call, Caller, Decision, Draft, KindObject, ObjectOf, Part, Ports, Reader, RequestFacts, Settings, Transaction } from './kind.js';
+import type {
+  AnyKind,
+  Call,
+  Caller,
+  Decision,
+  Draft,
+  KindObject,
+  ObjectOf,
+  Part,
+  Ports,
+  Reader,
+  RequestFacts,
+  Settings,
+  Transaction,
+} from './kind.js';
 import type { Keys } from './keys.js';
 import { Recollection } from './recollection.js';
 import { NetworkLimits } from './network-limits.js';
@@ -26,19 +50,40 @@ interface StoreParts {
 }
 
 /** What differs from call to call. */
-interface CallFacts { caller: Caller; request: RequestFacts; ports: Ports; dryRun?: boolean; target?: Target; decision?: Decision }
+interface CallFacts {
+  caller: Caller;
+  request: RequestFacts;
+  ports: Ports;
+  dryRun?: boolean;
+  target?: Target;
+  decision?: Decision;
+}
 
-/** What a request is about, as it was read for its decision; `recalled` where it is but remembered, so that only a commit proves it. */
-export interface Target { readonly stored: Stored; readonly recalled?: boolean }
+/**
+ * What a request is about, as it was read for its decision; `recalled` where it is but remembered,
+ * so that only a commit proves it.
+ */
+export interface Target {
+  readonly stored: Stored;
+  readonly recalled?: boolean;
+}
 
-/** What was remembered does not stand any more, or there was nothing to prove it: whatever was decided on it is to be decided anew, on what stands. */
-export class Outdated extends Error { override readonly name = 'Outdated' }
+/**
+ * What was remembered does not stand any more, or there was nothing to prove it: whatever was
+ * decided on it is to be decided anew, on what stands.
+ */
+export class Outdated extends Error {
+  override readonly name = 'Outdated';
+}
 
 /** What came of a change: whether there was anything to commit. */
-interface Done<T> { readonly result: T; readonly committed: boolean }
+interface Done<T> {
+  readonly result: T;
+  readonly committed: boolean;
+}
 
 /** What came of one try: a race may have been lost at a key. */
-type Attempt<T> = Done<T> | { readonly lostAt: string }
+type Attempt<T> = Done<T> | { readonly lostAt: string };
 
 const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
 const deadline = 10_000;
@@ -63,20 +108,46 @@ export class Store {
     this.hub = parts.hub;
     this.#parts = parts;
     this.settings = parts.settings;
-    this.networkLimits = new NetworkLimits(parts.storage, parts.settings.limitFactor, parts.settings.limits);
+    this.networkLimits = new NetworkLimits(
+      parts.storage,
+      parts.settings.limitFactor,
+      parts.settings.limits,
+    );
     if (parts.storage.peek) return;
     const recollection = (this.#recollection = new Recollection());
     parts.hub.tell((change) => recollection.heard(change));
   }
 
-  /** The Call through which kinds see one request; its first change begins from the target as it was read for the decision. */
+  /**
+   * The Call through which kinds see one request; its first change begins from the target as it was
+   * read for the decision.
+   */
   call(facts: CallFacts): Call {
     const { keys, settings, authorize } = this.#parts;
     let { target, decision } = facts;
     const { site } = facts.request;
     const call: Call = {
-      now: Date.now(), caller: facts.caller, request: facts.request, dryRun: facts.dryRun ?? false, ports: facts.ports, settings, keys, ...(decision && { decision }),
-      decide: async (action, { caller = facts.caller, kind, name, object, record, ...rest }: Record<string, unknown>) => authorize({ caller, action, kind, name, object, record, facts: { ...(site && { site }), ...rest } } as Question),
+      now: Date.now(),
+      caller: facts.caller,
+      request: facts.request,
+      dryRun: facts.dryRun ?? false,
+      ports: facts.ports,
+      settings,
+      keys,
+      ...(decision && { decision }),
+      decide: async (
+        action,
+        { caller = facts.caller, kind, name, object, record, ...rest }: Record<string, unknown>,
+      ) =>
+        authorize({
+          caller,
+          action,
+          kind,
+          name,
+          object,
+          record,
+          facts: { ...(site && { site }), ...rest },
+        } as Question),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
       giveBack: (limit) => this.networkLimits.giveBack(limit, facts.request.network, call.now),
@@ -93,7 +164,9 @@ export class Store {
   }
 
   /** A Call of this service itself. */
-  systemCall(): Call { return this.call({ caller: { type: 'System' }, request: ownFacts, ports: this.#parts.ports() }) }
+  systemCall(): Call {
+    return this.call({ caller: { type: 'System' }, request: ownFacts, ports: this.#parts.ports() });
+  }
 
   /** One object as it stands at the latest, undecoded. */
   async stored(kind: AnyKind, name: string): Promise<Stored | undefined> {
@@ -105,7 +178,9 @@ export class Store {
   atHand(kind: AnyKind, name: string): { readonly stored: Stored | undefined } | undefined {
     try {
       const held = this.storage.peek?.(objectKey(kind, name));
-      return held && { stored: counts(held.entry, Date.now()) ? storedOf(kind, held.entry) : undefined };
+      return (
+        held && { stored: counts(held.entry, Date.now()) ? storedOf(kind, held.entry) : undefined }
+      );
     } catch (error) {
       throw inStatus(error);
     }
@@ -118,31 +193,49 @@ export class Store {
     return live(held ? held.stored : await guard(this.hub.cached(kind, key)));
   }
 
-  /** The same without waiting: undefined too where the cache does not have it or cannot be trusted. */
-  held(kind: AnyKind, name: string): Stored | undefined { return live(this.hub.held(objectKey(kind, name))?.stored) }
+  /**
+   * The same without waiting: undefined too where the cache does not have it or cannot be trusted.
+   */
+  held(kind: AnyKind, name: string): Stored | undefined {
+    return live(this.hub.held(objectKey(kind, name))?.stored);
+  }
 
-  /** One object as this replica remembers it: for a change to begin from, which proves it or is {@link Outdated}. */
+  /**
+   * One object as this replica remembers it: for a change to begin from, which proves it or is
+   * {@link Outdated}.
+   */
   recall(kind: AnyKind, name: string): Stored | undefined {
     const entry = this.#recalled(objectKey(kind, name));
     return counts(entry, Date.now()) ? storedOf(kind, entry) : undefined;
   }
 
   #recalled(key: string): Entry | undefined {
-    return this.#recollection && (this.#recollection.recall(key) ?? this.hub.held(key)?.stored?.entry);
+    return (
+      this.#recollection && (this.#recollection.recall(key) ?? this.hub.held(key)?.stored?.entry)
+    );
   }
 
   /** Reads of one kind, for whoever has already been let in. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
     type O = ObjectOf<K>;
-    const range = (owner?: string) => under(owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`);
+    const range = (owner?: string) =>
+      under(
+        owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`,
+      );
     return {
       get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
-      cached: async (name) => (this.held(kind, name) ?? (await this.cached(kind, name)))?.object as O | undefined,
+      cached: async (name) =>
+        (this.held(kind, name) ?? (await this.cached(kind, name)))?.object as O | undefined,
       held: (name) => this.held(kind, name)?.object as O | undefined,
-      list: async (owner) => (await guard(this.storage.list(range(owner)))).entries.filter((entry) => counts(entry, Date.now())).map((entry) => storedOf(kind, entry).object as O),
+      list: async (owner) =>
+        (await guard(this.storage.list(range(owner)))).entries
+          .filter((entry) => counts(entry, Date.now()))
+          .map((entry) => storedOf(kind, entry).object as O),
       byUnique: async (field, value) => {
         const { entry } = await guard(this.storage.get(uniqueKey(kind, field, value)));
-        return entry && (await this.stored(kind, entry.value.toString()))?.object as O | undefined;
+        return (
+          entry && ((await this.stored(kind, entry.value.toString()))?.object as O | undefined)
+        );
       },
     };
   }
@@ -151,8 +244,10 @@ export class Store {
   async eachPage(kind: AnyKind, take: (page: readonly Entry[]) => void): Promise<Revision> {
     const { start: first, end } = under(`objects/${kind.resource}/`);
     let at: Revision | undefined;
-    for (let start = first; ;) {
-      const page = await guard(this.storage.list({ start, end }, { limit: 500, ...(at !== undefined && { at }) }));
+    for (let start = first; ; ) {
+      const page = await guard(
+        this.storage.list({ start, end }, { limit: 500, ...(at !== undefined && { at }) }),
+      );
       at = page.revision;
       take(page.entries);
       if (page.more === 0) return at;
@@ -160,24 +255,52 @@ export class Store {
     }
   }
 
-  /** One commit of `work` together with the `decision` that allows it; when a race was lost the work runs again, until it wins or ten seconds passed (503). */
-  async change<T>(call: Call, work: (tx: Transaction) => Promise<T>, decision?: Decision): Promise<T> {
+  /**
+   * One commit of `work` together with the `decision` that allows it; when a race was lost the work
+   * runs again, until it wins or ten seconds passed (503).
+   */
+  async change<T>(
+    call: Call,
+    work: (tx: Transaction) => Promise<T>,
+    decision?: Decision,
+  ): Promise<T> {
     return (await this.#change(call, work, undefined, decision)).result;
   }
 
-  async #change<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: Target | undefined, decision: Decision | undefined): Promise<Done<T>> {
-    let outcome = await this.#guess(call, work, read, decision) ?? await this.#attempt(call, work, { get: this.#get, known: read ? [read.stored] : [] }, decision);
+  async #change<T>(
+    call: Call,
+    work: (tx: Transaction) => Promise<T>,
+    read: Target | undefined,
+    decision: Decision | undefined,
+  ): Promise<Done<T>> {
+    let outcome =
+      (await this.#guess(call, work, read, decision)) ??
+      (await this.#attempt(
+        call,
+        work,
+        { get: this.#get, known: read ? [read.stored] : [] },
+        decision,
+      ));
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
       outcome = await this.#inTurn(outcome.lostAt, async () => {
-        if (performance.now() > end) throw unavailable('too many changes of the same objects at once');
+        if (performance.now() > end)
+          throw unavailable('too many changes of the same objects at once');
         return this.#attempt(call, work, { get: this.#get }, decision);
       });
     }
     return outcome;
   }
 
-  /** The first try, begun from what is remembered, which spares the reads; undefined where no commit proves it, be it that something was refused or that there was nothing to write. */
-  async #guess<T>(call: Call, work: (tx: Transaction) => Promise<T>, read: Target | undefined, decision: Decision | undefined): Promise<Attempt<T> | undefined> {
+  /**
+   * The first try, begun from what is remembered, which spares the reads; undefined where no commit
+   * proves it, be it that something was refused or that there was nothing to write.
+   */
+  async #guess<T>(
+    call: Call,
+    work: (tx: Transaction) => Promise<T>,
+    read: Target | undefined,
+    decision: Decision | undefined,
+  ): Promise<Attempt<T> | undefined> {
     if (!this.#recollection || call.dryRun) return undefined;
     let guessed = read?.recalled ?? false;
     const get = async (key: string): Promise<Entry | undefined> => {
@@ -187,9 +310,18 @@ export class Store {
       return recalled;
     };
     let refused = false;
-    const tried = (tx: Transaction): Promise<T> => work(tx).catch((error: unknown) => { refused = true; throw error });
+    const tried = (tx: Transaction): Promise<T> =>
+      work(tx).catch((error: unknown) => {
+        refused = true;
+        throw error;
+      });
     try {
-      const outcome = await this.#attempt(call, tried, { get, known: read ? [read.stored] : [] }, decision);
+      const outcome = await this.#attempt(
+        call,
+        tried,
+        { get, known: read ? [read.stored] : [] },
+        decision,
+      );
       if (!guessed || ('lostAt' in outcome ? !read?.recalled : outcome.committed)) return outcome;
     } catch (error) {
       if (!guessed || !refused) throw error;
@@ -198,70 +330,129 @@ export class Store {
     return undefined;
   }
 
-  readonly #get = async (key: string): Promise<Entry | undefined> => (await guard(this.storage.get(key))).entry;
+  readonly #get = async (key: string): Promise<Entry | undefined> =>
+    (await guard(this.storage.get(key))).entry;
 
-  async #attempt<T>(call: Call, work: (tx: Transaction) => Promise<T>, source: Source, decision: Decision | undefined): Promise<Attempt<T>> {
+  async #attempt<T>(
+    call: Call,
+    work: (tx: Transaction) => Promise<T>,
+    source: Source,
+    decision: Decision | undefined,
+  ): Promise<Attempt<T>> {
     const tx = new StoreTransaction(this.registry, source, call);
     const result = await work(tx);
     const { part, written } = tx.finish();
-    if (call.dryRun) for (const { metadata } of written) if (metadata.resourceVersion === '0') metadata.resourceVersion = String(this.hub.revision);
+    if (call.dryRun)
+      for (const { metadata } of written)
+        if (metadata.resourceVersion === '0') metadata.resourceVersion = String(this.hub.revision);
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
     await decision?.join?.(record);
-    const outcome = await this.commit([tx.isChanged ? tx.finish().part : part], record.finish().part);
+    const outcome = await this.commit(
+      [tx.isChanged ? tx.finish().part : part],
+      record.finish().part,
+    );
     if (!outcome.committed) return { lostAt: outcome.winners.keys().next().value ?? '' };
     for (const object of written) object.metadata.resourceVersion = String(outcome.revision);
     for (const effect of [...tx.effects, ...record.effects]) effect();
     return { result, committed: true };
   }
 
-  /** Those of this replica that lost at the same key go one after another, so that a crowd costs one commit each; whoever's time is over when its turn comes leaves at once. */
+  /**
+   * Those of this replica that lost at the same key go one after another, so that a crowd costs one
+   * commit each; whoever's time is over when its turn comes leaves at once.
+   */
   async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(key) ?? Promise.resolve();
     const mine = before.then(work);
-    const over = mine.then(() => {}, () => {});
+    const over = mine.then(
+      () => {},
+      () => {},
+    );
     this.#turns.set(key, over);
-    try { return await mine } finally { if (this.#turns.get(key) === over) this.#turns.delete(key) }
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(key) === over) this.#turns.delete(key);
+    }
   }
 
   /** What creates, changes or deletes one object in somebody else's commit. */
-  async stage<K extends AnyKind>(kind: K, name: string, work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave'): Promise<Part> {
+  async stage<K extends AnyKind>(
+    kind: K,
+    name: string,
+    work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave',
+  ): Promise<Part> {
     const tx = new StoreTransaction(this.registry, { get: this.#get }, this.systemCall());
     const old = await tx.get(kind, name);
     const outcome = work(old && copyOf(old));
     if (outcome === 'delete') await tx.delete(kind, name);
     else if (outcome !== 'leave') {
       const draft = outcome as KindObject;
-      if (!old) await tx.create(kind, { ...draft, metadata: { ...draft.metadata, name } } as Draft<ObjectOf<K>>);
-      else await tx.update(kind, name, (next) => { Object.assign(next, { spec: draft.spec, status: draft.status, internal: draft.internal }); Object.assign(next.metadata, draft.metadata, { name }) });
+      if (!old)
+        await tx.create(kind, { ...draft, metadata: { ...draft.metadata, name } } as Draft<
+          ObjectOf<K>
+        >);
+      else
+        await tx.update(kind, name, (next) => {
+          Object.assign(next, { spec: draft.spec, status: draft.status, internal: draft.internal });
+          Object.assign(next.metadata, draft.metadata, { name });
+        });
     }
     return tx.finish().part;
   }
 
-  /** Commits Parts as they are, and the record of what allows them, and lets the cache wait for them to come back. Where the store has no room, what can go by deletes alone goes by them, and nothing records it (`operations.md` 1). */
+  /**
+   * Commits Parts as they are, and the record of what allows them, and lets the cache wait for them
+   * to come back. Where the store has no room, what can go by deletes alone goes by them, and
+   * nothing records it (`operations.md` 1).
+   */
   async commit(parts: readonly Part[], record: Part = nothing): Promise<Committed | Lost> {
     const all = [...parts, record];
     const checks = all.flatMap((part) => part.checks);
     try {
-      return await this.#write(checks, all.flatMap((part) => part.writes));
+      return await this.#write(
+        checks,
+        all.flatMap((part) => part.writes),
+      );
     } catch (error) {
       const bare = error instanceof Unavailable && error.full ? bareOf(parts) : undefined;
       if (!bare) throw inStatus(error);
-      const outcome = await guard(this.#write(parts.flatMap((part) => part.checks), bare.writes));
+      const outcome = await guard(
+        this.#write(
+          parts.flatMap((part) => part.checks),
+          bare.writes,
+        ),
+      );
       if (outcome.committed) bare.made?.();
       return outcome;
     }
   }
 
   async #write(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
-    const outcome = await traced('commit', () => this.storage.commit(checks, writes), (done) => ({ 'vestibule.writes': writes.length, 'vestibule.committed': done.committed, ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }) }));
-    if (!outcome.committed) { this.#recollection?.lost(outcome); return outcome }
+    const outcome = await traced(
+      'commit',
+      () => this.storage.commit(checks, writes),
+      (done) => ({
+        'vestibule.writes': writes.length,
+        'vestibule.committed': done.committed,
+        ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }),
+      }),
+    );
+    if (!outcome.committed) {
+      this.#recollection?.lost(outcome);
+      return outcome;
+    }
     this.#recollection?.made(checks, writes, outcome.revision);
-    this.hub.committed(writes.map((write) => ('put' in write ? write.put : write.delete)), outcome.revision);
+    this.hub.committed(
+      writes.map((write) => ('put' in write ? write.put : write.delete)),
+      outcome.revision,
+    );
     return outcome;
   }
 }
 
 const nothing: Part = { checks: [], writes: [] };
 
-const live = (stored: Stored | undefined): Stored | undefined => stored && counts(stored.entry, Date.now()) ? stored : undefined;
+const live = (stored: Stored | undefined): Stored | undefined =>
+  stored && counts(stored.entry, Date.now()) ? stored : undefined;

@@ -2,12 +2,22 @@ import type { Entry } from '../storage/storage.js';
 import { apiVersion, type AnyKind, type KindObject } from './kind.js';
 
 /** `objects/<resource>/<name>`: where an object stands in the store. */
-export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string => `objects/${kind.resource}/${name}`;
+export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string =>
+  `objects/${kind.resource}/${name}`;
 
-/** Frames an object for the store: its wire bytes without resourceVersion, then `internal`, which never leaves the server. */
+/**
+ * Frames an object for the store: its wire bytes without resourceVersion, then `internal`, which
+ * never leaves the server.
+ */
 export function frame(kind: AnyKind, object: KindObject): Buffer {
   const { resourceVersion: _, ...metadata } = object.metadata;
-  const wire = JSON.stringify({ apiVersion, kind: kind.kind, metadata, spec: object.spec, status: object.status });
+  const wire = JSON.stringify({
+    apiVersion,
+    kind: kind.kind,
+    metadata,
+    spec: object.spec,
+    status: object.status,
+  });
   const internal = object.internal === undefined ? '' : JSON.stringify(object.internal);
   const length = Buffer.byteLength(wire);
   const framed = Buffer.allocUnsafe(4 + length + Buffer.byteLength(internal));
@@ -19,10 +29,19 @@ export function frame(kind: AnyKind, object: KindObject): Buffer {
 
 const heads = new Map<string, Buffer>();
 
-/** `{"apiVersion":…,"kind":…,"metadata":{"resourceVersion":"`: how every object of a kind begins on the wire. */
+/**
+ * `{"apiVersion":…,"kind":…,"metadata":{"resourceVersion":"`: how every object of a kind begins on
+ * the wire.
+ */
 function headOf(kind: AnyKind): Buffer {
   let head = heads.get(kind.kind);
-  if (!head) heads.set(kind.kind, (head = Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`)));
+  if (!head)
+    heads.set(
+      kind.kind,
+      (head = Buffer.from(
+        `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
+      )),
+    );
   return head;
 }
 const splice = Buffer.from('",');
@@ -41,28 +60,49 @@ export class Stored {
     this.entry = entry;
   }
 
-  get revision(): number { return this.entry.revision }
+  get revision(): number {
+    return this.entry.revision;
+  }
 
   /** The object parsed, once; not to be changed. */
-  get object(): KindObject { return (this.#object ??= this.#decode()) }
+  get object(): KindObject {
+    return (this.#object ??= this.#decode());
+  }
 
   /** A copy of its own, to be changed. */
-  parse(): KindObject { return copyOf(this.object) }
+  parse(): KindObject {
+    return copyOf(this.object);
+  }
 
   #decode(): KindObject {
     const length = this.entry.value.readUInt32BE(0);
-    const { metadata, spec, status } = JSON.parse(this.entry.value.toString('utf8', 4, 4 + length)) as KindObject;
-    const internal = this.entry.value.length > 4 + length ? JSON.parse(this.entry.value.toString('utf8', 4 + length)) : undefined;
-    return { metadata: { ...metadata, resourceVersion: String(this.revision) }, spec, status, internal };
+    const { metadata, spec, status } = JSON.parse(
+      this.entry.value.toString('utf8', 4, 4 + length),
+    ) as KindObject;
+    const internal =
+      this.entry.value.length > 4 + length
+        ? JSON.parse(this.entry.value.toString('utf8', 4 + length))
+        : undefined;
+    return {
+      metadata: { ...metadata, resourceVersion: String(this.revision) },
+      spec,
+      status,
+      internal,
+    };
   }
 
-  /** What is sent: the stored wire bytes with resourceVersion spliced in, `internal` cut off (at `revision` where a deletion has its own). */
+  /**
+   * What is sent: the stored wire bytes with resourceVersion spliced in, `internal` cut off (at
+   * `revision` where a deletion has its own).
+   */
   wire(revision: number = this.revision): Buffer {
     const head = headOf(this.kind);
     const length = this.entry.value.readUInt32BE(0);
     const version = String(revision);
     const from = 4 + head.length - spliceLength;
-    const wire = Buffer.allocUnsafe(head.length + version.length + splice.length + 4 + length - from);
+    const wire = Buffer.allocUnsafe(
+      head.length + version.length + splice.length + 4 + length - from,
+    );
     head.copy(wire);
     const end = head.length + wire.write(version, head.length, 'latin1');
     splice.copy(wire, end);
@@ -71,20 +111,28 @@ export class Stored {
   }
 
   /** Whether `framed` are the very bytes that stand here. */
-  equals(framed: Buffer): boolean { return this.entry.value.equals(framed) }
+  equals(framed: Buffer): boolean {
+    return this.entry.value.equals(framed);
+  }
 }
 
-/** The Stored of an entry, one for as long as whoever reads the store is handed the very same entry: so that each is parsed once. */
-export const storedOf = (kind: AnyKind, entry: Entry): Stored => (entry.view ??= new Stored(kind, entry)) as Stored;
+/**
+ * The Stored of an entry, one for as long as whoever reads the store is handed the very same entry:
+ * so that each is parsed once.
+ */
+export const storedOf = (kind: AnyKind, entry: Entry): Stored =>
+  (entry.view ??= new Stored(kind, entry)) as Stored;
 
 /** A copy of what JSON can say, an eighth of the price of structuredClone. */
 export function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf) as T;
   const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) copy[name] = copyOf((value as Record<string, unknown>)[name]);
+  for (const name of Object.keys(value))
+    copy[name] = copyOf((value as Record<string, unknown>)[name]);
   return copy as T;
 }
 
 /** Whether an entry still counts at `now` (ms): expiry is judged by the reader. */
-export const counts = (entry: Entry | undefined, now: number): entry is Entry => entry !== undefined && (entry.expires === undefined || entry.expires > now);
+export const counts = (entry: Entry | undefined, now: number): entry is Entry =>
+  entry !== undefined && (entry.expires === undefined || entry.expires > now);

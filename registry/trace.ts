@@ -1,4 +1,7 @@
-/** What a span says of itself; never of whom: no name of a person, an object or an address (`security.md` 1.7). */
+/**
+ * What a span says of itself; never of whom: no name of a person, an object or an address
+ * (`security.md` 1.7).
+ */
 export type Attributes = Record<string, string | number | boolean>;
 
 /** The steps that have spans of their own, within a request or behind it (`operations.md` 6). */
@@ -6,7 +9,9 @@ export type Step = 'authenticate' | 'policy' | 'commit' | 'mail' | 'claims revie
 
 /** Whoever writes spans down, where somebody wants them. */
 export interface Tracer {
-  /** A request, within the trace that `traceparent` names (W3C Trace Context) where there is one. */
+  /**
+   * A request, within the trace that `traceparent` names (W3C Trace Context) where there is one.
+   */
   request(traceparent: string | undefined, work: () => Promise<void>): Promise<void>;
   /** What the request under way turned out to be. */
   answered(name: string, code: number, attributes: Attributes): void;
@@ -20,11 +25,16 @@ export interface Tracer {
 
 let tracer: Tracer | undefined;
 
-/** From now on spans are written by this one, in all of this process; by nobody where none is given. */
-export const traceBy = (given: Tracer | undefined): void => { tracer = given };
+/**
+ * From now on spans are written by this one, in all of this process; by nobody where none is given.
+ */
+export const traceBy = (given: Tracer | undefined): void => {
+  tracer = given;
+};
 
 /** Who writes spans down, if anybody does. */
 export const tracing = (): Tracer | undefined => tracer;
 
 /** Does a step, within a span where somebody wants them. */
-export const traced = <T>(step: Step, work: () => T, of?: (result: Awaited<T>) => Attributes): T => (tracer ? tracer.step(step, work, of) : work());
+export const traced = <T>(step: Step, work: () => T, of?: (result: Awaited<T>) => Attributes): T =>
+  tracer ? tracer.step(step, work, of) : work();

@@ -2,7 +2,17 @@ import { randomUUID, webcrypto } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
 import { bareOf } from './bare.js';
-import { apiVersion, type AnyKind, type Call, type Draft, type KindObject, type ObjectOf, type OwnerReference, type Part, type Transaction } from './kind.js';
+import {
+  apiVersion,
+  type AnyKind,
+  type Call,
+  type Draft,
+  type KindObject,
+  type ObjectOf,
+  type OwnerReference,
+  type Part,
+  type Transaction,
+} from './kind.js';
 import { digest } from './keys.js';
 import { limitKey, raised, spendFrom, type Limit } from './limits.js';
 import { metadataSizeFaults } from './metadata-size.js';
@@ -17,7 +27,10 @@ const letters = 'bcdfghjklmnpqrstvwxz2456789';
 /** Characters for names, uniform from the CSPRNG (27 letters: rejection above 243). */
 export function randomName(length: number): string {
   let name = '';
-  while (name.length < length) { const byte = randomByte(); if (byte < 243) name += letters[byte % 27] }
+  while (name.length < length) {
+    const byte = randomByte();
+    if (byte < 243) name += letters[byte % 27];
+  }
   return name;
 }
 
@@ -25,19 +38,37 @@ const drawn = { bytes: new Uint8Array(1024), used: 1024 };
 
 /** One byte from the CSPRNG, which is asked for many at a time; each is used once. */
 function randomByte(): number {
-  if (drawn.used === drawn.bytes.length) { webcrypto.getRandomValues(drawn.bytes); drawn.used = 0 }
+  if (drawn.used === drawn.bytes.length) {
+    webcrypto.getRandomValues(drawn.bytes);
+    drawn.used = 0;
+  }
   return drawn.bytes[drawn.used++]!;
 }
 
 /** The key that claims a unique value. */
-export const uniqueKey = (kind: AnyKind, field: string, value: string): string => `unique/${kind.resource}/${field}/${digest(value)}`;
+export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>
+  `unique/${kind.resource}/${field}/${digest(value)}`;
 
-/** What a transaction reads through: the store at its latest, or objects that were read for this request already. */
-export interface Source { get(key: string): Promise<Entry | undefined>; readonly known?: readonly Stored[]; /** Another one of the same commit, whose raw keys this one goes on from. */ readonly first?: StoreTransaction }
+/**
+ * What a transaction reads through: the store at its latest, or objects that were read for this
+ * request already.
+ */
+export interface Source {
+  get(key: string): Promise<Entry | undefined>;
+  readonly known?: readonly Stored[] /** Another one of the same commit, whose raw keys this one goes on from. */;
+  readonly first?: StoreTransaction;
+}
 
-interface Staged { kind: AnyKind; before: Stored | undefined; object: KindObject | undefined }
+interface Staged {
+  kind: AnyKind;
+  before: Stored | undefined;
+  object: KindObject | undefined;
+}
 
-/** One try at one commit: what was read becomes checks, what was changed becomes writes (`house.md`, Transaction). */
+/**
+ * One try at one commit: what was read becomes checks, what was changed becomes writes (`house.md`,
+ * Transaction).
+ */
 export class StoreTransaction implements Transaction {
   readonly #registry: Registry;
   readonly #source: Source;
@@ -68,20 +99,45 @@ export class StoreTransaction implements Transaction {
     return (await this.#stored(kind, name))?.object as ObjectOf<K> | undefined;
   }
 
-  async byUnique<K extends AnyKind>(kind: K, field: string, value: string): Promise<ObjectOf<K> | undefined> {
+  async byUnique<K extends AnyKind>(
+    kind: K,
+    field: string,
+    value: string,
+  ): Promise<ObjectOf<K> | undefined> {
     const held = await this.read(uniqueKey(kind, field, value));
     return held && this.get(kind, held.value.toString());
   }
 
   async create<K extends AnyKind>(kind: K, draft: Draft<ObjectOf<K>>): Promise<ObjectOf<K>> {
-    const given = draft as { metadata: KindObject['metadata'] & { generateName?: string } } & KindObject;
-    const name = given.metadata.name ?? (await this.#freeName(kind, (given.metadata.generateName ?? '').slice(0, 58)));
-    if (await this.#taken(kind, name)) throw given.metadata.name === undefined ? noFreeName(kind, name) : alreadyExists(kind, name);
-    const { generateName, labels, annotations, ownerReferences = await this.#owners(kind, given) } = given.metadata;
+    const given = draft as {
+      metadata: KindObject['metadata'] & { generateName?: string };
+    } & KindObject;
+    const name =
+      given.metadata.name ??
+      (await this.#freeName(kind, (given.metadata.generateName ?? '').slice(0, 58)));
+    if (await this.#taken(kind, name))
+      throw given.metadata.name === undefined ? noFreeName(kind, name) : alreadyExists(kind, name);
+    const {
+      generateName,
+      labels,
+      annotations,
+      ownerReferences = await this.#owners(kind, given),
+    } = given.metadata;
     const object: KindObject = {
-      metadata: { name, ...(generateName && { generateName }), uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: toTimestamp(this.#call.now),
-        ...(labels && Object.keys(labels).length > 0 && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) },
-      spec: given.spec, status: given.status ?? {}, internal: given.internal,
+      metadata: {
+        name,
+        ...(generateName && { generateName }),
+        uid: randomUUID(),
+        resourceVersion: '0',
+        generation: 1,
+        creationTimestamp: toTimestamp(this.#call.now),
+        ...(labels && Object.keys(labels).length > 0 && { labels }),
+        ...(annotations && { annotations }),
+        ...(ownerReferences && { ownerReferences }),
+      },
+      spec: given.spec,
+      status: given.status ?? {},
+      internal: given.internal,
     };
     await this.#settle(kind, object, undefined);
     return object as ObjectOf<K>;
@@ -90,7 +146,8 @@ export class StoreTransaction implements Transaction {
   /** A name that begins as asked and is free, or after eight tries one that is not. */
   async #freeName(kind: AnyKind, base: string): Promise<string> {
     let name = `${base}${randomName(5)}`;
-    for (let tries = 1; tries < 8 && (await this.#taken(kind, name)); tries += 1) name = `${base}${randomName(5)}`;
+    for (let tries = 1; tries < 8 && (await this.#taken(kind, name)); tries += 1)
+      name = `${base}${randomName(5)}`;
     return name;
   }
 
@@ -99,18 +156,37 @@ export class StoreTransaction implements Transaction {
     return Boolean(this.#staged.get(key)?.object ?? (await this.#entry(key)));
   }
 
-  /** What an Account owns points to it; its uid comes from what is at hand, and is read only where nothing has it. */
-  async #owners(kind: AnyKind, { spec, status }: KindObject): Promise<OwnerReference[] | undefined> {
-    const name = kind.owner === 'spec.account' ? spec.account : kind.owner === 'status.account' ? status?.account : undefined;
+  /**
+   * What an Account owns points to it; its uid comes from what is at hand, and is read only where
+   * nothing has it.
+   */
+  async #owners(
+    kind: AnyKind,
+    { spec, status }: KindObject,
+  ): Promise<OwnerReference[] | undefined> {
+    const name =
+      kind.owner === 'spec.account'
+        ? spec.account
+        : kind.owner === 'status.account'
+          ? status?.account
+          : undefined;
     const owning = this.#registry.kinds.find(({ owner }) => owner === 'metadata.name');
     if (typeof name !== 'string' || !owning) return undefined;
     const key = objectKey(owning, name);
     const accounts = this.#call.store(owning);
-    const owner = this.#staged.get(key)?.object ?? (this.#read.has(key) ? (await this.#stored(owning, name))?.object : accounts.held(name) ?? (await accounts.get(name)));
+    const owner =
+      this.#staged.get(key)?.object ??
+      (this.#read.has(key)
+        ? (await this.#stored(owning, name))?.object
+        : (accounts.held(name) ?? (await accounts.get(name))));
     return owner && [ownerReference(owning, owner)];
   }
 
-  async update<K extends AnyKind>(kind: K, name: string, change: (next: ObjectOf<K>) => void | Promise<void>): Promise<ObjectOf<K>> {
+  async update<K extends AnyKind>(
+    kind: K,
+    name: string,
+    change: (next: ObjectOf<K>) => void | Promise<void>,
+  ): Promise<ObjectOf<K>> {
     const key = objectKey(kind, name);
     const staged = this.#staged.get(key);
     const before = staged ? staged.before : await this.#stored(kind, name);
@@ -125,7 +201,8 @@ export class StoreTransaction implements Transaction {
     const before = await this.#stored(kind, name);
     const old = before?.object;
     if (!old) return undefined;
-    if (kind.strategy.remove) return ((await kind.strategy.remove(this, old, this.#call)) ?? old) as ObjectOf<K>;
+    if (kind.strategy.remove)
+      return ((await kind.strategy.remove(this, old, this.#call)) ?? old) as ObjectOf<K>;
     await this.#remove(kind, old, before);
     return old as ObjectOf<K>;
   }
@@ -141,8 +218,17 @@ export class StoreTransaction implements Transaction {
     await kind.strategy.also?.(this, undefined, old, this.#call);
   }
 
-  async later(worker: string, payload: unknown, until: number, options: { id?: string; notBefore?: number } = {}): Promise<void> {
-    const row = outboxRow(this.#call.keys, worker, payload, { until, id: options.id ?? randomUUID(), notBefore: options.notBefore ?? this.#call.now });
+  async later(
+    worker: string,
+    payload: unknown,
+    until: number,
+    options: { id?: string; notBefore?: number } = {},
+  ): Promise<void> {
+    const row = outboxRow(this.#call.keys, worker, payload, {
+      until,
+      id: options.id ?? randomUUID(),
+      notBefore: options.notBefore ?? this.#call.now,
+    });
     this.#raw.set(row.put, row);
   }
 
@@ -150,12 +236,20 @@ export class StoreTransaction implements Transaction {
     const key = limitKey(limit, subject);
     const pending = this.#raw.get(key);
     const held = pending && 'put' in pending ? pending.value : (await this.#entry(key))?.value;
-    const { value, expires } = spendFrom(raised(limit, this.#call.settings.limitFactor), held, this.#call.now);
+    const { value, expires } = spendFrom(
+      raised(limit, this.#call.settings.limitFactor),
+      held,
+      this.#call.now,
+    );
     this.write(key, value, expires);
   }
 
-  add(part: Part): void { this.#parts.push(part) }
-  after(effect: () => void): void { this.effects.push(effect) }
+  add(part: Part): void {
+    this.#parts.push(part);
+  }
+  after(effect: () => void): void {
+    this.effects.push(effect);
+  }
 
   async read(key: string): Promise<{ value: Buffer; expires?: number } | undefined> {
     const pending = this.#raw.get(key) ?? this.#source.first?.takeOver(key);
@@ -163,23 +257,38 @@ export class StoreTransaction implements Transaction {
     return this.#entry(key);
   }
 
-  /** What this one writes to a raw key, which the other one of the commit writes from now on: a key is written once in a commit. */
+  /**
+   * What this one writes to a raw key, which the other one of the commit writes from now on: a key
+   * is written once in a commit.
+   */
   takeOver(key: string): Write | undefined {
     const pending = this.#raw.get(key);
     if (this.#raw.delete(key)) this.isChanged = true;
     return pending;
   }
 
-  write(key: string, value: Buffer, expires?: number): void { this.#raw.set(key, { put: key, value, ...(expires !== undefined && { expires }) }) }
-  remove(key: string): void { this.#raw.set(key, { delete: key }) }
+  write(key: string, value: Buffer, expires?: number): void {
+    this.#raw.set(key, { put: key, value, ...(expires !== undefined && { expires }) });
+  }
+  remove(key: string): void {
+    this.#raw.set(key, { delete: key });
+  }
 
-  /** The checks and writes of everything staged, and the objects whose version the commit decides. */
+  /**
+   * The checks and writes of everything staged, and the objects whose version the commit decides.
+   */
   finish(): { part: Part; written: KindObject[] } {
-    const checks: Check[] = [...this.#read].map(([key, entry]) => ({ key, is: entry ? entry.revision : 'absent' }));
+    const checks: Check[] = [...this.#read].map(([key, entry]) => ({
+      key,
+      is: entry ? entry.revision : 'absent',
+    }));
     const writes: Write[] = [...this.#raw.values()];
     const written: KindObject[] = [];
     for (const [key, { kind, before, object }] of this.#staged) {
-      if (!object) { if (before) writes.push({ delete: key }); continue }
+      if (!object) {
+        if (before) writes.push({ delete: key });
+        continue;
+      }
       const framed = frame(kind, object);
       if (before?.equals(framed)) continue;
       const expires = kind.expires?.(object);
@@ -187,7 +296,10 @@ export class StoreTransaction implements Transaction {
       written.push(object);
     }
     const bare = bareOf([{ checks, writes: [...writes] }, ...this.#parts]);
-    for (const part of this.#parts) { checks.push(...part.checks.filter((check) => !this.#read.has(check.key))); writes.push(...part.writes) }
+    for (const part of this.#parts) {
+      checks.push(...part.checks.filter((check) => !this.#read.has(check.key)));
+      writes.push(...part.writes);
+    }
     return { part: { checks, writes, ...(bare && { bare }) }, written };
   }
 
@@ -213,7 +325,10 @@ export class StoreTransaction implements Transaction {
     return stored;
   }
 
-  /** Default, validate, generation, also, unique values: the order of hooks every write goes through. */
+  /**
+   * Default, validate, generation, also, unique values: the order of hooks every write goes
+   * through.
+   */
   async #settle(kind: AnyKind, next: KindObject, before: Stored | undefined): Promise<void> {
     const old = before?.object;
     const call = this.#call;
@@ -230,7 +345,11 @@ export class StoreTransaction implements Transaction {
     await this.#claim(kind, next, old);
   }
 
-  async #claim(kind: AnyKind, next: KindObject | undefined, old: KindObject | undefined): Promise<void> {
+  async #claim(
+    kind: AnyKind,
+    next: KindObject | undefined,
+    old: KindObject | undefined,
+  ): Promise<void> {
     for (const [field, of] of Object.entries(kind.unique)) {
       const [held, wanted] = [valuesOf(old && of(old)), valuesOf(next && of(next))];
       for (const value of held) if (!wanted.has(value)) this.remove(uniqueKey(kind, field, value));
@@ -241,12 +360,19 @@ export class StoreTransaction implements Transaction {
   async #take(kind: AnyKind, field: string, value: string, next: KindObject): Promise<void> {
     const key = uniqueKey(kind, field, value);
     const taken = await this.#entry(key);
-    if (taken && taken.value.toString() !== next.metadata.name) throw alreadyExists(kind, next.metadata.name, field);
+    if (taken && taken.value.toString() !== next.metadata.name)
+      throw alreadyExists(kind, next.metadata.name, field);
     this.write(key, Buffer.from(next.metadata.name), kind.expires?.(next));
   }
 }
 
-const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> => new Set(typeof values === 'string' ? [values] : values);
+const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> =>
+  new Set(typeof values === 'string' ? [values] : values);
 
 /** How an object points to its owner (`kubernetes.md` 3). */
-export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({ apiVersion, kind, name: metadata.name, uid: metadata.uid });
+export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  uid: metadata.uid,
+});

@@ -3,9 +3,18 @@ import { inWords } from './pattern.js';
 const milliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const bytes: Record<string, number> = { '': 1, Ki: 1 << 10, Mi: 1 << 20, Gi: 1 << 30 };
 
-/** How a duration of a limit is written: a whole number with its unit, as Go and Kubernetes write one. */
-export const durationText = inWords(/^(\d{1,9})(ms|s|m|h)$/, 'must be a duration such as 90s, 15m or 12h');
-/** How a size is written: bytes, or a whole number with a binary unit (Kubernetes resource quantities). */
+/**
+ * How a duration of a limit is written: a whole number with its unit, as Go and Kubernetes write
+ * one.
+ */
+export const durationText = inWords(
+  /^(\d{1,9})(ms|s|m|h)$/,
+  'must be a duration such as 90s, 15m or 12h',
+);
+/**
+ * How a size is written: bytes, or a whole number with a binary unit (Kubernetes resource
+ * quantities).
+ */
 export const sizeText = /^(\d{1,12})(Ki|Mi|Gi)?$/;
 /** How a share is written. */
 export const percentText = /^(\d{1,3})%$/;

@@ -7,17 +7,25 @@ export const keyOf = (write: Write): string => ('put' in write ? write.put : wri
 
 /** Throws TooLarge for a key that is empty, too long or not printable ASCII without space. */
 export function admitKey(key: string): void {
-  if (key.length > limits.keyBytes) throw new TooLarge(`a key of ${key.length} bytes is over ${limits.keyBytes}`);
-  if (!printable.test(key)) throw new TooLarge(`key ${JSON.stringify(key)} is not printable ASCII without space`);
+  if (key.length > limits.keyBytes)
+    throw new TooLarge(`a key of ${key.length} bytes is over ${limits.keyBytes}`);
+  if (!printable.test(key))
+    throw new TooLarge(`key ${JSON.stringify(key)} is not printable ASCII without space`);
 }
 
-/** Throws TooLarge for a commit over the limits and TypeError for one that writes a key twice; answers its size in bytes. */
+/**
+ * Throws TooLarge for a commit over the limits and TypeError for one that writes a key twice;
+ * answers its size in bytes.
+ */
 export function admit(checks: readonly Check[], writes: readonly Write[]): number {
-  if (checks.length > limits.checks) throw new TooLarge(`${checks.length} checks are over ${limits.checks}`);
-  if (writes.length > limits.writes) throw new TooLarge(`${writes.length} writes are over ${limits.writes}`);
+  if (checks.length > limits.checks)
+    throw new TooLarge(`${checks.length} checks are over ${limits.checks}`);
+  if (writes.length > limits.writes)
+    throw new TooLarge(`${writes.length} writes are over ${limits.writes}`);
   for (const { key } of checks) admitKey(key);
   const bytes = writes.reduce((sum, write) => sum + sizeOf(write), 0);
-  if (bytes > limits.commitBytes) throw new TooLarge(`a commit of ${bytes} bytes is over ${limits.commitBytes}`);
+  if (bytes > limits.commitBytes)
+    throw new TooLarge(`a commit of ${bytes} bytes is over ${limits.commitBytes}`);
   if (writes.length > 1) refuseTwice(writes);
   return bytes;
 }

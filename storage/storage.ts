@@ -1,6 +1,8 @@
 /**
- * The contract between the registry and a store: etcd's semantics, small enough for two drivers to agree on to the letter.
- * One revision sequence for the whole store; a commit has one revision, and two commits may share one as long as no key is in both.
+ * The contract between the registry and a store: etcd's semantics, small enough for two drivers to
+ * agree on to the letter.
+ * One revision sequence for the whole store; a commit has one revision, and two commits may share
+ * one as long as no key is in both.
  */
 
 /** A point in the store's history: a positive safe integer that only grows. */
@@ -12,49 +14,115 @@ export interface Entry {
   readonly value: Buffer;
   /** The revision of the commit that last wrote this key. */
   readonly revision: Revision;
-  /** Milliseconds since the epoch after which the value no longer counts; the driver collects it some time later. */
+  /**
+   * Milliseconds since the epoch after which the value no longer counts; the driver collects it
+   * some time later.
+   */
   readonly expires?: number;
   /** What its reader has made of it, kept with it for whoever is handed the very same entry. */
   view?: unknown;
 }
 
-/** What must hold for a commit to be made: the key stands exactly at a revision, is absent, or is present. */
-export interface Check { readonly key: string; readonly is: Revision | 'absent' | 'present' }
+/**
+ * What must hold for a commit to be made: the key stands exactly at a revision, is absent, or is
+ * present.
+ */
+export interface Check {
+  readonly key: string;
+  readonly is: Revision | 'absent' | 'present';
+}
 
-/** One change of a commit. A key may be written once in a commit. Deleting an absent key is no error and no change. */
+/**
+ * One change of a commit. A key may be written once in a commit. Deleting an absent key is no error
+ * and no change.
+ */
 export type Write =
   | { readonly put: string; readonly value: Buffer; readonly expires?: number }
   | { readonly delete: string };
 
 /** The commit was made and is durable; `batch` is how many were handed over together. */
-export interface Committed { readonly committed: true; readonly revision: Revision; readonly batch?: number }
-
-/** A check did not hold and nothing was written; `winners` has, for each key whose check failed, what stands there instead. */
-export interface Lost { readonly committed: false; readonly revision: Revision; readonly winners: ReadonlyMap<string, Entry | undefined> }
-
-/** Part of a range, in key order, all at `revision`; `more` counts what follows in the range, as far as it was to be counted (0: the end was reached). */
-export interface Page { readonly entries: readonly Entry[]; readonly revision: Revision; readonly more: number }
-
-/** One key's change in a commit: `entry` is absent for a deletion, `before` for a creation. */
-export interface Change { readonly key: string; readonly entry?: Entry; readonly before?: Entry }
+export interface Committed {
+  readonly committed: true;
+  readonly revision: Revision;
+  readonly batch?: number;
+}
 
 /**
- * All changes of one revision under the watched prefix, or, without changes, the mark that nothing up to `revision` is missing. `asOf`, by
- * performance.now(): whatever was written before then has been told by now; absent where that is the present.
+ * A check did not hold and nothing was written; `winners` has, for each key whose check failed,
+ * what stands there instead.
  */
-export interface Batch { readonly revision: Revision; readonly changes: readonly Change[]; readonly asOf?: number }
+export interface Lost {
+  readonly committed: false;
+  readonly revision: Revision;
+  readonly winners: ReadonlyMap<string, Entry | undefined>;
+}
+
+/**
+ * Part of a range, in key order, all at `revision`; `more` counts what follows in the range, as far
+ * as it was to be counted (0: the end was reached).
+ */
+export interface Page {
+  readonly entries: readonly Entry[];
+  readonly revision: Revision;
+  readonly more: number;
+}
+
+/** One key's change in a commit: `entry` is absent for a deletion, `before` for a creation. */
+export interface Change {
+  readonly key: string;
+  readonly entry?: Entry;
+  readonly before?: Entry;
+}
+
+/**
+ * All changes of one revision under the watched prefix, or, without changes, the mark that nothing
+ * up to `revision` is missing. `asOf`, by
+ * performance.now(): whatever was written before then has been told by now; absent where that is
+ * the present.
+ */
+export interface Batch {
+  readonly revision: Revision;
+  readonly changes: readonly Change[];
+  readonly asOf?: number;
+}
 
 /** Keys from `start` (included) to `end` (excluded), compared as bytes. */
-export interface Range { readonly start: string; readonly end: string }
+export interface Range {
+  readonly start: string;
+  readonly end: string;
+}
 
-/** How much of a range is wanted: at most `limit` entries, as of the revision `at`, with what follows counted up to `ahead`, at most and by default 1,000. */
-export interface ListOptions { readonly limit?: number; readonly at?: Revision; readonly ahead?: number }
+/**
+ * How much of a range is wanted: at most `limit` entries, as of the revision `at`, with what
+ * follows counted up to `ahead`, at most and by default 1,000.
+ */
+export interface ListOptions {
+  readonly limit?: number;
+  readonly at?: Revision;
+  readonly ahead?: number;
+}
 
-/** What both drivers refuse to exceed; longer work goes in pages. Keys are printable ASCII without space. */
-export const limits = { checks: 100, writes: 100, commitBytes: 1 << 20, keyBytes: 1024, more: 1000 } as const;
+/**
+ * What both drivers refuse to exceed; longer work goes in pages. Keys are printable ASCII without
+ * space.
+ */
+export const limits = {
+  checks: 100,
+  writes: 100,
+  commitBytes: 1 << 20,
+  keyBytes: 1024,
+  more: 1000,
+} as const;
 
-/** How large one copy of the store is on its disk and how much of that is in use, in bytes, and where it takes no more writes, as far as it says that. */
-export interface Size { readonly bytes: number; readonly inUse: number; readonly quota?: number }
+/**
+ * How large one copy of the store is on its disk and how much of that is in use, in bytes, and
+ * where it takes no more writes, as far as it says that.
+ */
+export interface Size {
+  readonly bytes: number;
+  readonly inUse: number;
+  readonly quota?: number;
+}
 
 /** Told by a driver what it does; nothing of it may throw. */
 export interface Witness {
@@ -69,31 +137,56 @@ export interface Witness {
 }
 
 /**
- * A driver. Every method may throw {@link Unavailable}, {@link Unknown} (commit alone), {@link Compacted} or {@link TooLarge},
+ * A driver. Every method may throw {@link Unavailable}, {@link Unknown} (commit alone), {@link
+ * Compacted} or {@link TooLarge},
  * and nothing else that a caller could be expected to handle.
  */
 export interface Storage {
-  /** The latest (on etcd a quorum read); `revision` is how far a cache must have come to be as new as this answer. */
+  /**
+   * The latest (on etcd a quorum read); `revision` is how far a cache must have come to be as new
+   * as this answer.
+   */
   get(key: string): Promise<{ entry?: Entry; revision: Revision }>;
   /** As get, at once; absent in a driver that has to ask another process. */
   peek?(key: string): { entry?: Entry; revision: Revision };
-  /** In key order, all at one revision; `at` reads an old one and fails with Compacted. Without `limit` everything. */
+  /**
+   * In key order, all at one revision; `at` reads an old one and fails with Compacted. Without
+   * `limit` everything.
+   */
   list(range: Range, options?: ListOptions): Promise<Page>;
-  /** How many keys a range has, roughly where they change meanwhile; what has expired and was not collected yet is among them. */
+  /**
+   * How many keys a range has, roughly where they change meanwhile; what has expired and was not
+   * collected yet is among them.
+   */
   count(range: Range): Promise<number>;
-  /** By name, each copy that answers; throws Unavailable where none does. Absent in a driver without such. */
+  /**
+   * By name, each copy that answers; throws Unavailable where none does. Absent in a driver without
+   * such.
+   */
   sizes?(): Promise<ReadonlyMap<string, Size>>;
-  /** One transaction: every check holds or nothing is written. A lost race is an answer, not an exception, and brings the winners along. */
+  /**
+   * One transaction: every check holds or nothing is written. A lost race is an answer, not an
+   * exception, and brings the winners along.
+   */
   commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost>;
-  /** Every change after `from`, once, in revision order, with the value before; progress marks in between; Compacted when too old. Ends when `signal` aborts. */
+  /**
+   * Every change after `from`, once, in revision order, with the value before; progress marks in
+   * between; Compacted when too old. Ends when `signal` aborts.
+   */
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<Batch>;
-  /** Forgets history before `revision`; reading or watching from an older one fails with Compacted from then on. */
+  /**
+   * Forgets history before `revision`; reading or watching from an older one fails with Compacted
+   * from then on.
+   */
   compact(revision: Revision): Promise<void>;
   /** Ends watches, finishes what is in flight and lets go of the store. */
   close(): Promise<void>;
 }
 
-/** The store cannot be reached or has no room, and nothing was written. `full`: deletes alone may still pass. */
+/**
+ * The store cannot be reached or has no room, and nothing was written. `full`: deletes alone may
+ * still pass.
+ */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly full: boolean;
@@ -104,7 +197,9 @@ export class Unavailable extends Error {
 }
 
 /** A commit was sent and its outcome could not be learnt: it may have happened. */
-export class Unknown extends Error { override readonly name = 'Unknown' }
+export class Unknown extends Error {
+  override readonly name = 'Unknown';
+}
 
 /** The revision asked for, or one needed to answer, is no longer in the history. */
 export class Compacted extends Error {
@@ -117,8 +212,13 @@ export class Compacted extends Error {
   }
 }
 
-/** A key, a value or a whole commit is over {@link limits}, or a key is malformed; nothing was written. */
-export class TooLarge extends Error { override readonly name = 'TooLarge' }
+/**
+ * A key, a value or a whole commit is over {@link limits}, or a key is malformed; nothing was
+ * written.
+ */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge';
+}
 
 /** The range of all keys that begin with `prefix`. */
 export function under(prefix: string): Range {

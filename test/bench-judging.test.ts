@@ -8,8 +8,26 @@ import { median, percentile, spreadOf } from './bench/statistics.js';
 
 const atMost: Bounds = { is: '≤', gate: 3, stretch: 2 };
 const atLeast: Bounds = { is: '≥', gate: 0.45, stretch: 0.6 };
-const sample = (cpuMicros: number, client?: number): Sample => ({ operations: 10, seconds: 1, cpuMicros, p50: 0.001, p99: 0.002, rss: 100, ...(client !== undefined && { client }) });
-const metric: Metric = { id: '1a', workload: 'get', unit: 'µs', ours: 'ours', peer: 'raw', of: cpuPerOperation, is: '≤', gate: { 20: 3, 24: 2 }, stretch: 1.5 };
+const sample = (cpuMicros: number, client?: number): Sample => ({
+  operations: 10,
+  seconds: 1,
+  cpuMicros,
+  p50: 0.001,
+  p99: 0.002,
+  rss: 100,
+  ...(client !== undefined && { client }),
+});
+const metric: Metric = {
+  id: '1a',
+  workload: 'get',
+  unit: 'µs',
+  ours: 'ours',
+  peer: 'raw',
+  of: cpuPerOperation,
+  is: '≤',
+  gate: { 20: 3, 24: 2 },
+  stretch: 1.5,
+};
 
 describe('one metric', () => {
   test.each([
@@ -27,11 +45,40 @@ describe('one metric', () => {
   });
 
   test('the slowest of a hundred is that of all the times of a window, where they are known', async () => {
-    const side = (name: string): Side => ({ name, stop: async () => undefined, sample: async (seconds) => { const times = Array.from({ length: 100 }, (_, i) => (i === 99 ? 50 : 1)); return { operations: 100, seconds, cpuMicros: 1, p50: 1, p99: 50, rss: 1, times } } });
-    const rounds = await measure({ metrics: [], open: async () => [], seconds: 3, slice: 1 }, [side('a')], { rounds: 1, quick: false });
+    const side = (name: string): Side => ({
+      name,
+      stop: async () => undefined,
+      sample: async (seconds) => {
+        const times = Array.from({ length: 100 }, (_, i) => (i === 99 ? 50 : 1));
+        return { operations: 100, seconds, cpuMicros: 1, p50: 1, p99: 50, rss: 1, times };
+      },
+    });
+    const rounds = await measure(
+      { metrics: [], open: async () => [], seconds: 3, slice: 1 },
+      [side('a')],
+      { rounds: 1, quick: false },
+    );
     expect([rounds.get('a')![0]!.p99, rounds.get('a')![0]!.times!.length]).toEqual([50, 300]);
-    const one = { ...side('b'), sample: async (seconds: number) => ({ operations: 200, seconds, cpuMicros: 1, p50: 1, p99: 50, rss: 1, times: Array.from({ length: 200 }, (_, i) => (i === 199 ? 50 : 1)) }) };
-    expect((await measure({ metrics: [], open: async () => [], seconds: 3, slice: 1 }, [one], { rounds: 1, quick: false })).get('b')![0]!.p99).toBe(1);
+    const one = {
+      ...side('b'),
+      sample: async (seconds: number) => ({
+        operations: 200,
+        seconds,
+        cpuMicros: 1,
+        p50: 1,
+        p99: 50,
+        rss: 1,
+        times: Array.from({ length: 200 }, (_, i) => (i === 199 ? 50 : 1)),
+      }),
+    };
+    expect(
+      (
+        await measure({ metrics: [], open: async () => [], seconds: 3, slice: 1 }, [one], {
+          rounds: 1,
+          quick: false,
+        })
+      ).get('b')![0]!.p99,
+    ).toBe(1);
   });
 
   test('a client at its limit measured itself, whatever came out', () => {
@@ -39,54 +86,132 @@ describe('one metric', () => {
     expect(judge(atMost, [1, 1, 1], [0.3, 0.89]).verdict).toBe('pass, stretch');
   });
 
-  test('a quick run judges nothing', () => expect(judge(atMost, [99], [1], true).verdict).toBe('quick'));
+  test('a quick run judges nothing', () =>
+    expect(judge(atMost, [99], [1], true).verdict).toBe('quick'));
 
   test('the middle round is the value; the spread is largest over smallest, of a budget, which each round may keep, the share of it', () => {
     expect(judge(atMost, [2, 2.4, 2.2], [])).toEqual({ ratio: 2.2, spread: 1.2, verdict: 'pass' });
-    expect(judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [-10, 20, 80], [])).toEqual({ ratio: 20, spread: 1.15, verdict: 'pass, stretch' });
-    expect(judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [100, 500, 550], []).verdict).toBe('pass');
-    expect(judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [100, 500, 650], []).verdict).toBe('unsteady');
+    expect(judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [-10, 20, 80], [])).toEqual({
+      ratio: 20,
+      spread: 1.15,
+      verdict: 'pass, stretch',
+    });
+    expect(
+      judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [100, 500, 550], []).verdict,
+    ).toBe('pass');
+    expect(
+      judge({ is: '≤', gate: 600, stretch: 300, budget: true }, [100, 500, 650], []).verdict,
+    ).toBe('unsteady');
   });
 });
 
 describe('a row', () => {
-  const rounds = new Map([['ours', [sample(200), sample(220), sample(210)]], ['raw', [sample(100, 0.5), sample(100, 0.5), sample(100, 0.5)]]]);
+  const rounds = new Map([
+    ['ours', [sample(200), sample(220), sample(210)]],
+    ['raw', [sample(100, 0.5), sample(100, 0.5), sample(100, 0.5)]],
+  ]);
 
   test('compares round by round and holds each Node line to its own gate', () => {
-    expect(resultOf(metric, rounds, '20', false)).toMatchObject({ ratio: 2.1, gate: 3, verdict: 'pass', ours: 21, peer: { name: 'raw', value: 10 } });
+    expect(resultOf(metric, rounds, '20', false)).toMatchObject({
+      ratio: 2.1,
+      gate: 3,
+      verdict: 'pass',
+      ours: 21,
+      peer: { name: 'raw', value: 10 },
+    });
     expect(resultOf(metric, rounds, '24', false)).toMatchObject({ gate: 2, verdict: 'fail' });
     expect(boundOf(1.5, '24')).toBe(1.5);
   });
 
   test('keeps what its sides did over all rounds', () => {
-    expect(resultOf(metric, rounds, '20', false).sides[0]).toEqual({ name: 'ours', operations: 30, cpuMicros: 630, seconds: 3, p50: 0.001, p99: 0.002, rss: 100 });
+    expect(resultOf(metric, rounds, '20', false).sides[0]).toEqual({
+      name: 'ours',
+      operations: 30,
+      cpuMicros: 630,
+      seconds: 3,
+      p50: 0.001,
+      p99: 0.002,
+      rss: 100,
+    });
   });
 
   test('says why it is client-bound or skipped', () => {
-    const busy = new Map([...rounds, ['raw', [sample(100, 0.95), sample(100, 0.5), sample(100, 0.5)]]]);
-    expect(resultOf(metric, busy, '20', false)).toMatchObject({ verdict: 'client-bound', reason: 'the client used over 90 % of its core' });
-    expect(without(metric, '20', 'skipped', 'node:sqlite is missing')).toMatchObject({ verdict: 'skipped', reason: 'node:sqlite is missing', rounds: [] });
+    const busy = new Map([
+      ...rounds,
+      ['raw', [sample(100, 0.95), sample(100, 0.5), sample(100, 0.5)]],
+    ]);
+    expect(resultOf(metric, busy, '20', false)).toMatchObject({
+      verdict: 'client-bound',
+      reason: 'the client used over 90 % of its core',
+    });
+    expect(without(metric, '20', 'skipped', 'node:sqlite is missing')).toMatchObject({
+      verdict: 'skipped',
+      reason: 'node:sqlite is missing',
+      rounds: [],
+    });
   });
 
   test('is printed in one line', () => {
-    expect(lineOf(resultOf(metric, rounds, '20', false))).toMatch(/^ 1a +get +21\.0 µs +10\.0 µs raw +2\.10 +1\.10 +≤ 3\.0 +≤ 1\.5 +– +pass$/);
-    expect(lineOf(without(metric, '20', 'skipped', 'node:sqlite is missing'))).toMatch(/skipped: node:sqlite is missing$/);
+    expect(lineOf(resultOf(metric, rounds, '20', false))).toMatch(
+      /^ 1a +get +21\.0 µs +10\.0 µs raw +2\.10 +1\.10 +≤ 3\.0 +≤ 1\.5 +– +pass$/,
+    );
+    expect(lineOf(without(metric, '20', 'skipped', 'node:sqlite is missing'))).toMatch(
+      /skipped: node:sqlite is missing$/,
+    );
   });
 });
 
 test('a row cut into slices takes turns within each round, and a round is the sum of its slices', async () => {
   const turns: string[] = [];
-  const side = (name: string): Side => ({ name, stop: async () => undefined, sample: async (seconds) => { turns.push(name); return { operations: 2, seconds, cpuMicros: turns.length, p50: turns.length, p99: 9, rss: turns.length, memo: { hits: 1, misses: 0 } } } });
+  const side = (name: string): Side => ({
+    name,
+    stop: async () => undefined,
+    sample: async (seconds) => {
+      turns.push(name);
+      return {
+        operations: 2,
+        seconds,
+        cpuMicros: turns.length,
+        p50: turns.length,
+        p99: 9,
+        rss: turns.length,
+        memo: { hits: 1, misses: 0 },
+      };
+    },
+  });
   const row = { metrics: [], open: async () => [], seconds: 3 };
   const [sides, plan] = [[side('a'), side('b')], { rounds: 2, quick: false }];
   const cut = await measure({ ...row, slice: 1 }, sides, plan);
   expect(turns.join('')).toBe('abbaabbaabba');
   expect(cut.get('a')).toEqual([
-    { operations: 6, seconds: 3, cpuMicros: 1 + 4 + 5, p50: 4, p99: 9, rss: 5, memo: { hits: 3, misses: 0 } },
-    { operations: 6, seconds: 3, cpuMicros: 8 + 9 + 12, p50: 9, p99: 9, rss: 12, memo: { hits: 3, misses: 0 } },
+    {
+      operations: 6,
+      seconds: 3,
+      cpuMicros: 1 + 4 + 5,
+      p50: 4,
+      p99: 9,
+      rss: 5,
+      memo: { hits: 3, misses: 0 },
+    },
+    {
+      operations: 6,
+      seconds: 3,
+      cpuMicros: 8 + 9 + 12,
+      p50: 9,
+      p99: 9,
+      rss: 12,
+      memo: { hits: 3, misses: 0 },
+    },
   ]);
   turns.length = 0;
-  expect((await measure(row, sides, plan)).get('b')!.map(({ seconds, cpuMicros }) => [seconds, cpuMicros])).toEqual([[3, 2], [3, 3]]);
+  expect(
+    (await measure(row, sides, plan))
+      .get('b')!
+      .map(({ seconds, cpuMicros }) => [seconds, cpuMicros]),
+  ).toEqual([
+    [3, 2],
+    [3, 3],
+  ]);
   expect(turns.join('')).toBe('abba');
 });
 

@@ -1,6 +1,14 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -9,68 +17,242 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 for (const folder of ['.ci', 'hack']) mkdirSync(join(root, folder));
 cpSync(join(import.meta.dirname, '../.ci/run'), join(root, '.ci/run'));
 
-/** Runs .ci/run where both suites do no more than say something; what it says, how it ends, and what the second was given. */
+/**
+ * Runs .ci/run where both suites do no more than say something; what it says, how it ends, and what
+ * the second was given.
+ */
 function run(first: string, second: string): { out: string; code: number | null; given: string } {
   const given = join(root, 'given');
   rmSync(given, { force: true });
-  for (const [name, script] of [['test', first], ['test-cluster', `echo "$@" > ${given}; ${second}`]]) {
+  for (const [name, script] of [
+    ['test', first],
+    ['test-cluster', `echo "$@" > ${given}; ${second}`],
+  ]) {
     writeFileSync(join(root, 'hack', name!), `#!/usr/bin/env bash\n${script}\n`);
     chmodSync(join(root, 'hack', name!), 0o755);
   }
   const { stdout, status } = spawnSync(join(root, '.ci/run'), { encoding: 'utf8' });
   let told = '';
-  try { told = readFileSync(given, 'utf8').trim() } catch { /* it was not begun */ }
+  try {
+    told = readFileSync(given, 'utf8').trim();
+  } catch {
+    /* it was not begun */
+  }
   return { out: stdout, code: status, given: told };
 }
 
 const given = expect.stringMatching(/^--within (20|19)\d\d chart aggregation$/);
 
 test.each([
-  ['both pass', 'echo noise; echo "7 passed, 0 failed"', 'echo "SKIPPED chart: 9 passed, 9 failed"; echo "5 passed, 0 failed"', { out: '12 passed, 0 failed\n', code: 0, given }],
-  ['something is skipped', 'echo "7 passed, 0 failed, 1 skipped"', 'echo "SKIPPED chart: no Go"; echo "0 passed, 0 failed, 2 skipped"', { out: '7 passed, 0 failed, 3 skipped\n', code: 0, given }],
-  ['the first fails', 'echo "7 passed, 2 failed"; exit 1', 'echo "5 passed, 0 failed"', { out: '12 passed, 2 failed\n', code: 1, given }],
-  ['the second fails', 'echo "7 passed, 0 failed"', 'echo "4 passed, 1 failed, 1 skipped"; exit 3', { out: '11 passed, 1 failed, 1 skipped\n', code: 3, given }],
-  ['nothing could be tested', 'echo "types are wrong" >&2; exit 2', 'echo "5 passed, 0 failed"', { out: '', code: 2, given: '' }],
+  [
+    'both pass',
+    'echo noise; echo "7 passed, 0 failed"',
+    'echo "SKIPPED chart: 9 passed, 9 failed"; echo "5 passed, 0 failed"',
+    { out: '12 passed, 0 failed\n', code: 0, given },
+  ],
+  [
+    'something is skipped',
+    'echo "7 passed, 0 failed, 1 skipped"',
+    'echo "SKIPPED chart: no Go"; echo "0 passed, 0 failed, 2 skipped"',
+    { out: '7 passed, 0 failed, 3 skipped\n', code: 0, given },
+  ],
+  [
+    'the first fails',
+    'echo "7 passed, 2 failed"; exit 1',
+    'echo "5 passed, 0 failed"',
+    { out: '12 passed, 2 failed\n', code: 1, given },
+  ],
+  [
+    'the second fails',
+    'echo "7 passed, 0 failed"',
+    'echo "4 passed, 1 failed, 1 skipped"; exit 3',
+    { out: '11 passed, 1 failed, 1 skipped\n', code: 3, given },
+  ],
+  [
+    'nothing could be tested',
+    'echo "types are wrong" >&2; exit 2',
+    'echo "5 passed, 0 failed"',
+    { out: '', code: 2, given: '' },
+  ],
   ['nothing was counted', 'true', 'echo "5 passed, 0 failed"', { out: '', code: 1, given: '' }],
-])('where %s, one line counts both suites and the exit code says so', (_, first, second, wanted) => expect(run(first, second)).toEqual(wanted));
+])('where %s, one line counts both suites and the exit code says so', (_, first, second, wanted) =>
+  expect(run(first, second)).toEqual(wanted),
+);
 
-/** Runs hack/test-cluster where Helm is built, nothing else is but as said, and every test passes; what it says, how it ends, and what of the tests was run with what. */
-function cluster({ kubernetes, kinds, images }: Record<'kubernetes' | 'kinds' | 'images', string>, ...args: string[]): { out: string; code: number | null; ran: string[] } {
+/**
+ * Runs hack/test-cluster where Helm is built, nothing else is but as said, and every test passes;
+ * what it says, how it ends, and what of the tests was run with what.
+ */
+function cluster(
+  { kubernetes, kinds, images }: Record<'kubernetes' | 'kinds' | 'images', string>,
+  ...args: string[]
+): { out: string; code: number | null; ran: string[] } {
   const at = mkdtempSync(join(root, 'cluster-'));
   const script = (path: string, text: string): void => {
     mkdirSync(dirname(join(at, path)), { recursive: true });
     writeFileSync(join(at, path), `#!/usr/bin/env bash\n${text}\n`);
     chmodSync(join(at, path), 0o755);
   };
-  for (const one of ['hack/prepare', 'bin/npm', 'bin/etcd', ...['v4.2.4', 'v3.21.4'].map((version) => `.cache/bin/helm-${version}/helm`)]) script(one, 'true');
+  for (const one of [
+    'hack/prepare',
+    'bin/npm',
+    'bin/etcd',
+    ...['v4.2.4', 'v3.21.4'].map((version) => `.cache/bin/helm-${version}/helm`),
+  ])
+    script(one, 'true');
   script('hack/tools/kubernetes/build', kubernetes);
   script('hack/tools/crds/fetch', kinds);
   script('hack/tools/images/build', images);
-  for (const program of ['kubelogin', 'oauth2-proxy']) script(`hack/tools/${program}/build`, `echo /${program}`);
-  script('bin/npx', `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-} \${KUBELOGIN:-} \${OAUTH2_PROXY:-}" >> ${at}/ran ;; esac; done`);
+  for (const program of ['kubelogin', 'oauth2-proxy'])
+    script(`hack/tools/${program}/build`, `echo /${program}`);
+  script(
+    'bin/npx',
+    `for one in "$@"; do case $one in --outputFile=*) echo '{"numPassedTests":3}' > "\${one#*=}" ;; --testPathPatterns=*) echo "\${one##*/} \${KUBERNETES_BIN:-} \${CRDS:-} \${NODE_IMAGE:-} \${BASE_IMAGE:-} \${ENGINE:-} \${KUBELOGIN:-} \${OAUTH2_PROXY:-}" >> ${at}/ran ;; esac; done`,
+  );
   cpSync(join(import.meta.dirname, '../hack/test-cluster'), join(at, 'hack/test-cluster'));
-  const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, { encoding: 'utf8', env: { ...process.env, PATH: [join(at, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':'), KUBERNETES_BIN: '', CRDS: '', NODE_IMAGE: '', BASE_IMAGE: '', ENGINE: '', KUBELOGIN: '', OAUTH2_PROXY: '' } });
+  const { stdout, status } = spawnSync(join(at, 'hack/test-cluster'), args, {
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      PATH: [join(at, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+      KUBERNETES_BIN: '',
+      CRDS: '',
+      NODE_IMAGE: '',
+      BASE_IMAGE: '',
+      ENGINE: '',
+      KUBELOGIN: '',
+      OAUTH2_PROXY: '',
+    },
+  });
   let ran = '';
-  try { ran = readFileSync(join(at, 'ran'), 'utf8') } catch { /* nothing was */ }
-  return { out: stdout, code: status, ran: ran.trimEnd().split('\n').map((line) => line.trim().replaceAll(/ +/g, ' ')) };
+  try {
+    ran = readFileSync(join(at, 'ran'), 'utf8');
+  } catch {
+    /* nothing was */
+  }
+  return {
+    out: stdout,
+    code: status,
+    ran: ran
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim().replaceAll(/ +/g, ' ')),
+  };
 }
 
 const [cold, made] = ['[ "${1:-}" != made ] || exit 3; echo /built', 'echo /built'];
 const [fetched, lost] = ['echo /kinds.yaml', 'exit 2'];
 const [engine, none] = ['echo node base podman --quick', 'exit 1'];
-const [charts, server, steps, container, pages, behind] = ['chart(start)?\\.', 'chartserver', 'image\\.', 'imagerun', '(kubelogin|oauth2proxy)', '(aggregation|trust|collector|oidc|rolling)'];
+const [charts, server, steps, container, pages, behind] = [
+  'chart(start)?\\.',
+  'chartserver',
+  'image\\.',
+  'imagerun',
+  '(kubelogin|oauth2proxy)',
+  '(aggregation|trust|collector|oidc|rolling)',
+];
 
 test.each([
-  ['in limited time kube-apiserver is not built', { kubernetes: cold, kinds: fetched, images: none }, ['--within', '2700', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver is not built, and there is no time for that\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
-  ['where it is built already it is used', { kubernetes: made, kinds: fetched, images: none }, ['--within', '2000', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
-  ['but not where too little time is left', { kubernetes: made, kinds: fetched, images: none }, ['--within', '180', 'chart'], { out: 'SKIPPED chart on an API server: no time is left for it\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts] }],
-  ['with all the time there is it is built', { kubernetes: cold, kinds: fetched, images: none }, ['--require', 'chart'], { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
-  ['so is it in limited time that is enough for that', { kubernetes: cold, kinds: fetched, images: none }, ['--within', '2900', 'aggregation'], { out: '3 passed, 0 failed\n', code: 0, ran: [`${behind} /built /kubelogin`] }],
-  ['what is behind kube-apiserver is named where no time is left for it', { kubernetes: made, kinds: fetched, images: none }, ['--within', '900', 'chart', 'aggregation'], { out: 'SKIPPED aggregation: no time is left for it\n6 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] }],
-  ['pages are put to the programs that they are about', { kubernetes: cold, kinds: lost, images: none }, ['--require', 'pages'], { out: '3 passed, 0 failed\n', code: 0, ran: [`${pages} /kubelogin /oauth2-proxy`] }],
-  ['what can neither be built nor fetched is named, and missed where it is required', { kubernetes: 'exit 2', kinds: lost, images: none }, ['--require', 'chart'], { out: 'SKIPPED chart on an API server: kube-apiserver cannot be built here, as said above\n3 passed, 0 failed, 1 skipped\n', code: 1, ran: [charts] }],
-  ['without the kinds of other projects their objects alone are left out', { kubernetes: made, kinds: lost, images: none }, ['chart'], { out: 'SKIPPED custom resources of the chart on an API server: their kinds cannot be fetched here, as said above\n6 passed, 0 failed, 1 skipped\n', code: 0, ran: [charts, `${server} /built`] }],
-  ['the image is run where there is an engine', { kubernetes: cold, kinds: lost, images: engine }, ['--require', 'image'], { out: '6 passed, 0 failed\n', code: 0, ran: [steps, `${container} node base podman --quick`] }],
-  ['an engine that is missing is named, and missed where it is required', { kubernetes: cold, kinds: lost, images: none }, ['--require', 'image'], { out: 'SKIPPED image in a container: no engine runs it here, as said above\n3 passed, 0 failed, 1 skipped\n', code: 1, ran: [steps] }],
-  ['where the image’s steps leave no time it is not run', { kubernetes: cold, kinds: lost, images: engine }, ['--within', '610', 'image'], { out: 'SKIPPED image in a container: no time is left for it\n3 passed, 0 failed, 1 skipped\n', code: 0, ran: [steps] }],
-])('of the tests of a cluster, %s', (_, there, args, wanted) => expect(cluster(there, ...args)).toEqual(wanted));
+  [
+    'in limited time kube-apiserver is not built',
+    { kubernetes: cold, kinds: fetched, images: none },
+    ['--within', '2700', 'chart'],
+    {
+      out: 'SKIPPED chart on an API server: kube-apiserver is not built, and there is no time for that\n3 passed, 0 failed, 1 skipped\n',
+      code: 0,
+      ran: [charts],
+    },
+  ],
+  [
+    'where it is built already it is used',
+    { kubernetes: made, kinds: fetched, images: none },
+    ['--within', '2000', 'chart'],
+    { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] },
+  ],
+  [
+    'but not where too little time is left',
+    { kubernetes: made, kinds: fetched, images: none },
+    ['--within', '180', 'chart'],
+    {
+      out: 'SKIPPED chart on an API server: no time is left for it\n3 passed, 0 failed, 1 skipped\n',
+      code: 0,
+      ran: [charts],
+    },
+  ],
+  [
+    'with all the time there is it is built',
+    { kubernetes: cold, kinds: fetched, images: none },
+    ['--require', 'chart'],
+    { out: '6 passed, 0 failed\n', code: 0, ran: [charts, `${server} /built /kinds.yaml`] },
+  ],
+  [
+    'so is it in limited time that is enough for that',
+    { kubernetes: cold, kinds: fetched, images: none },
+    ['--within', '2900', 'aggregation'],
+    { out: '3 passed, 0 failed\n', code: 0, ran: [`${behind} /built /kubelogin`] },
+  ],
+  [
+    'what is behind kube-apiserver is named where no time is left for it',
+    { kubernetes: made, kinds: fetched, images: none },
+    ['--within', '900', 'chart', 'aggregation'],
+    {
+      out: 'SKIPPED aggregation: no time is left for it\n6 passed, 0 failed, 1 skipped\n',
+      code: 0,
+      ran: [charts, `${server} /built /kinds.yaml`],
+    },
+  ],
+  [
+    'pages are put to the programs that they are about',
+    { kubernetes: cold, kinds: lost, images: none },
+    ['--require', 'pages'],
+    { out: '3 passed, 0 failed\n', code: 0, ran: [`${pages} /kubelogin /oauth2-proxy`] },
+  ],
+  [
+    'what can neither be built nor fetched is named, and missed where it is required',
+    { kubernetes: 'exit 2', kinds: lost, images: none },
+    ['--require', 'chart'],
+    {
+      out: 'SKIPPED chart on an API server: kube-apiserver cannot be built here, as said above\n3 passed, 0 failed, 1 skipped\n',
+      code: 1,
+      ran: [charts],
+    },
+  ],
+  [
+    'without the kinds of other projects their objects alone are left out',
+    { kubernetes: made, kinds: lost, images: none },
+    ['chart'],
+    {
+      out: 'SKIPPED custom resources of the chart on an API server: their kinds cannot be fetched here, as said above\n6 passed, 0 failed, 1 skipped\n',
+      code: 0,
+      ran: [charts, `${server} /built`],
+    },
+  ],
+  [
+    'the image is run where there is an engine',
+    { kubernetes: cold, kinds: lost, images: engine },
+    ['--require', 'image'],
+    { out: '6 passed, 0 failed\n', code: 0, ran: [steps, `${container} node base podman --quick`] },
+  ],
+  [
+    'an engine that is missing is named, and missed where it is required',
+    { kubernetes: cold, kinds: lost, images: none },
+    ['--require', 'image'],
+    {
+      out: 'SKIPPED image in a container: no engine runs it here, as said above\n3 passed, 0 failed, 1 skipped\n',
+      code: 1,
+      ran: [steps],
+    },
+  ],
+  [
+    'where the image’s steps leave no time it is not run',
+    { kubernetes: cold, kinds: lost, images: engine },
+    ['--within', '610', 'image'],
+    {
+      out: 'SKIPPED image in a container: no time is left for it\n3 passed, 0 failed, 1 skipped\n',
+      code: 0,
+      ran: [steps],
+    },
+  ],
+])('of the tests of a cluster, %s', (_, there, args, wanted) =>
+  expect(cluster(there, ...args)).toEqual(wanted),
+);

@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { loadConfig, type Config, type ConfigError } from '../config.js';
 import { configSchema } from '../configschema.js';
-import { defaultLimits, limitContradictions, limitFault, limitSettings, parseLimit, type LimitName, type LimitSetting } from '../registry/limit-settings.js';
+import {
+  defaultLimits,
+  limitContradictions,
+  limitFault,
+  limitSettings,
+  parseLimit,
+  type LimitName,
+  type LimitSetting,
+} from '../registry/limit-settings.js';
 import { flagOfLimit, keyOf, settings, variableOf, type Setting } from '../settings.js';
 import { stopAll, temporary } from './support/service.js';
 
@@ -23,25 +31,68 @@ function file(text: string | Record<string, unknown>, mode = 0o600): string {
   return path;
 }
 
-const load = (text: string | Record<string, unknown>, flags: readonly string[] = started, environment: Record<string, string> = {}): Promise<Config> => loadConfig(['--config', file(text), ...flags], environment);
+const load = (
+  text: string | Record<string, unknown>,
+  flags: readonly string[] = started,
+  environment: Record<string, string> = {},
+): Promise<Config> => loadConfig(['--config', file(text), ...flags], environment);
 
 /** What is wrong, with FILE for the file of settings. */
-async function problems(text: string | Record<string, unknown>, { flags = started, environment = {}, mode }: { flags?: readonly string[]; environment?: Record<string, string>; mode?: number } = {}): Promise<string[]> {
+async function problems(
+  text: string | Record<string, unknown>,
+  {
+    flags = started,
+    environment = {},
+    mode,
+  }: { flags?: readonly string[]; environment?: Record<string, string>; mode?: number } = {},
+): Promise<string[]> {
   const path = file(text, mode);
-  try { await loadConfig(['--config', path, ...flags], environment); return [] } catch (error) { return (error as ConfigError).problems.map((one) => one.replaceAll(path, 'FILE')) }
+  try {
+    await loadConfig(['--config', path, ...flags], environment);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).problems.map((one) => one.replaceAll(path, 'FILE'));
+  }
 }
 
 describe('a file of settings', () => {
   test('is read as flags are, each type as YAML writes it', async () => {
-    const read = await load('baseUrl: https://id.example.org\nport: 0\nallowMockMail: true\ntrustedProxies: [10.0.0.0/8, "::1"]\noperators: a@example.org, B@example.org\nshutdownDelayDuration: 1500ms\netcdCompactionInterval: 90\nlimitFactor: 2.5\nloggingFormat: text\n');
-    expect(read).toMatchObject({ baseURL: 'https://id.example.org', port: 0, trustedProxies: ['10.0.0.0/8', '::1'], operators: ['a@example.org', 'b@example.org'], shutdownDelay: 1.5, compactionSeconds: 90, limitFactor: 2.5, loggingFormat: 'text' });
-    expect((await load('requestheaderAllowedNames: ["Proxy, Inc."]\nrequestheaderClientCaFile: ca.crt\nsecurePort: 0\n')).frontProxy).toMatchObject({ caFile: 'ca.crt', headers: { allowedNames: ['Proxy, Inc.'] } });
+    const read = await load(
+      'baseUrl: https://id.example.org\nport: 0\nallowMockMail: true\ntrustedProxies: [10.0.0.0/8, "::1"]\noperators: a@example.org, B@example.org\nshutdownDelayDuration: 1500ms\netcdCompactionInterval: 90\nlimitFactor: 2.5\nloggingFormat: text\n',
+    );
+    expect(read).toMatchObject({
+      baseURL: 'https://id.example.org',
+      port: 0,
+      trustedProxies: ['10.0.0.0/8', '::1'],
+      operators: ['a@example.org', 'b@example.org'],
+      shutdownDelay: 1.5,
+      compactionSeconds: 90,
+      limitFactor: 2.5,
+      loggingFormat: 'text',
+    });
+    expect(
+      (
+        await load(
+          'requestheaderAllowedNames: ["Proxy, Inc."]\nrequestheaderClientCaFile: ca.crt\nsecurePort: 0\n',
+        )
+      ).frontProxy,
+    ).toMatchObject({ caFile: 'ca.crt', headers: { allowedNames: ['Proxy, Inc.'] } });
   });
 
   test('gives way to variables, and those to flags; each value says where it comes from', async () => {
-    const { port, logLevel, limitFactor, sources, shown } = await load('port: 1\nlogLevel: warn\nlimitFactor: 3\noperators: [a@example.org]\n', [...started, '--port', '3'], { VESTIBULE_PORT: '2', VESTIBULE_LOG_LEVEL: 'error' });
+    const { port, logLevel, limitFactor, sources, shown } = await load(
+      'port: 1\nlogLevel: warn\nlimitFactor: 3\noperators: [a@example.org]\n',
+      [...started, '--port', '3'],
+      { VESTIBULE_PORT: '2', VESTIBULE_LOG_LEVEL: 'error' },
+    );
     expect({ port, logLevel, limitFactor }).toEqual({ port: 3, logLevel: 'error', limitFactor: 3 });
-    expect(sources).toMatchObject({ port: 'flag', 'log-level': 'VESTIBULE_LOG_LEVEL', 'limit-factor': 'file', 'bind-address': 'default', 'mock-mail': 'flag' });
+    expect(sources).toMatchObject({
+      port: 'flag',
+      'log-level': 'VESTIBULE_LOG_LEVEL',
+      'limit-factor': 'file',
+      'bind-address': 'default',
+      'mock-mail': 'flag',
+    });
     expect(Object.keys(sources)).toEqual(Object.keys(shown));
     expect(shown).toMatchObject({ operators: '***', port: 3 });
   });
@@ -49,67 +100,188 @@ describe('a file of settings', () => {
   test('is named by a flag before VESTIBULE_CONFIG', async () => {
     const [one, other] = [file('port: 1\n'), file('port: 2\n')];
     expect((await loadConfig(started, { VESTIBULE_CONFIG: one })).port).toBe(1);
-    expect((await loadConfig(['--config', other, ...started], { VESTIBULE_CONFIG: one })).port).toBe(2);
+    expect(
+      (await loadConfig(['--config', other, ...started], { VESTIBULE_CONFIG: one })).port,
+    ).toBe(2);
   });
 
-  test.each(['', '# nothing yet\n', '---\n'])('may say nothing: %j', async (text) => { expect((await load(text)).port).toBe(8080) });
+  test.each(['', '# nothing yet\n', '---\n'])('may say nothing: %j', async (text) => {
+    expect((await load(text)).port).toBe(8080);
+  });
 
   test.each([
-    ['unknown keys, with what was meant', 'baseURL: http://localhost\ntrusted-proxies: []\nVESTIBULE_PORT: 1\nloglevle: info\nnonsense: 1\nconfig: other.yaml\n', [
-      'line 1, column 1: baseURL: is not a setting; did you mean baseUrl?', 'line 2, column 1: trusted-proxies: is not a setting; did you mean trustedProxies?', 'line 3, column 1: VESTIBULE_PORT: is not a setting; did you mean port?',
-      'line 4, column 1: loglevle: is not a setting; did you mean logLevel?', 'line 5, column 1: nonsense: is not a setting', 'line 6, column 1: config: is not a setting']],
-    ['wrong types', 'port: "80"\nallowMockMail: yes\nbindAddress: 127\noperators: [1]\nshutdownDelayDuration: [1]\nmanifests: { a: b }\nauditLogPath:\nlimitFactor: .inf\n', [
-      'line 1, column 7: port: must be a number', 'line 2, column 16: allowMockMail: must be true or false', 'line 3, column 14: bindAddress: must be text, in quotes', 'line 4, column 12: operators: must be a list of texts, or one text with commas between',
-      'line 5, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m', 'line 6, column 12: manifests: must be text', 'line 7, column 14: auditLogPath: has no value: give one, or take the key away', 'line 8, column 14: limitFactor: must be a number']],
-    ['values out of bounds', 'port: 70000\nlogLevel: loud\nlimitFactor: 0\netcdCompactionInterval: 0s\noperators:\n  - a@example.org\n  - junk\nshutdownDelayDuration: soon\nmetricsPort: -1\n', [
-      'line 1, column 7: port: must be a whole number from 0 to 65535; got 70000', 'line 4, column 25: etcdCompactionInterval: must be more than 0', 'line 8, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m',
-      'line 3, column 14: limitFactor: must be more than 0', 'line 9, column 14: metricsPort: must be 0 or more', 'line 2, column 11: logLevel: must be debug, info, warn, error or silent', 'line 6, column 3: operators: junk is not an email address']],
-    ['a key given twice', 'port: 1\nlogLevel: info\nport: 2\n', ['line 3, column 1: port: is given twice']],
-    ['several documents', 'port: 1\n---\nport: 2\n', ['line 2, column 1: another document begins: all settings stand in one']],
-    ['what is no mapping', '- port\n', ['line 1, column 1: is not a mapping: settings are written as key: value, a line each']],
-    ['an alias', 'bindAddress: &a "::1"\nemailFrom: *a\n', ['line 2, column 12: emailFrom: is an alias: write the value itself']],
+    [
+      'unknown keys, with what was meant',
+      'baseURL: http://localhost\ntrusted-proxies: []\nVESTIBULE_PORT: 1\nloglevle: info\nnonsense: 1\nconfig: other.yaml\n',
+      [
+        'line 1, column 1: baseURL: is not a setting; did you mean baseUrl?',
+        'line 2, column 1: trusted-proxies: is not a setting; did you mean trustedProxies?',
+        'line 3, column 1: VESTIBULE_PORT: is not a setting; did you mean port?',
+        'line 4, column 1: loglevle: is not a setting; did you mean logLevel?',
+        'line 5, column 1: nonsense: is not a setting',
+        'line 6, column 1: config: is not a setting',
+      ],
+    ],
+    [
+      'wrong types',
+      'port: "80"\nallowMockMail: yes\nbindAddress: 127\noperators: [1]\nshutdownDelayDuration: [1]\nmanifests: { a: b }\nauditLogPath:\nlimitFactor: .inf\n',
+      [
+        'line 1, column 7: port: must be a number',
+        'line 2, column 16: allowMockMail: must be true or false',
+        'line 3, column 14: bindAddress: must be text, in quotes',
+        'line 4, column 12: operators: must be a list of texts, or one text with commas between',
+        'line 5, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m',
+        'line 6, column 12: manifests: must be text',
+        'line 7, column 14: auditLogPath: has no value: give one, or take the key away',
+        'line 8, column 14: limitFactor: must be a number',
+      ],
+    ],
+    [
+      'values out of bounds',
+      'port: 70000\nlogLevel: loud\nlimitFactor: 0\netcdCompactionInterval: 0s\noperators:\n  - a@example.org\n  - junk\nshutdownDelayDuration: soon\nmetricsPort: -1\n',
+      [
+        'line 1, column 7: port: must be a whole number from 0 to 65535; got 70000',
+        'line 4, column 25: etcdCompactionInterval: must be more than 0',
+        'line 8, column 24: shutdownDelayDuration: must be a duration such as 30s or 5m',
+        'line 3, column 14: limitFactor: must be more than 0',
+        'line 9, column 14: metricsPort: must be 0 or more',
+        'line 2, column 11: logLevel: must be debug, info, warn, error or silent',
+        'line 6, column 3: operators: junk is not an email address',
+      ],
+    ],
+    [
+      'a key given twice',
+      'port: 1\nlogLevel: info\nport: 2\n',
+      ['line 3, column 1: port: is given twice'],
+    ],
+    [
+      'several documents',
+      'port: 1\n---\nport: 2\n',
+      ['line 2, column 1: another document begins: all settings stand in one'],
+    ],
+    [
+      'what is no mapping',
+      '- port\n',
+      ['line 1, column 1: is not a mapping: settings are written as key: value, a line each'],
+    ],
+    [
+      'an alias',
+      'bindAddress: &a "::1"\nemailFrom: *a\n',
+      ['line 2, column 12: emailFrom: is an alias: write the value itself'],
+    ],
     ['a key that is no text', '1: a\n', ['line 1, column 1: a key is not text']],
-    ['a tag of no meaning', 'bindAddress: !secret a\n', ['line 1, column 14: is not YAML: tag resolve failed']],
-    ['what is no YAML', 'port: 1\n\tlogLevel: info\n', ['line 2, column 1: is not YAML: tab as indent']],
-    ['the file of sign-ins', '{"current":"a","contexts":{"a":{"server":"https://id.example.org","refreshToken":"hush"}}}', ['line 1, column 1: is the file that sign-ins of this command are kept in, which VESTIBULE_CONFIG names for its other words: name a file of settings by --config']],
+    [
+      'a tag of no meaning',
+      'bindAddress: !secret a\n',
+      ['line 1, column 14: is not YAML: tag resolve failed'],
+    ],
+    [
+      'what is no YAML',
+      'port: 1\n\tlogLevel: info\n',
+      ['line 2, column 1: is not YAML: tab as indent'],
+    ],
+    [
+      'the file of sign-ins',
+      '{"current":"a","contexts":{"a":{"server":"https://id.example.org","refreshToken":"hush"}}}',
+      [
+        'line 1, column 1: is the file that sign-ins of this command are kept in, which VESTIBULE_CONFIG names for its other words: name a file of settings by --config',
+      ],
+    ],
   ] as [string, string, string[]][])('tells of %s by line and column', async (_, text, lines) => {
     expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));
   });
 
   test('every problem is told at once, with those of flags and environment; what was given wrongly is not missing as well', async () => {
-    const lines = await problems('dataDir: 5\nmockMail: yes\nportt: 1\nlogLevel: loud\n', { flags: ['--bogus', 'y', '--port', 'many', 'more', '-v'], environment: { VESTIBULE_NOTHING: '1' } });
+    const lines = await problems('dataDir: 5\nmockMail: yes\nportt: 1\nlogLevel: loud\n', {
+      flags: ['--bogus', 'y', '--port', 'many', 'more', '-v'],
+      environment: { VESTIBULE_NOTHING: '1' },
+    });
     expect(lines).toEqual([
-      '--config FILE: line 1, column 10: dataDir: must be text, in quotes', '--config FILE: line 2, column 11: mockMail: must be true or false', '--config FILE: line 3, column 1: portt: is not a setting; did you mean port?',
-      'VESTIBULE_NOTHING is not a setting', '--bogus is not a setting', '"more" is not a setting', '-v is not a setting', '--port must be a number', '--config FILE: line 4, column 11: logLevel: must be debug, info, warn, error or silent',
+      '--config FILE: line 1, column 10: dataDir: must be text, in quotes',
+      '--config FILE: line 2, column 11: mockMail: must be true or false',
+      '--config FILE: line 3, column 1: portt: is not a setting; did you mean port?',
+      'VESTIBULE_NOTHING is not a setting',
+      '--bogus is not a setting',
+      '"more" is not a setting',
+      '-v is not a setting',
+      '--port must be a number',
+      '--config FILE: line 4, column 11: logLevel: must be debug, info, warn, error or silent',
     ]);
-    expect(await problems('port: 1\nmockMail: true\nsmtpUrl: smtp://mail.example.org\nemailFrom: a@example.org\n', { flags: ['--data-dir', 'x'] })).toEqual(['--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both given: mail is either kept or sent']);
-    expect(await problems('port: 1\n', { flags: [] })).toEqual([expect.stringMatching(/^--data-dir is missing/), expect.stringMatching(/^--smtp-url is missing/)]);
+    expect(
+      await problems(
+        'port: 1\nmockMail: true\nsmtpUrl: smtp://mail.example.org\nemailFrom: a@example.org\n',
+        { flags: ['--data-dir', 'x'] },
+      ),
+    ).toEqual([
+      '--config FILE: line 2, column 11: mockMail: --mock-mail and --smtp-url are both given: mail is either kept or sent',
+    ]);
+    expect(await problems('port: 1\n', { flags: [] })).toEqual([
+      expect.stringMatching(/^--data-dir is missing/),
+      expect.stringMatching(/^--smtp-url is missing/),
+    ]);
   });
 
   test('is told of where it cannot be read', async () => {
     const folder = temporary();
-    for (const [path, code] of [[join(folder, 'none.yaml'), 'ENOENT'], [folder, 'EISDIR']]) await expect(loadConfig(['--config', path!], {})).rejects.toMatchObject({ problems: [`--config ${path}: cannot be read (${code})`] });
+    for (const [path, code] of [
+      [join(folder, 'none.yaml'), 'ENOENT'],
+      [folder, 'EISDIR'],
+    ])
+      await expect(loadConfig(['--config', path!], {})).rejects.toMatchObject({
+        problems: [`--config ${path}: cannot be read (${code})`],
+      });
   });
 
   test('a flag without a value is told of, and takes no other flag for one', async () => {
-    await expect(loadConfig(['--data-dir', '--mock-mail'], {})).rejects.toMatchObject({ problems: ['--data-dir has no value: one that begins with a dash is written --data-dir=-…'] });
-    await expect(loadConfig(['--data-dir', 'x', '--mock-mail', '--port', '-('], {})).rejects.toMatchObject({ problems: ['--port has no value: one that begins with a dash is written --port=-…'] });
-    expect((await loadConfig(['--data-dir=-x', '--mock-mail=true', '--audit-log-path=-'], {})).store).toEqual({ type: 'embedded', directory: '-x' });
-    expect((await loadConfig(['--data-dir', 'x', '--mock-mail', '--audit-log-path', '-'], {})).auditLogPath).toBe('-');
+    await expect(loadConfig(['--data-dir', '--mock-mail'], {})).rejects.toMatchObject({
+      problems: ['--data-dir has no value: one that begins with a dash is written --data-dir=-…'],
+    });
+    await expect(
+      loadConfig(['--data-dir', 'x', '--mock-mail', '--port', '-('], {}),
+    ).rejects.toMatchObject({
+      problems: ['--port has no value: one that begins with a dash is written --port=-…'],
+    });
+    expect(
+      (await loadConfig(['--data-dir=-x', '--mock-mail=true', '--audit-log-path=-'], {})).store,
+    ).toEqual({ type: 'embedded', directory: '-x' });
+    expect(
+      (await loadConfig(['--data-dir', 'x', '--mock-mail', '--audit-log-path', '-'], {}))
+        .auditLogPath,
+    ).toBe('-');
   });
 });
 
 describe('a client certificate for etcd', () => {
-  const etcd = ['--etcd-servers', 'https://etcd.example.org:2379', '--keys-file', 'keys.json', '--mock-mail', '--allow-mock-mail', '--base-url', 'https://id.example.org'];
-  const wrong = (flags: readonly string[]): Promise<readonly string[]> => loadConfig([...etcd, ...flags], {}).then(() => [], (error: ConfigError) => error.problems);
-  const [cert, key] = [['--etcd-certfile', 'a.crt'], ['--etcd-keyfile', 'a.key']];
+  const etcd = [
+    '--etcd-servers',
+    'https://etcd.example.org:2379',
+    '--keys-file',
+    'keys.json',
+    '--mock-mail',
+    '--allow-mock-mail',
+    '--base-url',
+    'https://id.example.org',
+  ];
+  const wrong = (flags: readonly string[]): Promise<readonly string[]> =>
+    loadConfig([...etcd, ...flags], {}).then(
+      () => [],
+      (error: ConfigError) => error.problems,
+    );
+  const [cert, key] = [
+    ['--etcd-certfile', 'a.crt'],
+    ['--etcd-keyfile', 'a.key'],
+  ];
 
   test('goes with its key, with or without an authority', async () => {
     expect([await wrong([]), await wrong([...cert!, ...key!])]).toEqual([[], []]);
     const whole = 'etcd is shown a certificate and proof of its key; give both, or neither';
     for (const authority of [[], ['--etcd-cafile', 'ca.crt']]) {
-      expect(await wrong([...authority, ...cert!])).toEqual([`--etcd-certfile is given without --etcd-keyfile: ${whole}`]);
-      expect(await wrong([...authority, ...key!])).toEqual([`--etcd-keyfile is given without --etcd-certfile: ${whole}`]);
+      expect(await wrong([...authority, ...cert!])).toEqual([
+        `--etcd-certfile is given without --etcd-keyfile: ${whole}`,
+      ]);
+      expect(await wrong([...authority, ...key!])).toEqual([
+        `--etcd-keyfile is given without --etcd-certfile: ${whole}`,
+      ]);
     }
   });
 });
@@ -120,8 +292,15 @@ describe('a secret', () => {
 
   test('may stand in a file that not everybody may read', async () => {
     const read = await load({ smtpUrl: hush }, flags);
-    expect([read.smtpURL, read.smtpURLFile, read.shown['smtp-url'], read.sources['smtp-url']]).toEqual([hush, undefined, '***', 'file']);
-    expect(await problems({ smtpUrl: hush }, { flags, mode: 0o644 })).toEqual(['--config FILE: line 1, column 1: smtpUrl: is a secret, and FILE can be read by anyone on this machine; take that away (chmod o= FILE), or give smtpUrlFile']);
+    expect([
+      read.smtpURL,
+      read.smtpURLFile,
+      read.shown['smtp-url'],
+      read.sources['smtp-url'],
+    ]).toEqual([hush, undefined, '***', 'file']);
+    expect(await problems({ smtpUrl: hush }, { flags, mode: 0o644 })).toEqual([
+      '--config FILE: line 1, column 1: smtpUrl: is a secret, and FILE can be read by anyone on this machine; take that away (chmod o= FILE), or give smtpUrlFile',
+    ]);
     expect(await problems({ smtpUrl: hush }, { flags, mode: 0o640 })).toEqual([]);
   });
 
@@ -129,14 +308,36 @@ describe('a secret', () => {
     const held = join(temporary(), 'smtp-url');
     writeFileSync(held, `${hush}\n`, { mode: 0o600 });
     const path = file({ smtpUrlFile: held }, 0o644);
-    const read = (more: string[] = [], environment = {}): Promise<Config> => loadConfig(['--config', path, ...flags, ...more], environment);
-    expect(await read()).toMatchObject({ smtpURL: hush, smtpURLFile: held, sources: { 'smtp-url': 'file' } });
-    expect(await read([], { VESTIBULE_SMTP_URL: 'smtp://other' })).toMatchObject({ smtpURL: 'smtp://other', smtpURLFile: undefined, sources: { 'smtp-url': 'VESTIBULE_SMTP_URL' } });
-    expect(await read([], { VESTIBULE_SMTP_URL_FILE: held })).toMatchObject({ smtpURL: hush, smtpURLFile: held, sources: { 'smtp-url': 'VESTIBULE_SMTP_URL_FILE' } });
-    expect(await read(['--smtp-url', 'smtp://flag'])).toMatchObject({ smtpURL: 'smtp://flag', smtpURLFile: undefined });
-    expect(await problems({ smtpUrl: hush, smtpUrlFile: held }, { flags })).toEqual(['--config FILE: line 2, column 1: smtpUrlFile: smtpUrl is given too: give one']);
-    expect(await problems({ smtpUrlFile: '/nowhere' }, { flags })).toEqual(['--config FILE: line 1, column 14: smtpUrlFile: there is no file /nowhere']);
-    expect(await problems('', { flags, environment: { VESTIBULE_SMTP_URL_FILE: temporary() } })).toEqual([expect.stringMatching(/^VESTIBULE_SMTP_URL_FILE: .* cannot be read \(EISDIR\)$/)]);
+    const read = (more: string[] = [], environment = {}): Promise<Config> =>
+      loadConfig(['--config', path, ...flags, ...more], environment);
+    expect(await read()).toMatchObject({
+      smtpURL: hush,
+      smtpURLFile: held,
+      sources: { 'smtp-url': 'file' },
+    });
+    expect(await read([], { VESTIBULE_SMTP_URL: 'smtp://other' })).toMatchObject({
+      smtpURL: 'smtp://other',
+      smtpURLFile: undefined,
+      sources: { 'smtp-url': 'VESTIBULE_SMTP_URL' },
+    });
+    expect(await read([], { VESTIBULE_SMTP_URL_FILE: held })).toMatchObject({
+      smtpURL: hush,
+      smtpURLFile: held,
+      sources: { 'smtp-url': 'VESTIBULE_SMTP_URL_FILE' },
+    });
+    expect(await read(['--smtp-url', 'smtp://flag'])).toMatchObject({
+      smtpURL: 'smtp://flag',
+      smtpURLFile: undefined,
+    });
+    expect(await problems({ smtpUrl: hush, smtpUrlFile: held }, { flags })).toEqual([
+      '--config FILE: line 2, column 1: smtpUrlFile: smtpUrl is given too: give one',
+    ]);
+    expect(await problems({ smtpUrlFile: '/nowhere' }, { flags })).toEqual([
+      '--config FILE: line 1, column 14: smtpUrlFile: there is no file /nowhere',
+    ]);
+    expect(
+      await problems('', { flags, environment: { VESTIBULE_SMTP_URL_FILE: temporary() } }),
+    ).toEqual([expect.stringMatching(/^VESTIBULE_SMTP_URL_FILE: .* cannot be read \(EISDIR\)$/)]);
   });
 
   test('is not read from a file that everybody may read; the group of a Kubernetes Secret may', async () => {
@@ -145,8 +346,12 @@ describe('a secret', () => {
     for (const mode of [0o644, 0o604, 0o602]) {
       chmodSync(held, mode);
       const wrong = `${held} can be read by anyone on this machine; take that away: chmod o= ${held}`;
-      expect(await problems({ smtpUrlFile: held }, { flags })).toEqual([`--config FILE: line 1, column 14: smtpUrlFile: ${wrong}`]);
-      expect(await problems('', { flags, environment: { VESTIBULE_SMTP_URL_FILE: held } })).toEqual([`VESTIBULE_SMTP_URL_FILE: ${wrong}`]);
+      expect(await problems({ smtpUrlFile: held }, { flags })).toEqual([
+        `--config FILE: line 1, column 14: smtpUrlFile: ${wrong}`,
+      ]);
+      expect(await problems('', { flags, environment: { VESTIBULE_SMTP_URL_FILE: held } })).toEqual(
+        [`VESTIBULE_SMTP_URL_FILE: ${wrong}`],
+      );
     }
     for (const mode of [0o440, 0o400, 0o640, 0o600]) {
       chmodSync(held, mode);
@@ -155,9 +360,27 @@ describe('a secret', () => {
   });
 
   test('is never told, whatever is wrong', async () => {
-    for (const text of ['smtpUrl: hush\n', 'smtpUrl: [hush]\n', 'smtpUrl: "hush\n', 'smtpUrl: hush\nsmtpUrl: hush\n', 'smtpUrl: "\\qhush"\n', 'smtpUrl: hush "hush"\n', '- hush\n', 'hush\n', 'smtpUrl: !hush hush\n', 'smtpUrl: *hush\n', 'smtpUrl: hush: hush\n', '"hush" "hush"\n', '%hush\n---\nsmtpUrl: x\n']) {
+    for (const text of [
+      'smtpUrl: hush\n',
+      'smtpUrl: [hush]\n',
+      'smtpUrl: "hush\n',
+      'smtpUrl: hush\nsmtpUrl: hush\n',
+      'smtpUrl: "\\qhush"\n',
+      'smtpUrl: hush "hush"\n',
+      '- hush\n',
+      'hush\n',
+      'smtpUrl: !hush hush\n',
+      'smtpUrl: *hush\n',
+      'smtpUrl: hush: hush\n',
+      '"hush" "hush"\n',
+      '%hush\n---\nsmtpUrl: x\n',
+    ]) {
       const told = await problems(text, { flags });
-      expect([text, told.length > 0, told.join('\n').includes('hush')]).toEqual([text, true, false]);
+      expect([text, told.length > 0, told.join('\n').includes('hush')]).toEqual([
+        text,
+        true,
+        false,
+      ]);
     }
   });
 });
@@ -166,53 +389,116 @@ describe('the schema of a file of settings', () => {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   const schema = configSchema() as { properties: Record<string, any> };
   const valid = ajv.compile(schema);
-  /** Whether the reader takes the type and bounds of a value: what settings mean together is none of a schema's. */
-  const reads = async (text: string, key: string): Promise<boolean> => !(await problems(text)).some((one) => new RegExp(`: ${key}: (must|has|is|.* is given too)`).test(one));
+  /**
+   * Whether the reader takes the type and bounds of a value: what settings mean together is none of
+   * a schema's.
+   */
+  const reads = async (text: string, key: string): Promise<boolean> =>
+    !(await problems(text)).some((one) =>
+      new RegExp(`: ${key}: (must|has|is|.* is given too)`).test(one),
+    );
 
   /** Values of each type that are good, and bad. */
   const samples: Record<string, { good: unknown[]; bad: unknown[] }> = {
     text: { good: ['a'], bad: [1, true, null, ['a'], { a: 'b' }] },
     number: { good: [1], bad: ['1', true, null, -1, [1]] },
     boolean: { good: [true, false], bad: ['true', 'yes', 0, null] },
-    seconds: { good: ['30s', '1.5h', '200ms', '7', 7, 0.5], bad: ['soon', '1d', '-1s', -1, true, null, ['1s'], ''] },
+    seconds: {
+      good: ['30s', '1.5h', '200ms', '7', 7, 0.5],
+      bad: ['soon', '1d', '-1s', -1, true, null, ['1s'], ''],
+    },
     list: { good: [['a', 'b'], [], 'a,b'], bad: [1, true, null, [1], [''], [['a']], { a: 'b' }] },
   };
-  const goodFor = ({ value, oneOf, flag }: Setting): unknown[] => oneOf?.slice() ?? (flag === 'base-url' ? ['http://localhost'] : flag === 'email-from' ? ['a@example.org'] : flag === 'manifests' ? [temporary()] : flag === 'smtp-url' ? ['smtp://mail'] : samples[value]!.good);
-  const badFor = ({ value, oneOf, wholeTo, positive }: Setting): unknown[] => [...samples[value]!.bad, ...(oneOf ? ['other', ''] : []), ...(wholeTo ? [wholeTo + 1, 0.5] : []), ...(positive ? [0, ...(value === 'seconds' ? ['0s', '0.0', '00m'] : [])] : [])];
+  const goodFor = ({ value, oneOf, flag }: Setting): unknown[] =>
+    oneOf?.slice() ??
+    (flag === 'base-url'
+      ? ['http://localhost']
+      : flag === 'email-from'
+        ? ['a@example.org']
+        : flag === 'manifests'
+          ? [temporary()]
+          : flag === 'smtp-url'
+            ? ['smtp://mail']
+            : samples[value]!.good);
+  const badFor = ({ value, oneOf, wholeTo, positive }: Setting): unknown[] => [
+    ...samples[value]!.bad,
+    ...(oneOf ? ['other', ''] : []),
+    ...(wholeTo ? [wholeTo + 1, 0.5] : []),
+    ...(positive ? [0, ...(value === 'seconds' ? ['0s', '0.0', '00m'] : [])] : []),
+  ];
 
   test('is one of 2020-12, knows every setting and nothing else', () => {
     expect([ajv.validateSchema(schema), ajv.errors]).toEqual([true, null]);
-    expect(Object.keys(schema.properties).sort()).toEqual([...all.map(({ flag }) => keyOf(flag)), 'smtpUrlFile', 'limits'].sort());
+    expect(Object.keys(schema.properties).sort()).toEqual(
+      [...all.map(({ flag }) => keyOf(flag)), 'smtpUrlFile', 'limits'].sort(),
+    );
     for (const setting of all) {
       const { description, default: fallback, writeOnly } = schema.properties[keyOf(setting.flag)];
-      expect([setting.flag, description, fallback, writeOnly]).toEqual([setting.flag, setting.describe, setting.default, setting.secret]);
-      for (const one of setting.oneOf ?? []) expect([one, setting.describe.includes(one)]).toEqual([one, true]);
+      expect([setting.flag, description, fallback, writeOnly]).toEqual([
+        setting.flag,
+        setting.describe,
+        setting.default,
+        setting.secret,
+      ]);
+      for (const one of setting.oneOf ?? [])
+        expect([one, setting.describe.includes(one)]).toEqual([one, true]);
     }
     expect([valid({ prot: 1 }), valid([]), valid({})]).toEqual([false, false, true]);
-    expect([valid({ smtpUrl: 'smtp://a', smtpUrlFile: 'a' }), valid({ smtpUrlFile: 'a' })]).toEqual([false, true]);
+    expect([valid({ smtpUrl: 'smtp://a', smtpUrlFile: 'a' }), valid({ smtpUrlFile: 'a' })]).toEqual(
+      [false, true],
+    );
   });
 
-  test('takes every default', () => { expect([valid(Object.fromEntries(all.filter(({ default: fallback }) => fallback !== undefined).map(({ flag, default: fallback }) => [keyOf(flag), fallback]))), valid.errors]).toEqual([true, null]) });
-
-  test.each(all.map((setting) => [keyOf(setting.flag), setting] as const))('%s: agrees with the reader on good values and bad ones', async (key, setting) => {
-    for (const [values, taken] of [[goodFor(setting), true], [badFor(setting), false]] as const) for (const value of values) {
-      const text = stringify({ [key]: value });
-      expect(parse(text)).toEqual({ [key]: value });
-      expect([text, 'schema', valid({ [key]: value })]).toEqual([text, 'schema', taken]);
-      expect([text, 'reader', await reads(text, key)]).toEqual([text, 'reader', taken]);
-    }
+  test('takes every default', () => {
+    expect([
+      valid(
+        Object.fromEntries(
+          all
+            .filter(({ default: fallback }) => fallback !== undefined)
+            .map(({ flag, default: fallback }) => [keyOf(flag), fallback]),
+        ),
+      ),
+      valid.errors,
+    ]).toEqual([true, null]);
   });
+
+  test.each(all.map((setting) => [keyOf(setting.flag), setting] as const))(
+    '%s: agrees with the reader on good values and bad ones',
+    async (key, setting) => {
+      for (const [values, taken] of [
+        [goodFor(setting), true],
+        [badFor(setting), false],
+      ] as const)
+        for (const value of values) {
+          const text = stringify({ [key]: value });
+          expect(parse(text)).toEqual({ [key]: value });
+          expect([text, 'schema', valid({ [key]: value })]).toEqual([text, 'schema', taken]);
+          expect([text, 'reader', await reads(text, key)]).toEqual([text, 'reader', taken]);
+        }
+    },
+  );
 });
 
 test('a setting has one name in each place, and no two share one', () => {
-  expect([keyOf('base-url'), variableOf('base-url'), keyOf('tls-min-version')]).toEqual(['baseUrl', 'VESTIBULE_BASE_URL', 'tlsMinVersion']);
-  for (const nameOf of [keyOf, variableOf]) expect(new Set(settings.map(({ flag }) => nameOf(flag))).size).toBe(settings.length);
-  expect([keyOf('limits-email-code-tries'), flagOfLimit('emailCodeTries')]).toEqual(['limits.emailCodeTries', 'limits-email-code-tries']);
+  expect([keyOf('base-url'), variableOf('base-url'), keyOf('tls-min-version')]).toEqual([
+    'baseUrl',
+    'VESTIBULE_BASE_URL',
+    'tlsMinVersion',
+  ]);
+  for (const nameOf of [keyOf, variableOf])
+    expect(new Set(settings.map(({ flag }) => nameOf(flag))).size).toBe(settings.length);
+  expect([keyOf('limits-email-code-tries'), flagOfLimit('emailCodeTries')]).toEqual([
+    'limits.emailCodeTries',
+    'limits-email-code-tries',
+  ]);
 });
 
 describe('the section of the limits', () => {
   const samples: Record<LimitSetting['value'], { good: unknown[]; bad: unknown[] }> = {
-    duration: { good: ['90s', '2h', '1500ms'], bad: [90, '90', 'soon', '1.5h', '1d', '', true, null, ['1h']] },
+    duration: {
+      good: ['90s', '2h', '1500ms'],
+      bad: [90, '90', 'soon', '1.5h', '1d', '', true, null, ['1h']],
+    },
     size: { good: [4096, '4096', '4Ki', '1Mi'], bad: ['4K', '4kb', -1, 1.5, '', true, null] },
     count: { good: [7], bad: [1.5, -1, 'many', '', true, null] },
     percent: { good: ['20%'], bad: [20, '20', '2.5%', '', true, null] },
@@ -220,42 +506,108 @@ describe('the section of the limits', () => {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
 
   test('is read with units into milliseconds, bytes and counts, from the file, variables and flags', async () => {
-    const text = 'limits:\n  accessTokenLifetime: 30m\n  requestHeaderSize: 32Ki\n  emailCodeTries: 3\n  interactionLifetime: 2h\n';
-    const { limits: read, sources, shown } = await load(text, [...started, '--limits-email-code-tries=4'], { VESTIBULE_LIMITS_INTERACTION_LIFETIME: '90m' });
-    expect(read).toEqual({ ...defaultLimits, accessTokenLifetime: 1_800_000, requestHeaderSize: 32_768, emailCodeTries: 4, interactionLifetime: 5_400_000 });
-    expect([shown['limits-access-token-lifetime'], shown['limits-email-code-tries']]).toEqual(['30m', 4]);
-    expect(sources).toMatchObject({ 'limits-access-token-lifetime': 'file', 'limits-email-code-tries': 'flag', 'limits-interaction-lifetime': 'VESTIBULE_LIMITS_INTERACTION_LIFETIME', 'limits-watch-timeout': 'default' });
+    const text =
+      'limits:\n  accessTokenLifetime: 30m\n  requestHeaderSize: 32Ki\n  emailCodeTries: 3\n  interactionLifetime: 2h\n';
+    const {
+      limits: read,
+      sources,
+      shown,
+    } = await load(text, [...started, '--limits-email-code-tries=4'], {
+      VESTIBULE_LIMITS_INTERACTION_LIFETIME: '90m',
+    });
+    expect(read).toEqual({
+      ...defaultLimits,
+      accessTokenLifetime: 1_800_000,
+      requestHeaderSize: 32_768,
+      emailCodeTries: 4,
+      interactionLifetime: 5_400_000,
+    });
+    expect([shown['limits-access-token-lifetime'], shown['limits-email-code-tries']]).toEqual([
+      '30m',
+      4,
+    ]);
+    expect(sources).toMatchObject({
+      'limits-access-token-lifetime': 'file',
+      'limits-email-code-tries': 'flag',
+      'limits-interaction-lifetime': 'VESTIBULE_LIMITS_INTERACTION_LIFETIME',
+      'limits-watch-timeout': 'default',
+    });
     expect((await load('')).limits).toEqual(defaultLimits);
   });
 
   test.each([
-    ['no mapping', 'limits: 5\n', ['line 1, column 9: limits: must be a mapping: limits are written as key: value, a line each']],
-    ['a section given twice', 'limits: {}\nlimits: {}\n', ['line 2, column 1: limits: is given twice']],
-    ['unknown limits', 'limits:\n  emailCodeTry: 3\n', ['line 2, column 3: limits.emailCodeTry: is not a setting; did you mean limits.emailCodeTries?']],
-    ['what has no unit', 'limits:\n  accessTokenLifetime: 600\n  idTokenLifetime: "600"\n', [
-      'line 2, column 24: limits.accessTokenLifetime: must be a duration such as 30s, 10m or 48h', 'line 3, column 20: limits.idTokenLifetime: must be a duration such as 30s, 10m or 48h; got "600"']],
-    ['absurd values, with the reason', 'limits:\n  accessTokenLifetime: 8760h\n  emailCodeTries: 0\n', [
-      'line 3, column 19: limits.emailCodeTries: must be from 1 to 10: each try is a guess; got 0', 'line 2, column 24: limits.accessTokenLifetime: must be from 1m to 24h: less breaks Clients, and what is stolen counts for as long; got 8760h']],
-    ['limits that contradict each other', 'limits:\n  emailCodeLifetime: 30m\n  interactionLifetime: 20m\n', [
-      'line 2, column 22: limits.emailCodeLifetime: must be at most limits.interactionLifetime: a code would outlive the sign-in it is for']],
+    [
+      'no mapping',
+      'limits: 5\n',
+      [
+        'line 1, column 9: limits: must be a mapping: limits are written as key: value, a line each',
+      ],
+    ],
+    [
+      'a section given twice',
+      'limits: {}\nlimits: {}\n',
+      ['line 2, column 1: limits: is given twice'],
+    ],
+    [
+      'unknown limits',
+      'limits:\n  emailCodeTry: 3\n',
+      [
+        'line 2, column 3: limits.emailCodeTry: is not a setting; did you mean limits.emailCodeTries?',
+      ],
+    ],
+    [
+      'what has no unit',
+      'limits:\n  accessTokenLifetime: 600\n  idTokenLifetime: "600"\n',
+      [
+        'line 2, column 24: limits.accessTokenLifetime: must be a duration such as 30s, 10m or 48h',
+        'line 3, column 20: limits.idTokenLifetime: must be a duration such as 30s, 10m or 48h; got "600"',
+      ],
+    ],
+    [
+      'absurd values, with the reason',
+      'limits:\n  accessTokenLifetime: 8760h\n  emailCodeTries: 0\n',
+      [
+        'line 3, column 19: limits.emailCodeTries: must be from 1 to 10: each try is a guess; got 0',
+        'line 2, column 24: limits.accessTokenLifetime: must be from 1m to 24h: less breaks Clients, and what is stolen counts for as long; got 8760h',
+      ],
+    ],
+    [
+      'limits that contradict each other',
+      'limits:\n  emailCodeLifetime: 30m\n  interactionLifetime: 20m\n',
+      [
+        'line 2, column 22: limits.emailCodeLifetime: must be at most limits.interactionLifetime: a code would outlive the sign-in it is for',
+      ],
+    ],
   ] as [string, string, string[]][])('tells of %s', async (_, text, lines) => {
     expect(await problems(text)).toEqual(lines.map((line) => `--config FILE: ${line}`));
   });
 
   test('every default stands within its bounds and contradicts no other', () => {
-    expect(Object.values(limitSettings).filter((setting) => limitFault(setting, setting.default) !== undefined)).toEqual([]);
+    expect(
+      Object.values(limitSettings).filter(
+        (setting) => limitFault(setting, setting.default) !== undefined,
+      ),
+    ).toEqual([]);
     expect(limitContradictions(defaultLimits)).toEqual([]);
-    for (const setting of Object.values(limitSettings)) for (const bound of [setting.least, setting.most]) expect([setting, limitFault(setting, bound)]).toEqual([setting, undefined]);
+    for (const setting of Object.values(limitSettings))
+      for (const bound of [setting.least, setting.most])
+        expect([setting, limitFault(setting, bound)]).toEqual([setting, undefined]);
   });
 
-  test.each(limits.map((setting) => [setting.limit!, setting] as const))('%s: the schema agrees with the reader on the sort of value', async (name: LimitName, { value }) => {
-    const valid = ajv.compile((configSchema() as { properties: { limits: object } }).properties.limits);
-    const setting: LimitSetting = limitSettings[name];
-    expect(valid({ [name]: setting.default })).toBe(true);
-    for (const one of samples[setting.value].good) expect([one, Number.isNaN(parseLimit(setting, one))]).toEqual([one, false]);
-    for (const one of samples[value as LimitSetting['value']].bad) {
-      expect([one, valid({ [name]: one })]).toEqual([one, false]);
-      expect([one, (await problems({ limits: { [name]: one } })).length]).toEqual([one, 1]);
-    }
-  });
+  test.each(limits.map((setting) => [setting.limit!, setting] as const))(
+    '%s: the schema agrees with the reader on the sort of value',
+    async (name: LimitName, { value }) => {
+      const valid = ajv.compile(
+        (configSchema() as { properties: { limits: object } }).properties.limits,
+      );
+      const setting: LimitSetting = limitSettings[name];
+      expect(valid({ [name]: setting.default })).toBe(true);
+      for (const one of samples[setting.value].good)
+        expect([one, Number.isNaN(parseLimit(setting, one))]).toEqual([one, false]);
+      for (const one of samples[value as LimitSetting['value']].bad) {
+        expect([one, valid({ [name]: one })]).toEqual([one, false]);
+        expect([one, (await problems({ limits: { [name]: one } })).length]).toEqual([one, 1]);
+      }
+    },
+  );
 });

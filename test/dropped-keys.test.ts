@@ -26,11 +26,32 @@ afterAll(async () => {
 });
 
 /** The same storage for a second replica: only the first closes it. */
-const shared = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => { /* the first closes it */ } : Reflect.get(target, name)?.bind(target)) });
+const shared = (storage: Storage): Storage =>
+  new Proxy(storage, {
+    get: (target, name) =>
+      name === 'close'
+        ? async () => {
+            /* the first closes it */
+          }
+        : Reflect.get(target, name)?.bind(target),
+  });
 
 /** A replica that follows a keys file of its own. */
-async function replica(file: string, storage: Storage, base?: string): Promise<Service & { tab(): Tab }> {
-  const flags = ['--port', '0', '--data-dir', temporary(), '--keys-file', file, '--mock-mail', ...(base ? ['--base-url', base] : [])];
+async function replica(
+  file: string,
+  storage: Storage,
+  base?: string,
+): Promise<Service & { tab(): Tab }> {
+  const flags = [
+    '--port',
+    '0',
+    '--data-dir',
+    temporary(),
+    '--keys-file',
+    file,
+    '--mock-mail',
+    ...(base ? ['--base-url', base] : []),
+  ];
   const service = await startService(readConfig(flags, {}), createLog('silent'), root, { storage });
   closers.push(() => service.stop());
   return { ...service, tab: () => new Tab(service.url, service.baseURL) };
@@ -39,10 +60,20 @@ async function replica(file: string, storage: Storage, base?: string): Promise<S
 /** A browser that is signed in at the account page. */
 async function signedIn(service: { tab(): Tab; baseURL: string }): Promise<Tab> {
   const tab = service.tab();
-  const query = new URLSearchParams({ client_id: 'vestibule-account', response_type: 'none', scope: 'openid', redirect_uri: `${service.baseURL}/account` });
+  const query = new URLSearchParams({
+    client_id: 'vestibule-account',
+    response_type: 'none',
+    scope: 'openid',
+    redirect_uri: `${service.baseURL}/account`,
+  });
   const I = (await tab.navigate(`/oauth2/auth?${query}`).is(303)).headers.location!;
   await tab.post(`${I}/emailchallenge`, { spec: { email: 'ada@example.test' } }).is(200);
-  const { code } = await mailTo(service, 'ada@example.test', [], (status) => status.code !== undefined);
+  const { code } = await mailTo(
+    service,
+    'ada@example.test',
+    [],
+    (status) => status.code !== undefined,
+  );
   await service.tab().delete('mockmessages').is(200);
   const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
   await tab.navigate(body.status.returnTo).is(303);
@@ -52,29 +83,49 @@ async function signedIn(service: { tab(): Tab; baseURL: string }): Promise<Tab> 
 describe.each(['embedded', 'etcd'] as const)('a key that was dropped, on %s', (store) => {
   test('opens nothing any more, also on a replica that has the former file; what other keys made goes on', async () => {
     if (store === 'etcd') etcd ??= await startEtcd();
-    const open = (): Promise<Storage> => (etcd && store === 'etcd' ? openEtcd({ servers: [etcd.endpoint], prefix: '/dropped/' }) : openEmbedded({ directory: join(temporary(), 'store') }));
+    const open = (): Promise<Storage> =>
+      etcd && store === 'etcd'
+        ? openEtcd({ servers: [etcd.endpoint], prefix: '/dropped/' })
+        : openEmbedded({ directory: join(temporary(), 'store') });
     const [file, stale] = [join(temporary(), 'keys.json'), join(temporary(), 'keys.json')];
     writeKeys(file);
     copyFileSync(file, stale);
     const storage = await open();
     const one = await replica(file, storage);
-    const other = await replica(stale, store === 'etcd' ? await open() : shared(storage), one.baseURL);
+    const other = await replica(
+      stale,
+      store === 'etcd' ? await open() : shared(storage),
+      one.baseURL,
+    );
     const former = await signedIn(one);
-    const reach = (service: Service, tab: Tab) => { const there = new Tab(service.url, service.baseURL); there.cookies = tab.cookies; return there.get('accounts/~') };
+    const reach = (service: Service, tab: Tab) => {
+      const there = new Tab(service.url, service.baseURL);
+      there.cookies = tab.cookies;
+      return there.get('accounts/~');
+    };
     await reach(other, former).is(200);
-    const kids = async (service: Service): Promise<string[]> => (await new Tab(service.url, service.baseURL).get('/oauth2/jwks', { plain: true }).is(200)).body.keys.map(({ kid }: { kid: string }) => kid);
+    const kids = async (service: Service): Promise<string[]> =>
+      (
+        await new Tab(service.url, service.baseURL).get('/oauth2/jwks', { plain: true }).is(200)
+      ).body.keys.map(({ kid }: { kid: string }) => kid);
     const former2 = await kids(other);
 
     rotate(file, 'add');
     rotate(file, 'use');
     copyFileSync(file, stale);
-    await until(async () => (await kids(one)).length === 4 && (await kids(other)).length === 4, 'the new keys');
+    await until(
+      async () => (await kids(one)).length === 4 && (await kids(other)).length === 4,
+      'the new keys',
+    );
     const later = await signedIn(one);
     await reach(other, later).is(200);
     await reach(other, former).is(200);
 
     rotate(file, 'drop');
-    await until(async () => (await reach(one, former)).code === 401, 'the drop where the file was changed');
+    await until(
+      async () => (await reach(one, former)).code === 401,
+      'the drop where the file was changed',
+    );
     await until(async () => (await reach(other, former)).code === 401, 'the drop where it was not');
     await until(async () => (await kids(other)).length === 2, 'the dropped key sets');
     expect((await kids(other)).filter((kid) => former2.includes(kid))).toEqual([]);
@@ -88,19 +139,40 @@ describe('keys of which every one of a sort was dropped', () => {
   const file: KeysFile = newKeys();
   test('make what nobody opens, and open and verify nothing', () => {
     const keys = new Keys(file);
-    const [sealed, mac, signature] = [keys.seal('a', 'b'), keys.mac('p', 'd'), keys.signCookie('c=1')];
-    expect([keys.open('a', sealed).toString(), keys.macMatches('p', 'd', mac), keys.cookieKeyIndex('c=1', signature), keys.opens(sealed)]).toEqual(['b', true, 0, true]);
+    const [sealed, mac, signature] = [
+      keys.seal('a', 'b'),
+      keys.mac('p', 'd'),
+      keys.signCookie('c=1'),
+    ];
+    expect([
+      keys.open('a', sealed).toString(),
+      keys.macMatches('p', 'd', mac),
+      keys.cookieKeyIndex('c=1', signature),
+      keys.opens(sealed),
+    ]).toEqual(['b', true, 0, true]);
     expect(keys.drop(keys.ids())).toEqual(['cookies', 'hmac', 'sealing', 'signing']);
-    expect([keys.macMatches('p', 'd', mac), keys.cookieKeyIndex('c=1', signature), keys.opens(sealed)]).toEqual([false, -1, false]);
+    expect([
+      keys.macMatches('p', 'd', mac),
+      keys.cookieKeyIndex('c=1', signature),
+      keys.opens(sealed),
+    ]).toEqual([false, -1, false]);
     expect(() => keys.open('a', sealed)).toThrow('no longer');
     const fresh = { ...newKeys(), pairwise: file.pairwise };
     keys.take({ ...file, cookies: [...fresh.cookies, ...file.cookies] });
-    expect([keys.cookieKeyIndex('c=1', signature), keys.cookieKeyIndex('c=1', keys.signCookie('c=1'))]).toEqual([-1, 0]);
+    expect([
+      keys.cookieKeyIndex('c=1', signature),
+      keys.cookieKeyIndex('c=1', keys.signCookie('c=1')),
+    ]).toEqual([-1, 0]);
   });
 
   test('are told from a file with other keys altogether, which is no step of a rotation', () => {
-    const [before, other] = [new Keys(file).ids(), new Keys({ ...newKeys(), pairwise: file.pairwise }).ids()];
+    const [before, other] = [
+      new Keys(file).ids(),
+      new Keys({ ...newKeys(), pairwise: file.pairwise }).ids(),
+    ];
     expect(goneFrom(before, other)).toEqual({});
-    expect(goneFrom({ ...before, hmac: [...before.hmac, 'old'] }, before)).toEqual({ hmac: ['old'] });
+    expect(goneFrom({ ...before, hmac: [...before.hmac, 'old'] }, before)).toEqual({
+      hmac: ['old'],
+    });
   });
 });

@@ -13,12 +13,23 @@ const [first, second] = [newKeys(), newKeys()];
 const rotating = ['cookies', 'hmac', 'sealing', 'signing'] as const;
 
 /** The keys of some files, one after the other, with the pairwise key of the first file ever. */
-const keysOf = (...files: KeysFile[]): KeysFile =>
-  ({ ...first, ...Object.fromEntries(rotating.map((sort) => [sort, files.flatMap((file) => file[sort] as unknown[])])) });
+const keysOf = (...files: KeysFile[]): KeysFile => ({
+  ...first,
+  ...Object.fromEntries(
+    rotating.map((sort) => [sort, files.flatMap((file) => file[sort] as unknown[])]),
+  ),
+});
 
 /** A storage that a start which fails leaves open. */
 const unclosed = (storage: Storage): Storage =>
-  new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => { /* another service has it */ } : Reflect.get(target, name)?.bind(target)) });
+  new Proxy(storage, {
+    get: (target, name) =>
+      name === 'close'
+        ? async () => {
+            /* another service has it */
+          }
+        : Reflect.get(target, name)?.bind(target),
+  });
 
 afterAll(stopAll);
 
@@ -27,13 +38,23 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
   let storage: Storage;
   beforeAll(async () => {
     if (store === 'etcd') etcd = await startEtcd();
-    storage = etcd ? await openEtcd({ servers: [etcd.endpoint], prefix: '/keys/' }) : await openEmbedded({ directory: temporary() });
+    storage = etcd
+      ? await openEtcd({ servers: [etcd.endpoint], prefix: '/keys/' })
+      : await openEmbedded({ directory: temporary() });
   });
-  afterAll(async () => { await storage.close(); await etcd?.stop() });
+  afterAll(async () => {
+    await storage.close();
+    await etcd?.stop();
+  });
 
   test('are those of its first start: a replica with other keys does not start, and says so in one line', async () => {
     const service = await startTest({ store });
-    await expect(startTest({ storage: unclosed(service.storage), keys: new Keys(newKeys()) })).rejects.toMatchObject({ name: 'ConfigError', problems: [expect.stringMatching(/^--keys-file: these are not the keys of this store/)] });
+    await expect(
+      startTest({ storage: unclosed(service.storage), keys: new Keys(newKeys()) }),
+    ).rejects.toMatchObject({
+      name: 'ConfigError',
+      problems: [expect.stringMatching(/^--keys-file: these are not the keys of this store/)],
+    });
     await (await service.replica()).stop();
     const { entry } = await service.storage.get('meta/keys');
     expect(entry!.value.toString()).toMatch(/^[\w-]{43}$/);
@@ -48,11 +69,15 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
     await clocks.written();
     const starts = (next: KeysFile): Promise<void> => refuseOtherKeys(storage, new Keys(next));
     for (const good of [first, keysOf(first, second), keysOf(second, first)]) await starts(good);
-    for (const sort of rotating) await expect(starts({ ...first, [sort]: second[sort] })).rejects.toThrow(`another replica of this store has none of these keys (${sort}); give every replica the same keys file`);
+    for (const sort of rotating)
+      await expect(starts({ ...first, [sort]: second[sort] })).rejects.toThrow(
+        `another replica of this store has none of these keys (${sort}); give every replica the same keys file`,
+      );
     await expect(starts(keysOf(second))).rejects.toThrow('(cookies, hmac, sealing, signing)');
     const { entries } = await storage.list({ start: 'meta/clocks/', end: 'meta/clocks0' });
     const written = entries.map(({ value }) => value.toString()).join();
-    for (const secret of [...first.cookies, ...first.hmac, ...first.sealing, first.pairwise]) expect(written).not.toContain(secret);
+    for (const secret of [...first.cookies, ...first.hmac, ...first.sealing, first.pairwise])
+      expect(written).not.toContain(secret);
     await clocks.stop();
     const later = new Clocks(storage, createLog('silent'), { keys: () => file.ids() });
     file.take(keysOf(second, first));
@@ -60,6 +85,6 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
     await later.written();
     await starts(keysOf(second));
     await later.stop();
-    await starts(keysOf(newKeys()));   // nobody serves: keys that were seen are replaced at once
+    await starts(keysOf(newKeys())); // nobody serves: keys that were seen are replaced at once
   });
 });

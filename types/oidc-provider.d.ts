@@ -1,4 +1,7 @@
-/** What this service uses of oidc-provider 9; the published types are a package of their own and lag behind. */
+/**
+ * What this service uses of oidc-provider 9; the published types are a package of their own and lag
+ * behind.
+ */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
   import { EventEmitter } from 'node:events';
@@ -26,7 +29,11 @@ declare module 'oidc-provider' {
   }
 
   /** What a session keeps for one client. */
-  export interface ClientAuthorization { sid?: string; grantId?: string; persistsLogout?: boolean }
+  export interface ClientAuthorization {
+    sid?: string;
+    grantId?: string;
+    persistsLogout?: boolean;
+  }
 
   export interface Adapter {
     upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void>;
@@ -39,13 +46,26 @@ declare module 'oidc-provider' {
   }
 
   export interface InteractionResults {
-    login?: { accountId: string; acr?: string; amr?: string[]; ts?: number; remember?: boolean; /** Ours: how it was proven. */ method?: string };
+    login?: {
+      accountId: string;
+      acr?: string;
+      amr?: string[];
+      ts?: number;
+      remember?: boolean /** Ours: how it was proven. */;
+      method?: string;
+    };
     consent?: { grantId?: string };
     error?: string;
     error_description?: string;
   }
 
-  export interface Account { accountId: string; claims(use: 'id_token' | 'userinfo', scope: string): Promise<Record<string, unknown> & { sub: string }> }
+  export interface Account {
+    accountId: string;
+    claims(
+      use: 'id_token' | 'userinfo',
+      scope: string,
+    ): Promise<Record<string, unknown> & { sub: string }>;
+  }
 
   export interface Client {
     readonly clientId: string;
@@ -107,7 +127,11 @@ declare module 'oidc-provider' {
     /** The id of the device code that it is about, where it is. */
     readonly deviceCode?: string;
     readonly params: Record<string, unknown> & { client_id: string; scope?: string };
-    readonly prompt: { name: 'login' | 'consent'; reasons: string[]; details: Record<string, unknown> };
+    readonly prompt: {
+      name: 'login' | 'consent';
+      reasons: string[];
+      details: Record<string, unknown>;
+    };
     readonly session?: { accountId: string; uid: string };
     readonly result?: InteractionResults;
   }
@@ -132,7 +156,11 @@ declare module 'oidc-provider' {
     ttlPercentagePassed(): number;
   }
 
-  interface Model<T> { new (properties?: Record<string, unknown>): T; readonly name: string; find(id: string, options?: { ignoreExpiration?: boolean }): Promise<T | undefined> }
+  interface Model<T> {
+    new (properties?: Record<string, unknown>): T;
+    readonly name: string;
+    find(id: string, options?: { ignoreExpiration?: boolean }): Promise<T | undefined>;
+  }
 
   export interface OIDCContext {
     readonly route: string;
@@ -145,7 +173,19 @@ declare module 'oidc-provider' {
     readonly params?: Record<string, unknown>;
     readonly result?: InteractionResults;
     readonly requestParamOIDCScopes: Set<string>;
-    readonly entities: { Client?: Client; Interaction?: Interaction; AuthorizationCode?: Token; RotatedRefreshToken?: Token; RefreshToken?: Token; AccessToken?: Token; DeviceCode?: { clientId: string; readonly accountId?: string; readonly params: { readonly scope?: string } } };
+    readonly entities: {
+      Client?: Client;
+      Interaction?: Interaction;
+      AuthorizationCode?: Token;
+      RotatedRefreshToken?: Token;
+      RefreshToken?: Token;
+      AccessToken?: Token;
+      DeviceCode?: {
+        clientId: string;
+        readonly accountId?: string;
+        readonly params: { readonly scope?: string };
+      };
+    };
     urlFor(name: string, options?: { query?: Record<string, string> }): string;
   }
 
@@ -173,11 +213,19 @@ declare module 'oidc-provider' {
   /** Inside the library's routes `oidc` is always there. */
   export type ProviderContext = KoaContext & { readonly oidc: OIDCContext };
 
-  export interface ClientMetadata { [field: string]: unknown; client_id: string }
+  export interface ClientMetadata {
+    [field: string]: unknown;
+    client_id: string;
+  }
 
-  export interface Configuration { [setting: string]: unknown }
+  export interface Configuration {
+    [setting: string]: unknown;
+  }
 
-  /** Claims about one account as they leave for one Client; the subject is the account's name until `result` has replaced it. */
+  /**
+   * Claims about one account as they leave for one Client; the subject is the account's name until
+   * `result` has replaced it.
+   */
   export interface Claims {
     readonly available: Record<string, unknown> & { sub: string };
     readonly client: Client;
@@ -210,14 +258,22 @@ declare module 'oidc-provider' {
     readonly Claims: { prototype: Claims };
     readonly IdToken: { prototype: IdToken };
     readonly Grant: Model<Grant>;
-    readonly Session: Model<Session> & { findByUid(uid: string): Promise<Session | undefined>; prototype: { persist(this: Session): Promise<unknown> } };
+    readonly Session: Model<Session> & {
+      findByUid(uid: string): Promise<Session | undefined>;
+      prototype: { persist(this: Session): Promise<unknown> };
+    };
     readonly Interaction: Model<Interaction>;
     readonly AccessToken: Model<Token>;
     readonly RefreshToken: Model<Token>;
     use(middleware: (ctx: KoaContext, next: () => Promise<void>) => Promise<void>): this;
     callback(): (req: IncomingMessage, res: ServerResponse) => Promise<void>;
     interactionDetails(req: IncomingMessage, res: ServerResponse): Promise<Interaction>;
-    interactionResult(req: IncomingMessage, res: ServerResponse, result: InteractionResults, options?: { mergeWithLastSubmission?: boolean }): Promise<string>;
+    interactionResult(
+      req: IncomingMessage,
+      res: ServerResponse,
+      result: InteractionResults,
+      options?: { mergeWithLastSubmission?: boolean },
+    ): Promise<string>;
     static readonly ctx: ProviderContext | undefined;
   }
 
@@ -232,22 +288,49 @@ declare module 'oidc-provider' {
       expose: boolean;
       allow_redirect: boolean;
     }
-    class InvalidGrant extends OIDCProviderError { constructor(detail?: string) }
-    class InsufficientScope extends OIDCProviderError { constructor(description: string, scope: string) }
-    class InvalidRequest extends OIDCProviderError { constructor(description: string, code?: number) }
-    class InvalidRequestUri extends OIDCProviderError { constructor(description?: string) }
-    class InvalidClientAuth extends OIDCProviderError { constructor(detail?: string) }
-    class InvalidTarget extends OIDCProviderError { constructor(description?: string) }
-    class UnmetAuthenticationRequirements extends OIDCProviderError { constructor(description?: string) }
+    class InvalidGrant extends OIDCProviderError {
+      constructor(detail?: string);
+    }
+    class InsufficientScope extends OIDCProviderError {
+      constructor(description: string, scope: string);
+    }
+    class InvalidRequest extends OIDCProviderError {
+      constructor(description: string, code?: number);
+    }
+    class InvalidRequestUri extends OIDCProviderError {
+      constructor(description?: string);
+    }
+    class InvalidClientAuth extends OIDCProviderError {
+      constructor(detail?: string);
+    }
+    class InvalidTarget extends OIDCProviderError {
+      constructor(description?: string);
+    }
+    class UnmetAuthenticationRequirements extends OIDCProviderError {
+      constructor(description?: string);
+    }
     class SessionNotFound extends InvalidRequest {}
   }
 
   export namespace interactionPolicy {
     class Check {
-      constructor(reason: string, description: string, error: string, check: (ctx: ProviderContext) => boolean | Promise<boolean>, details?: (ctx: ProviderContext) => Record<string, unknown> | Promise<Record<string, unknown>>);
+      constructor(
+        reason: string,
+        description: string,
+        error: string,
+        check: (ctx: ProviderContext) => boolean | Promise<boolean>,
+        details?: (
+          ctx: ProviderContext,
+        ) => Record<string, unknown> | Promise<Record<string, unknown>>,
+      );
     }
-    interface Checks { add(check: Check, index?: number): void }
-    interface Prompt { name: string; checks: Checks }
+    interface Checks {
+      add(check: Check, index?: number): void;
+    }
+    interface Prompt {
+      name: string;
+      checks: Checks;
+    }
     function base(): Prompt[] & { get(name: string): Prompt };
   }
 

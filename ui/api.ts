@@ -1,6 +1,23 @@
 import type { Interaction, Status } from './api.gen.js';
 
-export type { Account, AccountList, ClaimsProviderList, ClaimsReview, Grant, GrantList, Interaction, MockMessage, MockMessageList, ObjectMeta, Passkey, Policy, PolicyDecision, Recovery, Session, Status } from './api.gen.js';
+export type {
+  Account,
+  AccountList,
+  ClaimsProviderList,
+  ClaimsReview,
+  Grant,
+  GrantList,
+  Interaction,
+  MockMessage,
+  MockMessageList,
+  ObjectMeta,
+  Passkey,
+  Policy,
+  PolicyDecision,
+  Recovery,
+  Session,
+  Status,
+} from './api.gen.js';
 
 /** Who asks. */
 export type InteractionClient = Interaction['status']['client'];
@@ -16,7 +33,13 @@ export type ClaimPreview = ConsentScope['preview'][number];
 export type StatusDetails = NonNullable<Status['details']>;
 
 /** What discovery lists, as far as pages read it. */
-export interface APIResourceList { readonly resources: readonly { readonly name: string; readonly kind: string; readonly verbs: readonly string[] }[] }
+export interface APIResourceList {
+  readonly resources: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly verbs: readonly string[];
+  }[];
+}
 
 /** A code on its way to an address that is to become the account's. */
 export interface NewAddress {
@@ -25,7 +48,9 @@ export interface NewAddress {
 }
 
 /** What the browser needs for a passkey, in WebAuthn's JSON form. */
-export interface PasskeyChallenge<Options> { readonly status: { readonly options: Options; readonly expirationTimestamp: string } }
+export interface PasskeyChallenge<Options> {
+  readonly status: { readonly options: Options; readonly expirationTimestamp: string };
+}
 
 /** One line of a watch. */
 export interface WatchEvent<T> {

@@ -1,6 +1,8 @@
 /**
- * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery [FOLDER]` writes dist/ui-gallery, or FOLDER.
- * The manifests of the entries are merged into one, in Vite's form. What the service serves is compressed here, once,
+ * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery [FOLDER]` writes
+ * dist/ui-gallery, or FOLDER.
+ * The manifests of the entries are merged into one, in Vite's form. What the service serves is
+ * compressed here, once,
  * into siblings that end in .br and .gz.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +17,13 @@ const entries = gallery ? ['gallery'] : ['signin', 'account', 'mailbox', 'policy
 const out = folder ?? join(here, '..', 'dist', gallery ? 'ui-gallery' : 'ui');
 
 const codings = {
-  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  br: (bytes) =>
+    brotliCompressSync(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
   gz: (bytes) => gzipSync(bytes, { level: 9 }),
 };
 
@@ -34,12 +42,18 @@ for (const entry of entries) {
   await build({ configFile: join(here, 'vite.config.ts'), mode: entry, build: { outDir: out } });
   const part = join(out, `manifest-${entry}.json`);
   const { 'style.css': style, ...rest } = JSON.parse(await readFile(part, 'utf8'));
-  Object.assign(manifest, rest, { [/\/style-/.test(style.file) ? 'style.css' : `${entry}.css`]: style });
+  Object.assign(manifest, rest, {
+    [/\/style-/.test(style.file) ? 'style.css' : `${entry}.css`]: style,
+  });
   await rm(part);
 }
 await writeFile(join(out, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
 if (!gallery) {
   const files = await readdir(out, { recursive: true });
-  await Promise.all(files.filter((name) => /\.(html|js|css|svg)$/.test(name)).map((name) => compress(join(out, name))));
+  await Promise.all(
+    files
+      .filter((name) => /\.(html|js|css|svg)$/.test(name))
+      .map((name) => compress(join(out, name))),
+  );
 }

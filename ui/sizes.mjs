@@ -1,6 +1,8 @@
 /**
- * Holds the weight of the pages, in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with ui/sizes.json and fails
- * where something grew by more than 5 %; with `--update` it writes the file. Run it after the build.
+ * Holds the weight of the pages, in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with
+ * ui/sizes.json and fails
+ * where something grew by more than 5 %; with `--update` it writes the file. Run it after the
+ * build.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,16 +13,27 @@ const built = join(here, '..', 'dist', 'ui');
 const list = join(here, 'sizes.json');
 
 /**
- * The maximum sizes in bytes, compressed by gzip: of a page with its script and style sheet, of all its later chunks
+ * The maximum sizes in bytes, compressed by gzip: of a page with its script and style sheet, of all
+ * its later chunks
  * together, and of those for rare cases.
  */
-const most = { account: 29_000, 'account (later)': 6_000, signin: 20_000, 'signin (later)': 10_000, 'signin (seldom)': 2_500, mailbox: 20_000, policy: 24_000, recovery: 16_000 };
+const most = {
+  account: 29_000,
+  'account (later)': 6_000,
+  signin: 20_000,
+  'signin (later)': 10_000,
+  'signin (seldom)': 2_500,
+  mailbox: 20_000,
+  policy: 24_000,
+  recovery: 16_000,
+};
 
 /** Chunks that a page fetches only in a rare case, never in advance. */
 const seldom = new Set(['signin/refusing.ts']);
 
 const weight = async (file) => gzipSync(await readFile(join(built, file)), { level: 9 }).length;
-const sum = async (files) => (await Promise.all(files.map(weight))).reduce((all, one) => all + one, 0);
+const sum = async (files) =>
+  (await Promise.all(files.map(weight))).reduce((all, one) => all + one, 0);
 
 async function measure() {
   const manifest = JSON.parse(await readFile(join(built, 'manifest.json'), 'utf8'));
@@ -31,7 +44,8 @@ async function measure() {
     sizes[name] = await sum([shell, file, style.file]);
     for (const when of ['later', 'seldom']) {
       const chunks = dynamicImports.filter((one) => seldom.has(one) === (when === 'seldom'));
-      if (chunks.length) sizes[`${name} (${when})`] = await sum(chunks.map((one) => manifest[one].file));
+      if (chunks.length)
+        sizes[`${name} (${when})`] = await sum(chunks.map((one) => manifest[one].file));
     }
   }
   return Object.fromEntries(Object.entries(sizes).sort());
@@ -42,9 +56,17 @@ if (process.argv.includes('--update')) await writeFile(list, `${JSON.stringify(s
 const known = JSON.parse(await readFile(list, 'utf8'));
 const faults = Object.entries(sizes).flatMap(([name, now]) => [
   ...(now > most[name] ? [`${name} weighs ${now} bytes, the limit is ${most[name]}`] : []),
-  ...(now > (known[name] ?? 0) * 1.05 ? [`${name} grew from ${known[name] ?? 0} to ${now} bytes; if that is meant: node ui/sizes.mjs --update`] : []),
+  ...(now > (known[name] ?? 0) * 1.05
+    ? [
+        `${name} grew from ${known[name] ?? 0} to ${now} bytes; if that is meant: node ui/sizes.mjs --update`,
+      ]
+    : []),
 ]);
-console.log(Object.entries(sizes).map(([name, now]) => `${name}: ${now}`).join('\n'));
+console.log(
+  Object.entries(sizes)
+    .map(([name, now]) => `${name}: ${now}`)
+    .join('\n'),
+);
 if (faults.length) {
   console.error(faults.join('\n'));
   process.exitCode = 1;

@@ -7,7 +7,10 @@ import { claimPattern, takeHeaders, userOf } from './claim.js';
 import { linkOf, type Link } from './link.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 
-/** What somebody at the other end of a connection proved when it began, taken apart once, and what the trust of now makes of it. */
+/**
+ * What somebody at the other end of a connection proved when it began, taken apart once, and what
+ * the trust of now makes of it.
+ */
 interface Peer {
   readonly leaf: Link;
   readonly others: readonly Link[];
@@ -19,13 +22,21 @@ interface Peer {
 
 /** Certificates of a chain that are looked at. */
 const most = 8;
-const because = 'headers that say who somebody is are not believed: the certificate shown with them ';
-const [out, other, unnamed] = [`${because}has expired or is not good yet`, `${because}leads to no authority of front proxies, or is not one for clients`, `${because}has a common name that --requestheader-allowed-names does not list`];
+const because =
+  'headers that say who somebody is are not believed: the certificate shown with them ';
+const [out, other, unnamed] = [
+  `${because}has expired or is not good yet`,
+  `${because}leads to no authority of front proxies, or is not one for clients`,
+  `${because}has a common name that --requestheader-allowed-names does not list`,
+];
 
 /** Credentials that do not count beside a front proxy's word. */
 const credentials = /^(?:cookie|authorization)$/i;
 
-/** The authentication of callers whom a cluster's front proxy vouches for (`kubernetes.md` 7.1). Without a source nobody is believed, and the headers go all the same. */
+/**
+ * The authentication of callers whom a cluster's front proxy vouches for (`kubernetes.md` 7.1).
+ * Without a source nobody is believed, and the headers go all the same.
+ */
 export class FrontProxy {
   readonly #source: TrustSource | undefined;
   readonly #log: Pick<Log, 'warn'>;
@@ -35,12 +46,17 @@ export class FrontProxy {
   constructor(source: TrustSource | undefined, log: Pick<Log, 'warn'>) {
     this.#source = source;
     this.#log = log;
-    const follow = (): void => { this.#pattern = claimPattern(source?.current) };
+    const follow = (): void => {
+      this.#pattern = claimPattern(source?.current);
+    };
     follow();
     source?.onChange(follow);
   }
 
-  /** Takes every claim of who somebody is out of a request, before anything else looks at it; keeps it where a front proxy made it, whose cookies and tokens then go too. */
+  /**
+   * Takes every claim of who somebody is out of a request, before anything else looks at it; keeps
+   * it where a front proxy made it, whose cookies and tokens then go too.
+   */
   receive(req: Req): void {
     const claim = takeHeaders(req, this.#pattern);
     if (!claim || !this.#trusts(req.socket)) return;
@@ -49,7 +65,10 @@ export class FrontProxy {
     else req.claim = undefined;
   }
 
-  /** Whom a front proxy says a request is of, by what is trusted now; undefined where none does, or not any more. */
+  /**
+   * Whom a front proxy says a request is of, by what is trusted now; undefined where none does, or
+   * not any more.
+   */
   caller(req: Req): Caller | undefined {
     const { claim, socket } = req;
     const trust = this.#source?.current;
@@ -57,12 +76,15 @@ export class FrontProxy {
     return found && { type: 'Machine', ...found };
   }
 
-  /** Whether a front proxy is at the other end of a connection: by its certificate and the authorities of now, however long the connection stands. */
+  /**
+   * Whether a front proxy is at the other end of a connection: by its certificate and the
+   * authorities of now, however long the connection stands.
+   */
   #trusts(socket: object): boolean {
     const trust = this.#source?.current;
     if (!trust || !(socket instanceof TLSSocket)) return false;
     let peer = this.#peers.get(socket);
-    if (!peer) this.#peers.set(socket, peer = peerOf(socket));
+    if (!peer) this.#peers.set(socket, (peer = peerOf(socket)));
     if (peer === 'none') return false;
     if (peer.trust !== trust) this.#judge(peer, trust);
     const now = Date.now();
@@ -70,11 +92,17 @@ export class FrontProxy {
   }
 
   #judge(peer: Peer, trust: ProxyTrust): void {
-    const isAllowed = trust.allowedNames.length === 0 || (peer.name !== undefined && trust.allowedNames.includes(peer.name));
+    const isAllowed =
+      trust.allowedNames.length === 0 ||
+      (peer.name !== undefined && trust.allowedNames.includes(peer.name));
     peer.trust = trust;
     peer.periods = isAllowed ? provedDuring(peer.leaf, peer.others, trust.links) : [];
     const now = Date.now();
-    if (!peer.periods.some(({ from, until }) => from <= now && now <= until)) this.#log.warn({ serial: peer.leaf.certificate.serialNumber }, isAllowed ? peer.periods.length > 0 ? out : other : unnamed);
+    if (!peer.periods.some(({ from, until }) => from <= now && now <= until))
+      this.#log.warn(
+        { serial: peer.leaf.certificate.serialNumber },
+        isAllowed ? (peer.periods.length > 0 ? out : other) : unnamed,
+      );
   }
 }
 
@@ -82,11 +110,18 @@ export class FrontProxy {
 function peerOf(socket: TLSSocket): Peer | 'none' {
   const first = socket.getPeerCertificate(true);
   if (!first?.raw) return 'none';
-  const name: unknown = first.subject.CN;   // several: a list
+  const name: unknown = first.subject.CN; // several: a list
   const seen = new Set<DetailedPeerCertificate>();
-  for (let one: DetailedPeerCertificate | undefined = first; one?.raw && !seen.has(one) && seen.size < most; one = one.issuerCertificate) seen.add(one);
+  for (
+    let one: DetailedPeerCertificate | undefined = first;
+    one?.raw && !seen.has(one) && seen.size < most;
+    one = one.issuerCertificate
+  )
+    seen.add(one);
   try {
     const [leaf, ...others] = [...seen].map(({ raw }) => linkOf(raw));
     return { leaf: leaf!, others, name: typeof name === 'string' ? name : undefined, periods: [] };
-  } catch { return 'none' }
+  } catch {
+    return 'none';
+  }
 }

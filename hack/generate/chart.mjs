@@ -12,40 +12,77 @@ const shapes = {
 };
 
 const definitions = {
-  quantity: { type: ['string', 'integer'], pattern: '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$' },
+  quantity: {
+    type: ['string', 'integer'],
+    pattern: '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$',
+  },
   quantities: { type: 'object', additionalProperties: { $ref: '#/definitions/quantity' } },
 };
 
 /** Settings that values of the chart speak for, so that nothing is said twice. */
 export const spokenFor = [
-  'base-url', 'port', 'secure-port', 'tls-cert-file', 'tls-private-key-file', 'authentication-skip-lookup',
-  'requestheader-client-ca-file', 'requestheader-allowed-names', 'requestheader-username-headers', 'requestheader-group-headers', 'requestheader-extra-headers-prefix', 'requestheader-uid-headers',
-  'data-dir', 'etcd-servers', 'etcd-prefix', 'etcd-cafile', 'etcd-certfile', 'etcd-keyfile',
-  'manifests', 'smtp-url', 'mock-mail', 'allow-mock-mail', 'email-from', 'keys-file', 'metrics-port',
+  'base-url',
+  'port',
+  'secure-port',
+  'tls-cert-file',
+  'tls-private-key-file',
+  'authentication-skip-lookup',
+  'requestheader-client-ca-file',
+  'requestheader-allowed-names',
+  'requestheader-username-headers',
+  'requestheader-group-headers',
+  'requestheader-extra-headers-prefix',
+  'requestheader-uid-headers',
+  'data-dir',
+  'etcd-servers',
+  'etcd-prefix',
+  'etcd-cafile',
+  'etcd-certfile',
+  'etcd-keyfile',
+  'manifests',
+  'smtp-url',
+  'mock-mail',
+  'allow-mock-mail',
+  'email-from',
+  'keys-file',
+  'metrics-port',
 ];
 
 const settingShapes = {
-  text: { type: 'string' }, number: { type: 'number' }, boolean: { type: 'boolean' }, list: shapes.strings,
+  text: { type: 'string' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  list: shapes.strings,
   seconds: { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h)?$' },
 };
 
 /** Settings that can be given under `config`, by the keys they have in a file of settings. */
-const given = (settings) => settings.filter(({ flag }) => !spokenFor.includes(flag)).map((setting) => ({ ...setting, name: keyOf(setting.flag) }));
+const given = (settings) =>
+  settings
+    .filter(({ flag }) => !spokenFor.includes(flag))
+    .map((setting) => ({ ...setting, name: keyOf(setting.flag) }));
 
 /**
- * The values of a chart with their comments, in the order of the file: path, comment, what "@is" says, default.
+ * The values of a chart with their comments, in the order of the file: path, comment, what "@is"
+ * says, default.
  * Throws where a value has no comment or cannot be described by its default alone.
  */
 export function valuesOf(text, parse) {
   const defaults = parse(text);
   const found = [];
-  const within = [];   // the keys that the line at hand stands below
+  const within = []; // the keys that the line at hand stands below
   let comment = [];
-  let closed = -1;   // at what depth a value is described as a whole
+  let closed = -1; // at what depth a value is described as a whole
   for (const line of text.split('\n')) {
     const [, spaces, rest] = /^( *)(.*)$/.exec(line);
-    if (rest === '') { comment = []; continue }
-    if (rest.startsWith('#')) { comment.push(rest.slice(1).trim()); continue }
+    if (rest === '') {
+      comment = [];
+      continue;
+    }
+    if (rest.startsWith('#')) {
+      comment.push(rest.slice(1).trim());
+      continue;
+    }
     const depth = spaces.length / 2;
     if (closed >= 0 && depth > closed) continue;
     closed = -1;
@@ -59,11 +96,25 @@ export function valuesOf(text, parse) {
     const isSettings = comment.includes('@settings');
     comment = [];
     const fallback = within.reduce((value, name) => value[name], defaults);
-    const isTree = is === undefined && typeof fallback === 'object' && fallback !== null && !Array.isArray(fallback) && Object.keys(fallback).length > 0;
-    if (!said.endsWith('.')) throw new Error(`values.yaml: ${path} has no comment that is a sentence`);
-    if (is === undefined && !isTree && !['string', 'number', 'boolean'].includes(typeof fallback)) throw new Error(`values.yaml: ${path} needs "@is"`);
+    const isTree =
+      is === undefined &&
+      typeof fallback === 'object' &&
+      fallback !== null &&
+      !Array.isArray(fallback) &&
+      Object.keys(fallback).length > 0;
+    if (!said.endsWith('.'))
+      throw new Error(`values.yaml: ${path} has no comment that is a sentence`);
+    if (is === undefined && !isTree && !['string', 'number', 'boolean'].includes(typeof fallback))
+      throw new Error(`values.yaml: ${path} needs "@is"`);
     if (!isTree) closed = depth;
-    found.push({ path: [...within], said, fallback, isTree, isSettings, shape: isTree ? undefined : shapeOf(is, fallback, path) });
+    found.push({
+      path: [...within],
+      said,
+      fallback,
+      isTree,
+      isSettings,
+      shape: isTree ? undefined : shapeOf(is, fallback, path),
+    });
   }
   return found;
 }
@@ -71,20 +122,44 @@ export function valuesOf(text, parse) {
 function shapeOf(is, fallback, path) {
   if (is === undefined) return { type: typeof fallback };
   if (Object.hasOwn(shapes, is)) return shapes[is];
-  try { return JSON.parse(is) } catch { throw new Error(`values.yaml: ${path}: "@is ${is}" is neither known nor JSON`) }
+  try {
+    return JSON.parse(is);
+  } catch {
+    throw new Error(`values.yaml: ${path}: "@is ${is}" is neither known nor JSON`);
+  }
 }
 
 /** The schema of a chart's values: draft-07, closed wherever a map is not free. */
 export function valuesSchema(values, settings) {
-  const root = { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Values', type: 'object', additionalProperties: false, properties: {}, definitions };
+  const root = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values',
+    type: 'object',
+    additionalProperties: false,
+    properties: {},
+    definitions,
+  };
   for (const { path, said, fallback, isTree, isSettings, shape } of values) {
     const parent = path.slice(0, -1).reduce((schema, name) => schema.properties[name], root);
-    const own = isTree ? { type: 'object', additionalProperties: false, properties: {} } : { ...shape, ...(fallback !== null && { default: fallback }) };
-    const schema = own.$ref ? { description: said, allOf: [{ $ref: own.$ref }], default: own.default } : { description: said, ...own };
+    const own = isTree
+      ? { type: 'object', additionalProperties: false, properties: {} }
+      : { ...shape, ...(fallback !== null && { default: fallback }) };
+    const schema = own.$ref
+      ? { description: said, allOf: [{ $ref: own.$ref }], default: own.default }
+      : { description: said, ...own };
     if (isSettings) schema.properties.limits = limitsSchema();
-    if (isSettings) for (const { name, value, oneOf, describe } of given(settings).filter(({ limit }) => limit === undefined)) schema.properties[name] = { description: describe, ...settingShapes[value], ...(oneOf && { enum: ['', ...oneOf] }) };
+    if (isSettings)
+      for (const { name, value, oneOf, describe } of given(settings).filter(
+        ({ limit }) => limit === undefined,
+      ))
+        schema.properties[name] = {
+          description: describe,
+          ...settingShapes[value],
+          ...(oneOf && { enum: ['', ...oneOf] }),
+        };
     if (path[0] === 'config' && path.length === 2) {
-      if (!given(settings).some(({ name }) => name === path[1])) throw new Error(`values.yaml: config.${path[1]} is no setting`);
+      if (!given(settings).some(({ name }) => name === path[1]))
+        throw new Error(`values.yaml: config.${path[1]} is no setting`);
       Object.assign(parent.properties[path[1]], { description: said, default: fallback });
     } else parent.properties[path.at(-1)] = schema;
   }
@@ -92,14 +167,41 @@ export function valuesSchema(values, settings) {
 }
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
-const typeOf = ({ type, enum: options, $ref }) => (options ? options.filter(Boolean).join(', ') : $ref ? 'quantity' : [type].flat().filter((one) => one !== 'null').join(' or '));
-const shown = (value) => (value === undefined || value === null || value === '' ? '' : `\`${cell(JSON.stringify(value))}\``);
+const typeOf = ({ type, enum: options, $ref }) =>
+  options
+    ? options.filter(Boolean).join(', ')
+    : $ref
+      ? 'quantity'
+      : [type]
+          .flat()
+          .filter((one) => one !== 'null')
+          .join(' or ');
+const shown = (value) =>
+  value === undefined || value === null || value === '' ? '' : `\`${cell(JSON.stringify(value))}\``;
 
 /** The README of a chart: what `about` says, then every value. */
 export function chartReadme(about, values, settings) {
-  const own = values.filter(({ isTree }) => !isTree).map(({ path, said, fallback, shape }) => [path.join('.'), typeOf(shape), fallback, said]);
-  const rest = given(settings).filter(({ name }) => !values.some(({ path }) => path.join('.') === `config.${name}`)).map(({ name, value, oneOf, default: fallback, describe }) => [`config.${name}`, oneOf ? oneOf.join(', ') : value === 'list' ? 'array' : value === 'seconds' || value === 'text' ? 'string' : value, fallback, describe]);
+  const own = values
+    .filter(({ isTree }) => !isTree)
+    .map(({ path, said, fallback, shape }) => [path.join('.'), typeOf(shape), fallback, said]);
+  const rest = given(settings)
+    .filter(({ name }) => !values.some(({ path }) => path.join('.') === `config.${name}`))
+    .map(({ name, value, oneOf, default: fallback, describe }) => [
+      `config.${name}`,
+      oneOf
+        ? oneOf.join(', ')
+        : value === 'list'
+          ? 'array'
+          : value === 'seconds' || value === 'text'
+            ? 'string'
+            : value,
+      fallback,
+      describe,
+    ]);
   const at = own.findLastIndex(([path]) => path.startsWith('config.')) + 1;
-  const rows = [...own.slice(0, at), ...rest, ...own.slice(at)].map(([path, type, fallback, said]) => `| \`${path}\` | ${type} | ${shown(fallback)} | ${cell(said)} |`);
+  const rows = [...own.slice(0, at), ...rest, ...own.slice(at)].map(
+    ([path, type, fallback, said]) =>
+      `| \`${path}\` | ${type} | ${shown(fallback)} | ${cell(said)} |`,
+  );
   return `<!-- Written by hack/gen of values.yaml and hack/generate/chart.md. Do not edit. -->\n${about.trim()}\n\n## Values\n\n| Value | Type | Default | What |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }

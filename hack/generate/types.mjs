@@ -1,11 +1,21 @@
 /** TypeScript types of the component schemas, nested ones inline. */
 export function pageTypes({ components: { schemas } }) {
-  const names = Object.keys(schemas).filter((name) => !name.endsWith('Draft')).sort();
-  const body = names.map((name) => `/** ${schemas[name].description ?? name} */\nexport ${declare(name, schemas[name])}`).join('\n\n');
+  const names = Object.keys(schemas)
+    .filter((name) => !name.endsWith('Draft'))
+    .sort();
+  const body = names
+    .map(
+      (name) =>
+        `/** ${schemas[name].description ?? name} */\nexport ${declare(name, schemas[name])}`,
+    )
+    .join('\n\n');
   return `// Generated from the OpenAPI document by hack/gen. Do not edit.\n\n${body}\n`;
 }
 
-const declare = (name, schema) => (schema.type === 'object' && schema.properties ? `interface ${name} ${object(schema, '')}` : `type ${name} = ${typeOf(schema, '')};`);
+const declare = (name, schema) =>
+  schema.type === 'object' && schema.properties
+    ? `interface ${name} ${object(schema, '')}`
+    : `type ${name} = ${typeOf(schema, '')};`;
 
 function typeOf(schema, indent) {
   if (schema.$ref) return schema.$ref.split('/').at(-1);
@@ -13,22 +23,36 @@ function typeOf(schema, indent) {
   if (schema.enum) return schema.enum.map(quoted).join(' | ');
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return branches.map((one) => typeOf(one, indent)).join(' | ');
-  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
+  if (Array.isArray(schema.type))
+    return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
   switch (schema.type) {
-    case 'string': return 'string';
-    case 'integer': case 'number': return 'number';
-    case 'boolean': return 'boolean';
-    case 'null': return 'null';
-    case 'array': { const item = typeOf(schema.items, indent); return /[|{ ]/.test(item) && !item.startsWith('{') ? `(${item})[]` : `${item}[]` }
-    default: return object(schema, indent);
+    case 'string':
+      return 'string';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'null':
+      return 'null';
+    case 'array': {
+      const item = typeOf(schema.items, indent);
+      return /[|{ ]/.test(item) && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
+    }
+    default:
+      return object(schema, indent);
   }
 }
 
 function object({ properties = {}, required = [], additionalProperties }, indent) {
   const names = Object.keys(properties);
-  if (names.length === 0) return typeof additionalProperties === 'object' ? `Record<string, ${typeOf(additionalProperties, indent)}>` : 'Record<string, never>';
+  if (names.length === 0)
+    return typeof additionalProperties === 'object'
+      ? `Record<string, ${typeOf(additionalProperties, indent)}>`
+      : 'Record<string, never>';
   const inner = `${indent}  `;
   return `{\n${names.map((name) => `${inner}${/^\w+$/.test(name) ? name : quoted(name)}${required.includes(name) ? '' : '?'}: ${typeOf(properties[name], inner)};`).join('\n')}\n${indent}}`;
 }
 
-const quoted = (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value));
+const quoted = (value) =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value);

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { apiVersion, defineAction, type Action, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
+import {
+  apiVersion,
+  defineAction,
+  type Action,
+  type AnyKind,
+  type Call,
+  type KindObject,
+} from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits.js';
 import { copyOf } from '../../registry/stored.js';
 import { requireFreshSignIn } from '../fresh.js';
@@ -9,28 +16,62 @@ import { Account } from './account.js';
 const exportLimit = perMinute('export', 'exportsPerNetwork');
 
 const AccountExport = z.object({
-  apiVersion: z.literal('v1').describe('v1'), kind: z.literal('List').describe('List'), metadata: z.object({}).describe('Always empty.'),
-  items: z.array(z.object({
-    apiVersion: z.string().describe('Group and version.'), kind: z.string().describe('The kind.'),
-    metadata: z.object({}).passthrough().describe('Its name and versions.'), spec: z.object({}).passthrough().describe('What its owner set.'), status: z.object({}).passthrough().describe('What the service observed.'),
-  })).describe('The account, then every object that it owns.'),
+  apiVersion: z.literal('v1').describe('v1'),
+  kind: z.literal('List').describe('List'),
+  metadata: z.object({}).describe('Always empty.'),
+  items: z
+    .array(
+      z.object({
+        apiVersion: z.string().describe('Group and version.'),
+        kind: z.string().describe('The kind.'),
+        metadata: z.object({}).passthrough().describe('Its name and versions.'),
+        spec: z.object({}).passthrough().describe('What its owner set.'),
+        status: z.object({}).passthrough().describe('What the service observed.'),
+      }),
+    )
+    .describe('The account, then every object that it owns.'),
 });
 
-/** GET accounts/<name>/export: everything that the service keeps about a person, of each kind that an account owns, in one document. It follows a recent sign-in, by passkey where the account has one. */
-export const exportOf = (kinds: readonly AnyKind[]): Action => defineAction({
-  of: Account, subresource: 'export', verb: 'get', kind: 'AccountExport', answers: { kind: 'AccountExport', schema: AccountExport }, limit: exportLimit,
-  description: 'Returns the account and every object that it owns.',
-  async run(call, account) {
-    const { name } = account.metadata;
-    requireFreshSignIn(call, Account, name, account.status.passkeys);
-    const owned = kinds.filter(({ owner }) => owner === 'spec.account' || owner === 'status.account');
-    const lists = await Promise.all(owned.map(async (kind) => (await call.store(kind).list(name)).map((object) => shown(kind, object, call))));
-    return { apiVersion: 'v1', kind: 'List', metadata: {}, items: [shown(Account, account, call), ...lists.flat()] };
-  },
-});
+/**
+ * GET accounts/<name>/export: everything that the service keeps about a person, of each kind that
+ * an account owns, in one document. It follows a recent sign-in, by passkey where the account has
+ * one.
+ */
+export const exportOf = (kinds: readonly AnyKind[]): Action =>
+  defineAction({
+    of: Account,
+    subresource: 'export',
+    verb: 'get',
+    kind: 'AccountExport',
+    answers: { kind: 'AccountExport', schema: AccountExport },
+    limit: exportLimit,
+    description: 'Returns the account and every object that it owns.',
+    async run(call, account) {
+      const { name } = account.metadata;
+      requireFreshSignIn(call, Account, name, account.status.passkeys);
+      const owned = kinds.filter(
+        ({ owner }) => owner === 'spec.account' || owner === 'status.account',
+      );
+      const lists = await Promise.all(
+        owned.map(async (kind) =>
+          (await call.store(kind).list(name)).map((object) => shown(kind, object, call)),
+        ),
+      );
+      return {
+        apiVersion: 'v1',
+        kind: 'List',
+        metadata: {},
+        items: [shown(Account, account, call), ...lists.flat()],
+      };
+    },
+  });
 
 /** An object as its owner reads it. */
-function shown(kind: AnyKind, object: KindObject, call: Call): z.infer<typeof AccountExport>['items'][number] {
+function shown(
+  kind: AnyKind,
+  object: KindObject,
+  call: Call,
+): z.infer<typeof AccountExport>['items'][number] {
   const copy = copyOf(object);
   kind.strategy.status?.(copy, call);
   const { metadata, spec, status } = copy;

@@ -17,14 +17,29 @@ export const nameOfAccount = (interaction: InteractionObject, call: Call): strin
   return interaction.internal.login!.account;
 };
 
-/** 410 where the account is gone or nobody can sign in to it any more, or where it has ended this sign-in since. */
-export function refuseEnded(account: AccountObject | undefined, { metadata, internal }: InteractionObject): asserts account is AccountObject {
-  if (!account || account.status.disabledTimestamp) throw expired('the account is gone', Interaction, metadata.name);
-  if (!stillCounts(account.internal.signedOut, '', internal.login!.seconds)) throw expired('this sign-in was ended from elsewhere', Interaction, metadata.name);
+/**
+ * 410 where the account is gone or nobody can sign in to it any more, or where it has ended this
+ * sign-in since.
+ */
+export function refuseEnded(
+  account: AccountObject | undefined,
+  { metadata, internal }: InteractionObject,
+): asserts account is AccountObject {
+  if (!account || account.status.disabledTimestamp)
+    throw expired('the account is gone', Interaction, metadata.name);
+  if (!stillCounts(account.internal.signedOut, '', internal.login!.seconds))
+    throw expired('this sign-in was ended from elsewhere', Interaction, metadata.name);
 }
 
-/** Whose account it is and how they signed in, as far as they may change how they sign in: 403 unless that was soon ago, and by passkey where the account has one. */
-export async function registrant(tx: Transaction, call: Call, name: string): Promise<{ account: AccountObject; login: Login }> {
+/**
+ * Whose account it is and how they signed in, as far as they may change how they sign in: 403
+ * unless that was soon ago, and by passkey where the account has one.
+ */
+export async function registrant(
+  tx: Transaction,
+  call: Call,
+  name: string,
+): Promise<{ account: AccountObject; login: Login }> {
   const interaction = (await tx.get(Interaction, name))!;
   const account = await tx.get(Account, nameOfAccount(interaction, call));
   refuseEnded(account, interaction);
@@ -37,7 +52,11 @@ const proofOf = ({ method, seconds }: Login): SignInProof => ({ methods: [method
 
 /** GET account: the account that just signed in, while it is being set up (specification 4). */
 export const readAccount = defineAction({
-  of: Interaction, subresource: 'account', verb: 'get', kind: 'Account', answers: Account,
+  of: Interaction,
+  subresource: 'account',
+  verb: 'get',
+  kind: 'Account',
+  answers: Account,
   description: 'The account that just signed in, while it is being set up.',
   async run(call, interaction) {
     const account = await call.store(Account).get(nameOfAccount(interaction, call));
@@ -46,9 +65,17 @@ export const readAccount = defineAction({
   },
 });
 
-/** PATCH account: a merge patch of its spec; the address was just proven and is not changeable here (`provider.md` 15). */
+/**
+ * PATCH account: a merge patch of its spec; the address was just proven and is not changeable here
+ * (`provider.md` 15).
+ */
 export const setUpAccount = defineAction({
-  of: Interaction, subresource: 'account', verb: 'patch', kind: 'Account', answers: Account, limit: ownChanges,
+  of: Interaction,
+  subresource: 'account',
+  verb: 'patch',
+  kind: 'Account',
+  answers: Account,
+  limit: ownChanges,
   description: 'Updates the account while it is being set up.',
   async run(call, { metadata }, body) {
     return call.change(async (tx) => {
@@ -59,7 +86,12 @@ export const setUpAccount = defineAction({
       const account = await tx.update(Account, name, (next) => {
         const { labels, annotations, ownerReferences, ...rest } = next.metadata;
         body.apply(next);
-        next.metadata = { ...rest, ...(labels && { labels }), ...(annotations && { annotations }), ...(ownerReferences && { ownerReferences }) };
+        next.metadata = {
+          ...rest,
+          ...(labels && { labels }),
+          ...(annotations && { annotations }),
+          ...(ownerReferences && { ownerReferences }),
+        };
       });
       await tx.update(Interaction, metadata.name, ({ status }) => {
         status.account = accountSummary(account);

@@ -1,17 +1,32 @@
 import { defineKind } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
-import { InteractionInternal, InteractionSpec, InteractionStatus, naming, recordEndOf } from './record.js';
+import {
+  InteractionInternal,
+  InteractionSpec,
+  InteractionStatus,
+  naming,
+  recordEndOf,
+} from './record.js';
 import { refuseOver } from './phase.js';
 import { viewInteraction } from './view.js';
 
 export { type InteractionObject } from './record.js';
 
-/** A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md` 4). */
+/**
+ * A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md`
+ * 4).
+ */
 export const Interaction = defineKind({
-  kind: naming.kind, resource: naming.resource, bound: true, named: 'service', bodyLimit: 64 << 10,
+  kind: naming.kind,
+  resource: naming.resource,
+  bound: true,
+  named: 'service',
+  bodyLimit: 64 << 10,
   description: 'A sign-in in progress.',
   verbs: ['get', 'list', 'watch', 'delete'],
-  spec: InteractionSpec, status: InteractionStatus, internal: InteractionInternal,
+  spec: InteractionSpec,
+  status: InteractionStatus,
+  internal: InteractionInternal,
   unique: { link: ({ internal }) => internal.email?.link },
   expires: ({ internal }) => recordEndOf(internal),
   columns: { Phase: ({ status }) => status.phase, Client: ({ spec }) => spec.client },
@@ -21,7 +36,12 @@ export const Interaction = defineKind({
     async remove(tx, old, call) {
       await tx.update(Interaction, old.metadata.name, (next) => {
         refuseOver(next, call);
-        if (next.status.phase === 'Completed' || next.status.phase === 'Aborted' || next.internal.returnTo === undefined) throw conflict(Interaction, next.metadata.name, `it is ${next.status.phase} already`);
+        if (
+          next.status.phase === 'Completed' ||
+          next.status.phase === 'Aborted' ||
+          next.internal.returnTo === undefined
+        )
+          throw conflict(Interaction, next.metadata.name, `it is ${next.status.phase} already`);
         next.status.phase = 'Aborted';
         delete next.status.emailChallenge;
         next.internal.aborted = 'Declined';

@@ -4,7 +4,14 @@ import { whyRefused } from '../../registry/decision.js';
 import { digest } from '../../registry/keys.js';
 import { defineAction, type Call, type Decision, type Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits.js';
-import { expired, forbidden, invalid, StatusError, tooManyRequests, type Cause } from '../../registry/status.js';
+import {
+  expired,
+  forbidden,
+  invalid,
+  StatusError,
+  tooManyRequests,
+  type Cause,
+} from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
@@ -27,52 +34,125 @@ type AccountObject = NonNullable<(typeof Account)['$object']>;
 /** Limits attempts to sign in, by client network. */
 export const loginLimit = perMinute('login', 'proofsPerNetwork');
 
-/** POST login: signs in by an emailed code or link or by a passkey, in the order of checks of `provider.md` 15. */
+/**
+ * POST login: signs in by an emailed code or link or by a passkey, in the order of checks of
+ * `provider.md` 15.
+ */
 export const login = defineAction({
-  of: Interaction, subresource: 'login', verb: 'create', kind: 'Login', limit: loginLimit,
+  of: Interaction,
+  subresource: 'login',
+  verb: 'create',
+  kind: 'Login',
+  limit: loginLimit,
   description: 'Signs in.',
   spec: z.discriminatedUnion('method', [
-    z.object({ method: z.literal('EmailCode').describe('By the emailed code.'), code: emailedCode() }),
-    z.object({ method: z.literal('EmailLink').describe('By the emailed link.'), token: z.string().regex(inWords(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link')).describe('The token from the emailed link.') }),
-    z.object({ method: z.literal('Passkey').describe('By a passkey.'), credential: Assertion.describe('The answer of the browser.') }),
+    z.object({
+      method: z.literal('EmailCode').describe('By the emailed code.'),
+      code: emailedCode(),
+    }),
+    z.object({
+      method: z.literal('EmailLink').describe('By the emailed link.'),
+      token: z
+        .string()
+        .regex(inWords(/^[A-Za-z0-9_-]{43}$/, 'must be the token of an emailed link'))
+        .describe('The token from the emailed link.'),
+    }),
+    z.object({
+      method: z.literal('Passkey').describe('By a passkey.'),
+      credential: Assertion.describe('The answer of the browser.'),
+    }),
   ]),
   run: (call, interaction, { spec }) =>
-    observed(call, interaction, triedBy(interaction, spec.method), call.ports.signIns.counted(spec.method, interaction.internal.created, call.now, attempt(call, interaction, spec))),
+    observed(
+      call,
+      interaction,
+      triedBy(interaction, spec.method),
+      call.ports.signIns.counted(
+        spec.method,
+        interaction.internal.created,
+        call.now,
+        attempt(call, interaction, spec),
+      ),
+    ),
 });
 
 /** How this is tried, and with which address; a passkey says itself whose it is. */
-const triedBy = ({ internal }: InteractionObject, method: Method) => ({ method, address: method === 'Passkey' ? undefined : internal.email?.address });
+const triedBy = ({ internal }: InteractionObject, method: Method) => ({
+  method,
+  address: method === 'Passkey' ? undefined : internal.email?.address,
+});
 
 /** What a person proves themselves by. */
-type Proof = { method: 'EmailCode'; code: string } | { method: 'EmailLink'; token: string } | { method: 'Passkey'; credential: Assertion };
+type Proof =
+  | { method: 'EmailCode'; code: string }
+  | { method: 'EmailLink'; token: string }
+  | { method: 'Passkey'; credential: Assertion };
 
-async function attempt(call: Call, interaction: InteractionObject, proof: Proof): Promise<InteractionObject> {
+async function attempt(
+  call: Call,
+  interaction: InteractionObject,
+  proof: Proof,
+): Promise<InteractionObject> {
   const { name } = interaction.metadata;
-  const decision = await call.decide('interactions/login', { kind: Interaction, name, object: interaction, method: proof.method });
-  if (!decision.allowed) throw forbidden(whyRefused(decision), Interaction, name, { ...(decision.name && { policyDecision: decision.name }) });
-  if (interaction.internal.passkeyOnly && proof.method !== 'Passkey') throw forbidden('this sign-in must be by a passkey', Interaction, name);
+  const decision = await call.decide('interactions/login', {
+    kind: Interaction,
+    name,
+    object: interaction,
+    method: proof.method,
+  });
+  if (!decision.allowed)
+    throw forbidden(whyRefused(decision), Interaction, name, {
+      ...(decision.name && { policyDecision: decision.name }),
+    });
+  if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')
+    throw forbidden('this sign-in must be by a passkey', Interaction, name);
   refuseOver(interaction, call);
   if (proof.method === 'Passkey') return enterByPasskey(call, name, proof.credential, decision);
-  const challenge = proof.method === 'EmailLink' ? await challengeOfLink(call, interaction, proof.token) : await spendTry(call, name, proof.code);
+  const challenge =
+    proof.method === 'EmailLink'
+      ? await challengeOfLink(call, interaction, proof.token)
+      : await spendTry(call, name, proof.code);
   return enter(call, name, { method: proof.method, challenge, decision });
 }
 
-/** The challenge a link belongs to: 403 for the link of another sign-in, 410 for one that is unknown; neither is spent. */
-async function challengeOfLink(call: Call, { internal, metadata }: InteractionObject, token: string): Promise<string> {
+/**
+ * The challenge a link belongs to: 403 for the link of another sign-in, 410 for one that is
+ * unknown; neither is spent.
+ */
+async function challengeOfLink(
+  call: Call,
+  { internal, metadata }: InteractionObject,
+  token: string,
+): Promise<string> {
   const hash = digest(token);
   if (internal.email?.link === hash) return internal.email.id;
   if (internal.replaced.some((one) => one.link === hash)) throw over('replaced', metadata.name);
   const owner = await call.store(Interaction).byUnique('link', hash);
-  throw owner ? forbidden('the emailed link belongs to another sign-in', Interaction, metadata.name) : over('unknown', metadata.name);
+  throw owner
+    ? forbidden('the emailed link belongs to another sign-in', Interaction, metadata.name)
+    : over('unknown', metadata.name);
 }
 
 const sentences = {
-  none: 'no code was asked for', unknown: 'this link is not known any more', used: 'it was used already', replaced: 'a newer one was sent', spent: 'there are no tries left', expired: 'it has expired',
+  none: 'no code was asked for',
+  unknown: 'this link is not known any more',
+  used: 'it was used already',
+  replaced: 'a newer one was sent',
+  spent: 'there are no tries left',
+  expired: 'it has expired',
 };
-const over = (why: keyof typeof sentences, name: string): StatusError => expired(`The emailed code or link is over: ${sentences[why]}.`, Interaction, name);
+const over = (why: keyof typeof sentences, name: string): StatusError =>
+  expired(`The emailed code or link is over: ${sentences[why]}.`, Interaction, name);
 
-/** 410 unless a challenge is in force, with a try left but for the code that has just taken one; then 409 unless the phase is LoginRequired. */
-function refuseChallenge({ internal, metadata, status }: InteractionObject, now: number, needsTry: boolean): void {
+/**
+ * 410 unless a challenge is in force, with a try left but for the code that has just taken one;
+ * then 409 unless the phase is LoginRequired.
+ */
+function refuseChallenge(
+  { internal, metadata, status }: InteractionObject,
+  now: number,
+  needsTry: boolean,
+): void {
   const { email } = internal;
   if (!email) throw over('none', metadata.name);
   if (email.state === 'Used') throw over('used', metadata.name);
@@ -81,47 +161,82 @@ function refuseChallenge({ internal, metadata, status }: InteractionObject, now:
   if (status.phase !== 'LoginRequired') throw wrongPhase({ metadata, status } as InteractionObject);
 }
 
-/** 422 for a code of another length than the one that was sent; that is no guess, and takes no try. */
+/**
+ * 422 for a code of another length than the one that was sent; that is no guess, and takes no try.
+ */
 function refuseLength({ metadata, status }: InteractionObject, code: string): void {
   const length = status.emailChallenge?.codeLength ?? code.length;
   if (code.length === length) return;
-  const cause: Cause = { reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: must be ${length} digits` };
+  const cause: Cause = {
+    reason: 'FieldValueInvalid',
+    field: 'spec.code',
+    message: `Invalid value: must be ${length} digits`,
+  };
   throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [cause]);
 }
 
-/** Takes a try away in a commit of its own, then compares: the challenge whose code it is, 422 with the tries left, 410 for a replaced code. */
+/**
+ * Takes a try away in a commit of its own, then compares: the challenge whose code it is, 422 with
+ * the tries left, 410 for a replaced code.
+ */
 async function spendTry(call: Call, name: string, code: string): Promise<string> {
   const held = (await call.store(Interaction).get(name))!;
   refuseChallenge(held, call.now, true);
   refuseLength(held, code);
   const asker = askerOf(call, canonical(held.internal.email!.address));
   const limit = wrongCodes(call.settings.limits, asker);
-  const { email, replaced } = await spending(call, limit, () => call.change(async (tx) => {
-    const held = await tx.get(Interaction, name);
-    refuseChallenge(held!, call.now, true);
-    refuseLength(held!, code);
-    const address = canonical(held!.internal.email!.address);
-    const rests = await restingUntil(tx, address, asker, call);
-    if (rests > 0) throw tooManyRequests(Math.ceil((rests - call.now) / 1000), 'codes rest for this address; use the link in the mail');
-    await countTry(tx, address, asker, call);
-    const next = await tx.update(Interaction, name, ({ internal, status }) => {
-      internal.email!.triesLeft -= 1;
-      if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
-    });
-    return { email: next.internal.email!, replaced: next.internal.replaced };
-  }));
-  const matches = (id: string, mac: string): boolean => call.keys.macMatches('emailcode', codeData(name, id, code), Buffer.from(mac, 'base64url'));
+  const { email, replaced } = await spending(call, limit, () =>
+    call.change(async (tx) => {
+      const held = await tx.get(Interaction, name);
+      refuseChallenge(held!, call.now, true);
+      refuseLength(held!, code);
+      const address = canonical(held!.internal.email!.address);
+      const rests = await restingUntil(tx, address, asker, call);
+      if (rests > 0)
+        throw tooManyRequests(
+          Math.ceil((rests - call.now) / 1000),
+          'codes rest for this address; use the link in the mail',
+        );
+      await countTry(tx, address, asker, call);
+      const next = await tx.update(Interaction, name, ({ internal, status }) => {
+        internal.email!.triesLeft -= 1;
+        if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
+      });
+      return { email: next.internal.email!, replaced: next.internal.replaced };
+    }),
+  );
+  const matches = (id: string, mac: string): boolean =>
+    call.keys.macMatches('emailcode', codeData(name, id, code), Buffer.from(mac, 'base64url'));
   if (matches(email.id, email.code) && !email.linkOnly) {
     call.giveBack(limit);
     return email.id;
   }
   if (replaced.some((former) => matches(former.id, former.code))) throw over('replaced', name);
   const { triesLeft } = email;
-  throw invalid({ ...Interaction, kind: 'Login' }, name, [{ reason: 'FieldValueInvalid', field: 'spec.code', message: `Invalid value: wrong code, ${triesLeft} tries left` }], { triesLeft });
+  throw invalid(
+    { ...Interaction, kind: 'Login' },
+    name,
+    [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'spec.code',
+        message: `Invalid value: wrong code, ${triesLeft} tries left`,
+      },
+    ],
+    { triesLeft },
+  );
 }
 
-/** One commit, and only while the challenge that was judged is the one in force: the proof is used, the Account made if new, the phase Authenticated; whoever comes second finds it used. A refusal of the person uses it up all the same. */
-async function enter(call: Call, name: string, { method, challenge, decision }: { method: Method; challenge: string; decision: Decision }): Promise<InteractionObject> {
+/**
+ * One commit, and only while the challenge that was judged is the one in force: the proof is used,
+ * the Account made if new, the phase Authenticated; whoever comes second finds it used. A refusal
+ * of the person uses it up all the same.
+ */
+async function enter(
+  call: Call,
+  name: string,
+  { method, challenge, decision }: { method: Method; challenge: string; decision: Decision },
+): Promise<InteractionObject> {
   const outcome = await call.change(async (tx) => {
     const held = await tx.get(Interaction, name);
     refuseChallenge(held!, call.now, method === 'EmailLink');
@@ -130,7 +245,13 @@ async function enter(call: Call, name: string, { method, challenge, decision }: 
     await decision.join?.(tx);
     const isSignUp = (await tx.byUnique(Account, 'email', canonical(email!.address))) === undefined;
     const account = await accountOf(tx, call, held!, method);
-    if (method === 'EmailCode') await uncountTry(tx, canonical(email!.address), askerOf(call, canonical(email!.address)), call);
+    if (method === 'EmailCode')
+      await uncountTry(
+        tx,
+        canonical(email!.address),
+        askerOf(call, canonical(email!.address)),
+        call,
+      );
     if (account instanceof StatusError) {
       const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
       await tx.update(Interaction, name, (next) => {
@@ -139,24 +260,44 @@ async function enter(call: Call, name: string, { method, challenge, decision }: 
       });
       return account;
     }
-    return tx.update(Interaction, name, (next) => authenticate(next, account, { method, isSignUp }, call));
+    return tx.update(Interaction, name, (next) =>
+      authenticate(next, account, { method, isSignUp }, call),
+    );
   });
   if (outcome instanceof StatusError) throw outcome;
   call.ports.rememberBrowser(outcome.internal.email!.address);
   return outcome;
 }
 
-/** The Account of the proven address, made when there is none, or why this person is refused; what policy thinks of them is said only here. */
-async function accountOf(tx: Transaction, call: Call, interaction: InteractionObject, method: Method): Promise<AccountObject | StatusError> {
+/**
+ * The Account of the proven address, made when there is none, or why this person is refused; what
+ * policy thinks of them is said only here.
+ */
+async function accountOf(
+  tx: Transaction,
+  call: Call,
+  interaction: InteractionObject,
+  method: Method,
+): Promise<AccountObject | StatusError> {
   const { address } = interaction.internal.email!;
   const known = await tx.byUnique(Account, 'email', canonical(address));
   const name = known?.metadata.name ?? randomName(20);
   const refused = await refusalOf(tx, call, interaction, { known, name, address, method });
   if (refused) return refused;
-  if (known) return tx.update(Account, name, ({ status }) => { status.lastSignInTimestamp = toTimestamp(call.now); status.email.verifiedTimestamp = toTimestamp(call.now) });
+  if (known)
+    return tx.update(Account, name, ({ status }) => {
+      status.lastSignInTimestamp = toTimestamp(call.now);
+      status.email.verifiedTimestamp = toTimestamp(call.now);
+    });
   return tx.create(Account, {
-    metadata: { name }, spec: {},
-    status: { email: { address, verifiedTimestamp: toTimestamp(call.now) }, setup: { complete: false, missing: [] }, passkeys: 0, lastSignInTimestamp: toTimestamp(call.now) },
+    metadata: { name },
+    spec: {},
+    status: {
+      email: { address, verifiedTimestamp: toTimestamp(call.now) },
+      setup: { complete: false, missing: [] },
+      passkeys: 0,
+      lastSignInTimestamp: toTimestamp(call.now),
+    },
     internal: { userHandle: randomBytes(64).toString('base64url') },
   });
 }

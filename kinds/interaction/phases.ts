@@ -8,7 +8,10 @@ type PhaseName = InteractionObject['status']['phase'];
 
 const retry = 1_000;
 
-/** How many Interactions the store has in each phase, followed through the hub; those that are over count until they are collected. */
+/**
+ * How many Interactions the store has in each phase, followed through the hub; those that are over
+ * count until they are collected.
+ */
 export class Phases {
   readonly #store: Store;
   #counts = new Map<PhaseName, number>();
@@ -16,17 +19,27 @@ export class Phases {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(store: Store) { this.#store = store }
+  constructor(store: Store) {
+    this.#store = store;
+  }
 
-  /** Counts what there is, a page at a time, and follows it from there; what cannot be read now is tried again. */
+  /**
+   * Counts what there is, a page at a time, and follows it from there; what cannot be read now is
+   * tried again.
+   */
   async start(): Promise<void> {
     try {
       const counts = new Map<PhaseName, number>();
-      const revision = await this.#store.eachPage(Interaction, (page) => { for (const entry of page) move(counts, storedOf(Interaction, entry), 1) });
+      const revision = await this.#store.eachPage(Interaction, (page) => {
+        for (const entry of page) move(counts, storedOf(Interaction, entry), 1);
+      });
       if (this.#stopped) return;
       this.#counts = counts;
       this.#subscription = this.#store.hub.subscribe(Interaction.resource, revision, {
-        event: ({ before, after }) => { move(this.#counts, before, -1); move(this.#counts, after, 1) },
+        event: ({ before, after }) => {
+          move(this.#counts, before, -1);
+          move(this.#counts, after, 1);
+        },
         end: () => this.#again(),
       });
     } catch {
@@ -41,7 +54,9 @@ export class Phases {
     this.#subscription?.leave();
   }
 
-  entries(): [PhaseName, number][] { return Phase.options.map((phase) => [phase, this.#counts.get(phase) ?? 0]) }
+  entries(): [PhaseName, number][] {
+    return Phase.options.map((phase) => [phase, this.#counts.get(phase) ?? 0]);
+  }
 
   #again(): void {
     if (this.#stopped) return;
@@ -57,5 +72,9 @@ function move(counts: Map<PhaseName, number>, stored: Stored | undefined, by: 1 
 
 /** Undefined where an object cannot be read: whoever asks for it is told so. */
 function phaseOf(stored: Stored): PhaseName | undefined {
-  try { return (stored.object as InteractionObject).status.phase } catch { return undefined }
+  try {
+    return (stored.object as InteractionObject).status.phase;
+  } catch {
+    return undefined;
+  }
 }

@@ -8,20 +8,33 @@ const outcomes = ['SignedIn', 'Wrong', 'Over', 'Refused', 'Limited', 'Failed'] a
 type Outcome = (typeof outcomes)[number];
 const methods = ['EmailCode', 'EmailLink', 'Passkey'] as const satisfies readonly Method[];
 
-const byReason: Partial<Record<Reason, Outcome>> = { Invalid: 'Wrong', Expired: 'Over', Conflict: 'Over', Forbidden: 'Refused', TooManyRequests: 'Limited' };
+const byReason: Partial<Record<Reason, Outcome>> = {
+  Invalid: 'Wrong',
+  Expired: 'Over',
+  Conflict: 'Over',
+  Forbidden: 'Refused',
+  TooManyRequests: 'Limited',
+};
 
 /** What became of a try that failed with this. */
-export const outcomeOf = (error: unknown): Outcome => (error instanceof StatusError ? byReason[error.reason] ?? 'Failed' : 'Failed');
+export const outcomeOf = (error: unknown): Outcome =>
+  error instanceof StatusError ? (byReason[error.reason] ?? 'Failed') : 'Failed';
 
 /** Seconds from the beginning of a sign-in to the proof, which are a person's. */
 const bounds: readonly number[] = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Tries to sign in, counted where they are made. */
 export class SignIns {
-  readonly tries = new Tally(methods.flatMap((method) => outcomes.map((outcome) => `${method} ${outcome}` as const)));
+  readonly tries = new Tally(
+    methods.flatMap((method) => outcomes.map((outcome) => `${method} ${outcome}` as const)),
+  );
   readonly seconds = new Histogram(bounds);
   /** Proofs that were good for one use and came once more, or too late. */
-  readonly refused = new Tally<'EmailCode' | 'EmailLink' | 'PasskeyChallenge'>(['EmailCode', 'EmailLink', 'PasskeyChallenge']);
+  readonly refused = new Tally<'EmailCode' | 'EmailLink' | 'PasskeyChallenge'>([
+    'EmailCode',
+    'EmailLink',
+    'PasskeyChallenge',
+  ]);
 
   /** The challenge to hold an answer to; counts where there was none in force any more. */
   challengeOf({ challenge, inForce }: Taken): string {

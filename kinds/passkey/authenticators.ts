@@ -1,4 +1,7 @@
-/** Names that makers of authenticators publish for their AAGUIDs: facts for people, never a ground for trust, since nobody attests them. */
+/**
+ * Names that makers of authenticators publish for their AAGUIDs: facts for people, never a ground
+ * for trust, since nobody attests them.
+ */
 const names: ReadonlyMap<string, string> = new Map([
   ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd', 'Apple Passwords'],
   ['dd4ec289-e01d-41c9-bb89-70fa845d4bf2', 'Apple Passwords'],

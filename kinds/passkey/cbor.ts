@@ -6,7 +6,11 @@ export type CBORMap = ReadonlyMap<number | string, CBOR>;
 
 const deepest = 4;
 
-/** Reads the first item of `bytes` and tells where it ends: CTAP2's form (CTAP 2.1, 8; RFC 8949 4.2.1), at most four levels deep, so that hostile bytes never reach the library's own recursion; else a Fault. */
+/**
+ * Reads the first item of `bytes` and tells where it ends: CTAP2's form (CTAP 2.1, 8; RFC 8949
+ * 4.2.1), at most four levels deep, so that hostile bytes never reach the library's own recursion;
+ * else a Fault.
+ */
 export function readCBOR(bytes: Uint8Array, from = 0): { value: CBOR; end: number } {
   const reader = new Reader(bytes, from);
   const value = reader.item(1);
@@ -20,7 +24,11 @@ export function readCBORMap(bytes: Uint8Array, from = 0): { value: CBORMap; end:
   return { value, end };
 }
 
-const simple = new Map<number, boolean | null>([[20, false], [21, true], [22, null]]);
+const simple = new Map<number, boolean | null>([
+  [20, false],
+  [21, true],
+  [22, null],
+]);
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 class Reader {
@@ -39,13 +47,20 @@ class Reader {
     if (type === 7) return this.#simple(info);
     const argument = this.#argument(info);
     switch (type) {
-      case 0: return argument;
-      case 1: return -1 - argument;
-      case 2: return this.#take(argument);
-      case 3: return this.#text(argument);
-      case 4: return this.#array(argument, depth);
-      case 5: return this.#map(argument, depth);
-      default: return must(false, 'CBOR: a tag') as never;
+      case 0:
+        return argument;
+      case 1:
+        return -1 - argument;
+      case 2:
+        return this.#take(argument);
+      case 3:
+        return this.#text(argument);
+      case 4:
+        return this.#array(argument, depth);
+      case 5:
+        return this.#map(argument, depth);
+      default:
+        return must(false, 'CBOR: a tag') as never;
     }
   }
 
@@ -75,7 +90,10 @@ class Reader {
     const map = new Map<number | string, CBOR>();
     for (let i = 0; i < length; i += 1) {
       const key = this.item(depth + 1);
-      must((typeof key === 'number' || typeof key === 'string') && !map.has(key), 'CBOR: a key of another kind or there twice');
+      must(
+        (typeof key === 'number' || typeof key === 'string') && !map.has(key),
+        'CBOR: a key of another kind or there twice',
+      );
       map.set(key, this.item(depth + 1));
     }
     return map;
@@ -83,15 +101,23 @@ class Reader {
 
   #text(length: number): string {
     const bytes = this.#take(length);
-    try { return utf8.decode(bytes) } catch { return must(false, 'CBOR: not UTF-8') as never }
+    try {
+      return utf8.decode(bytes);
+    } catch {
+      return must(false, 'CBOR: not UTF-8') as never;
+    }
   }
 
-  #fits(length: number): void { must(this.at + length <= this.#bytes.length, 'CBOR: cut off') }
+  #fits(length: number): void {
+    must(this.at + length <= this.#bytes.length, 'CBOR: cut off');
+  }
 
   #take(length: number): Uint8Array {
     this.#fits(length);
     return this.#bytes.subarray(this.at, (this.at += length));
   }
 
-  #byte(): number { return this.#take(1)[0]! }
+  #byte(): number {
+    return this.#take(1)[0]!;
+  }
 }

@@ -15,26 +15,47 @@ const Challenge = z.object({
   expires: z.number().int(),
 });
 
-/** The challenges in force, one a purpose, inside the Interaction or Session that asked for them. */
-export const Challenges = z.object({ Authenticate: Challenge.optional(), Register: Challenge.optional() });
+/**
+ * The challenges in force, one a purpose, inside the Interaction or Session that asked for them.
+ */
+export const Challenges = z.object({
+  Authenticate: Challenge.optional(),
+  Register: Challenge.optional(),
+});
 
 /** Whoever keeps challenges. */
-interface Holder { passkeyChallenges?: z.infer<typeof Challenges> | undefined }
+interface Holder {
+  passkeyChallenges?: z.infer<typeof Challenges> | undefined;
+}
 
 /** A challenge that nobody was given before. */
 export const newChallenge = (): string => randomBytes(32).toString('base64url');
 
 /** Puts a challenge in force; the one before for the same purpose is over. */
-export function putChallenge(holder: Holder, purpose: Purpose, challenge: string, now: number): void {
-  holder.passkeyChallenges = { ...holder.passkeyChallenges, [purpose]: { challenge, expires: now + challengeLife } };
+export function putChallenge(
+  holder: Holder,
+  purpose: Purpose,
+  challenge: string,
+  now: number,
+): void {
+  holder.passkeyChallenges = {
+    ...holder.passkeyChallenges,
+    [purpose]: { challenge, expires: now + challengeLife },
+  };
 }
 
 /** The challenge to hold an answer to, and whether there was one that counts. */
-export interface Taken { readonly challenge: string; readonly inForce: boolean }
+export interface Taken {
+  readonly challenge: string;
+  readonly inForce: boolean;
+}
 
 const nothingTaken = (): Taken => ({ challenge: newChallenge(), inForce: false });
 
-/** Takes the challenge in force away, whatever comes of the answer to it; where there is none that counts, one that no answer can be to. */
+/**
+ * Takes the challenge in force away, whatever comes of the answer to it; where there is none that
+ * counts, one that no answer can be to.
+ */
 export function takeChallenge(holder: Holder, purpose: Purpose, now: number): Taken {
   const { [purpose]: held, ...others } = holder.passkeyChallenges ?? {};
   if (!held) return nothingTaken();
@@ -44,4 +65,6 @@ export function takeChallenge(holder: Holder, purpose: Purpose, now: number): Ta
 }
 
 /** Ends every challenge of a holder. */
-export function endChallenges(holder: Holder): void { delete holder.passkeyChallenges }
+export function endChallenges(holder: Holder): void {
+  delete holder.passkeyChallenges;
+}

@@ -12,15 +12,26 @@ export interface Expected {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Holds client data to what was asked (WebAuthn 3, 7.1 steps 5 to 11, 7.2 steps 10 to 15): type, the exact challenge, exactly our origin, not inside another's page, no member twice; else a Fault. */
-export function judgeClientData(encoded: string, type: 'webauthn.create' | 'webauthn.get', { challenge, origin }: Expected): void {
+/**
+ * Holds client data to what was asked (WebAuthn 3, 7.1 steps 5 to 11, 7.2 steps 10 to 15): type,
+ * the exact challenge, exactly our origin, not inside another's page, no member twice; else a
+ * Fault.
+ */
+export function judgeClientData(
+  encoded: string,
+  type: 'webauthn.create' | 'webauthn.get',
+  { challenge, origin }: Expected,
+): void {
   const bytes = fromBase64url(encoded, 4096);
   must(bytes !== undefined, 'client data: not base64url');
   const data = parse(bytes);
   must(data.type === type, 'client data: of another ceremony');
   must(data.challenge === challenge, 'client data: another challenge');
   must(data.origin === origin, 'client data: another origin');
-  must(data.crossOrigin === undefined || data.crossOrigin === false, 'client data: inside another page');
+  must(
+    data.crossOrigin === undefined || data.crossOrigin === false,
+    'client data: inside another page',
+  );
   must(data.topOrigin === undefined, 'client data: inside another page');
 }
 
@@ -33,14 +44,19 @@ function parse(bytes: Uint8Array): Record<string, unknown> {
   } catch {
     throw new Fault('client data: not JSON');
   }
-  must(typeof data === 'object' && data !== null && !Array.isArray(data), 'client data: not an object');
+  must(
+    typeof data === 'object' && data !== null && !Array.isArray(data),
+    'client data: not an object',
+  );
   must(isUnambiguous(text), 'client data: a member twice');
   return data as Record<string, unknown>;
 }
 
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^"{}[\],:]+/gy;
 
-/** Whether no object of a JSON text, which is known to be one, has a member twice after unescaping. */
+/**
+ * Whether no object of a JSON text, which is known to be one, has a member twice after unescaping.
+ */
 function isUnambiguous(text: string): boolean {
   const open: (Set<string> | undefined)[] = [];
   let last = '';
@@ -53,7 +69,7 @@ function isUnambiguous(text: string): boolean {
       if (open.at(-1)!.has(name)) return false;
       open.at(-1)!.add(name);
     }
-    if (one.startsWith('"')) last = one;   // space may stand between a name and its colon
+    if (one.startsWith('"')) last = one; // space may stand between a name and its colon
   }
   return true;
 }

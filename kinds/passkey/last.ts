@@ -8,13 +8,34 @@ import type { Method } from '../session.js';
 const accountPage = 'vestibule-account';
 const emailed: readonly Method[] = ['EmailCode', 'EmailLink'];
 
-/** Whether policy would still let this person in without a passkey: begin by an emailed proof, and sign in to the account page by it (E7). */
-export async function entersWithoutPasskey(call: Call, { metadata, status }: ObjectOf<typeof Account>): Promise<boolean> {
+/**
+ * Whether policy would still let this person in without a passkey: begin by an emailed proof, and
+ * sign in to the account page by it (E7).
+ */
+export async function entersWithoutPasskey(
+  call: Call,
+  { metadata, status }: ObjectOf<typeof Account>,
+): Promise<boolean> {
   const browser = { type: 'Browser', interaction: 'a'.repeat(32) };
   for (const method of emailed) {
-    const begins = await call.decide('interactions/login', { caller: browser, kind: Interaction, name: browser.interaction, client: accountPage, method, record: 'never' });
-    const facts = await personFacts(call, { account: metadata.name, address: status.email.address, passkeys: 0 }, signedInNow(method, call.now));
-    if (begins.allowed && (await call.decide('signIn', { ...facts, client: accountPage, record: 'never' })).allowed) return true;
+    const begins = await call.decide('interactions/login', {
+      caller: browser,
+      kind: Interaction,
+      name: browser.interaction,
+      client: accountPage,
+      method,
+      record: 'never',
+    });
+    const facts = await personFacts(
+      call,
+      { account: metadata.name, address: status.email.address, passkeys: 0 },
+      signedInNow(method, call.now),
+    );
+    if (
+      begins.allowed &&
+      (await call.decide('signIn', { ...facts, client: accountPage, record: 'never' })).allowed
+    )
+      return true;
   }
   return false;
 }

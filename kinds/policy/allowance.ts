@@ -1,19 +1,31 @@
-/** Decisions about one owner that are objects of their own in an hour, and owners counted at a time. */
+/**
+ * Decisions about one owner that are objects of their own in an hour, and owners counted at a time.
+ */
 const most = { refusals: 60, changes: 120, owners: 50_000 };
 const hour = 3_600_000;
 
-/** How many more decisions may be objects of their own: of each owner so many refusals and so many changes an hour on this replica; the rest is counted in series. */
+/**
+ * How many more decisions may be objects of their own: of each owner so many refusals and so many
+ * changes an hour on this replica; the rest is counted in series.
+ */
 export class Allowance {
   readonly #spent = new Map<string, number>();
   #since = 0;
 
-  /** Takes one for `owner` at `now`, in milliseconds of a clock that never goes back; whether there was one left. */
+  /**
+   * Takes one for `owner` at `now`, in milliseconds of a clock that never goes back; whether there
+   * was one left.
+   */
   take(what: 'refusals' | 'changes', owner: string, now = performance.now()): boolean {
-    if (now - this.#since >= hour) { this.#spent.clear(); this.#since = now }
+    if (now - this.#since >= hour) {
+      this.#spent.clear();
+      this.#since = now;
+    }
     const key = `${what} ${owner}`;
     const spent = this.#spent.get(key) ?? 0;
     if (spent >= most[what]) return false;
-    if (spent === 0 && this.#spent.size >= most.owners) this.#spent.delete(this.#spent.keys().next().value!);
+    if (spent === 0 && this.#spent.size >= most.owners)
+      this.#spent.delete(this.#spent.keys().next().value!);
     this.#spent.set(key, spent + 1);
     return true;
   }

@@ -10,19 +10,37 @@ const visitor = 'anyone';
 /** The account of a person whose first sign-in is being judged: it has no name yet. */
 const unnamed = 'new';
 
-/** Actions put to policy where their facts are known, on a resource that is no object; who asks of an endpoint makes no difference. */
+/**
+ * Actions put to policy where their facts are known, on a resource that is no object; who asks of
+ * an endpoint makes no difference.
+ */
 const resourceOf: Readonly<Record<string, readonly [type: string, fact: string]>> = {
-  signUp: ['Client', 'client'], signIn: ['Client', 'client'], share: ['Scope', 'scope'],
-  discovery: ['Path', 'path'], health: ['Path', 'path'], page: ['Path', 'path'], asset: ['Path', 'path'], provider: ['Path', 'path'],
+  signUp: ['Client', 'client'],
+  signIn: ['Client', 'client'],
+  share: ['Scope', 'scope'],
+  discovery: ['Path', 'path'],
+  health: ['Path', 'path'],
+  page: ['Path', 'path'],
+  asset: ['Path', 'path'],
+  provider: ['Path', 'path'],
 };
 
 const none: readonly string[] = [];
-const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
+const textOr = (value: unknown, otherwise: string): string =>
+  typeof value === 'string' ? value : otherwise;
 
 /** What an Interaction holds of the sign-in that it has come to. */
-interface Login { readonly method: string; readonly acr: string; readonly seconds: number; readonly passkeys?: number }
+interface Login {
+  readonly method: string;
+  readonly acr: string;
+  readonly seconds: number;
+  readonly passkeys?: number;
+}
 
-/** A question as Cedar sees it: one principal, action and resource, each a type and an id, and facts that are read when a rule mentions them. */
+/**
+ * A question as Cedar sees it: one principal, action and resource, each a type and an id, and facts
+ * that are read when a rule mentions them.
+ */
 export class Asked {
   readonly question: Question;
   readonly principalType: string;
@@ -40,55 +58,105 @@ export class Asked {
     const other = kind ? undefined : resourceOf[action];
     this.resourceType = kind ? kind.kind : (other?.[0] ?? 'Path');
     this.resource = kind ? nameOf(question) : textOr(facts?.[other?.[1] ?? 'path'], everything);
-    if (this.resourceType === 'Path') { this.principalType = 'Visitor'; this.principal = visitor; return }
+    if (this.resourceType === 'Path') {
+      this.principalType = 'Visitor';
+      this.principal = visitor;
+      return;
+    }
     if (action === 'signUp' || action === 'signIn' || action === 'share') {
       this.principalType = 'Account';
       this.principal = caller.type === 'Account' ? caller.account : textOr(facts?.account, unnamed);
       return;
     }
     this.principalType = caller.type;
-    this.principal = caller.type === 'Account' ? caller.account : caller.type === 'Browser' ? caller.interaction
-      : caller.type === 'Machine' ? caller.user : caller.type === 'Client' ? caller.client : visitor;
+    this.principal =
+      caller.type === 'Account'
+        ? caller.account
+        : caller.type === 'Browser'
+          ? caller.interaction
+          : caller.type === 'Machine'
+            ? caller.user
+            : caller.type === 'Client'
+              ? caller.client
+              : visitor;
   }
 
-  get time(): number { return this.#time ?? Date.now() }
-  get action(): string { return this.question.action }
+  get time(): number {
+    return this.#time ?? Date.now();
+  }
+  get action(): string {
+    return this.question.action;
+  }
 
-  /** The groups of the principal: those that list an account's address, or those of a cluster's user. */
+  /**
+   * The groups of the principal: those that list an account's address, or those of a cluster's
+   * user.
+   */
   get groups(): readonly string[] {
     const { caller, facts } = this.question;
     if (this.principalType === 'Machine') return caller.type === 'Machine' ? caller.groups : none;
     if (this.principalType !== 'Account') return none;
-    const { groups, operator } = (caller.type === 'Account' ? caller : (facts ?? {})) as { groups?: readonly string[]; operator?: boolean };
+    const { groups, operator } = (caller.type === 'Account' ? caller : (facts ?? {})) as {
+      groups?: readonly string[];
+      operator?: boolean;
+    };
     return groups ?? (operator ? ['operators'] : none);
   }
 
   /** The facts that came with the question. */
-  get given(): Question['facts'] { return this.question.facts }
+  get given(): Question['facts'] {
+    return this.question.facts;
+  }
 
-  /** A fact that came with the question, else what is known of the caller's own sign-in, which of a browser is the one that its Interaction has come to. */
+  /**
+   * A fact that came with the question, else what is known of the caller's own sign-in, which of a
+   * browser is the one that its Interaction has come to.
+   */
   fact(name: string): unknown {
     const { caller, facts } = this.question;
-    return facts?.[name] ?? (caller.type === 'Account' ? (caller as unknown as Record<string, unknown>)[name] : caller.type === 'Browser' ? this.#signIn()?.[name] : undefined);
+    return (
+      facts?.[name] ??
+      (caller.type === 'Account'
+        ? (caller as unknown as Record<string, unknown>)[name]
+        : caller.type === 'Browser'
+          ? this.#signIn()?.[name]
+          : undefined)
+    );
   }
 
   #signIn(): Readonly<Record<string, unknown>> | undefined {
     const { kind, object } = this.question;
-    const login = kind?.bound ? (object?.internal as { login?: Login } | undefined)?.login : undefined;
-    return login && { methods: [login.method], assurance: login.acr, authenticated: login.seconds, passkeys: login.passkeys };
+    const login = kind?.bound
+      ? (object?.internal as { login?: Login } | undefined)?.login
+      : undefined;
+    return (
+      login && {
+        methods: [login.method],
+        assurance: login.acr,
+        authenticated: login.seconds,
+        passkeys: login.passkeys,
+      }
+    );
   }
 
-  get object(): KindObject | undefined { return this.question.object }
+  get object(): KindObject | undefined {
+    return this.question.object;
+  }
 }
 
-/** An object's name; of an owner's range what its objects are named by; of a whole collection `*`. */
+/**
+ * An object's name; of an owner's range what its objects are named by; of a whole collection `*`.
+ */
 function nameOf({ name, owner, kind }: Question): string {
   if (name !== undefined) return name;
   if (owner === undefined) return everything;
   return kind!.owner === 'metadata.name' ? owner : `${owner}-${everything}`;
 }
 
-/** Who owns what is named so: everything an account owns is named `<account>-<suffix>`, and the account itself owns itself. */
+/**
+ * Who owns what is named so: everything an account owns is named `<account>-<suffix>`, and the
+ * account itself owns itself.
+ */
 export const ownerOf = (id: string, owner: string): string => {
   if (owner === 'metadata.name') return id;
   const end = id.indexOf('-');

@@ -2,6 +2,9 @@ import type { Cause } from '../../registry/status.js';
 import type { Fault } from './scan.js';
 
 /** Faults as the causes of a 422 at `spec.cedar`. */
-export const causesOf = (faults: readonly Fault[]): Cause[] => faults.map(({ message, line, column }) => ({
-  reason: 'FieldValueInvalid', field: 'spec.cedar', message: `Invalid value: ${line === undefined ? '' : `line ${line}, column ${column}: `}${message}`,
-}));
+export const causesOf = (faults: readonly Fault[]): Cause[] =>
+  faults.map(({ message, line, column }) => ({
+    reason: 'FieldValueInvalid',
+    field: 'spec.cedar',
+    message: `Invalid value: ${line === undefined ? '' : `line ${line}, column ${column}: `}${message}`,
+  }));

@@ -1,18 +1,24 @@
 import type { Vocabulary } from './vocabulary.js';
 
 /** Rules about one kind, or about everything; left out where that kind is not there. */
-interface Section { readonly about?: string; readonly rules: string }
+interface Section {
+  readonly about?: string;
+  readonly rules: string;
+}
 
 const operator = 'principal in Group::"operators" || principal in ClusterGroup::"system:masters"';
 
 const beginning = `// The policy of this service, as it comes. Every request is put to it, and what no rule permits is refused.
 //
-// Operators are the members of Group "operators" and, where requests come through a cluster, its system:masters.
-// resource.owner is the Account that something belongs to, resource.browser the browser that began a sign-in.
+// Operators are the members of Group "operators" and, where requests come through a cluster, its
+// system:masters.
+// resource.owner is the Account that something belongs to, resource.browser the browser that began
+// a sign-in.
 `;
 
 const sections: readonly Section[] = [
-  { rules: `
+  {
+    rules: `
 // ---- Open to anyone, signed in or not ----
 
 @id("open")
@@ -31,8 +37,10 @@ permit (principal, action == Action::"signUp", resource);
 //   @id("bank-by-passkey") @message("Sign in with a passkey.")
 //   forbid (principal, action == Action::"signIn", resource == Client::"bank")
 //   unless { context.assurance == "phr" };
-// That is a passkey that counts in full: context.methods.contains("Passkey") is also true of one that was added after
-// a sign-in by mail less than the wait of a recovery ago. To demand a passkey of those who have one, write
+// That is a passkey that counts in full: context.methods.contains("Passkey") is also true of one
+// that was added after
+// a sign-in by mail less than the wait of a recovery ago. To demand a passkey of those who have
+// one, write
 // context.passkeys == 0 || context.assurance == "phr".
 @id("anyone-may-sign-in")
 @message("Everyone with an account may sign in.")
@@ -41,13 +49,19 @@ permit (principal, action == Action::"signIn", resource);
 @id("any-scope-may-be-shared")
 @message("You decide what is shared with an app.")
 permit (principal, action == Action::"share", resource);
-` },
-  { about: 'Policy', rules: `
+`,
+  },
+  {
+    about: 'Policy',
+    rules: `
 @id("anyone-reads-policies")
 @message("Anyone may read the policy.")
 permit (principal, action in [Action::"get", Action::"list", Action::"watch"], resource is Policy);
-` },
-  { about: 'MockMessage', rules: `
+`,
+  },
+  {
+    about: 'MockMessage',
+    rules: `
 // Exists only while mail is mocked.
 @id("anyone-empties-the-mock-mailbox")
 @message("Mail is kept here for tests.")
@@ -56,8 +70,11 @@ permit (
   action in [Action::"get", Action::"list", Action::"watch", Action::"deletecollection"],
   resource is MockMessage
 );
-` },
-  { about: 'Interaction', rules: `
+`,
+  },
+  {
+    about: 'Interaction',
+    rules: `
 // ---- A sign-in in progress belongs to the browser that began it ----
 
 @id("own-interaction")
@@ -68,11 +85,16 @@ permit (
   resource is Interaction
 )
 when { resource.browser == principal };
-` },
-  { rules: `
+`,
+  },
+  {
+    rules: `
 // ---- What people may do with what is theirs ----
-` },
-  { about: 'Session', rules: `
+`,
+  },
+  {
+    about: 'Session',
+    rules: `
 @id("own-sessions")
 @message("You may see and end your own sessions.")
 permit (
@@ -81,8 +103,11 @@ permit (
   resource is Session
 )
 when { resource.owner == principal };
-` },
-  { about: 'Account', rules: `
+`,
+  },
+  {
+    about: 'Account',
+    rules: `
 @id("own-account")
 @message("You may see and change your own account.")
 permit (
@@ -94,8 +119,11 @@ permit (
   resource is Account
 )
 when { resource.owner == principal };
-` },
-  { about: 'Passkey', rules: `
+`,
+  },
+  {
+    about: 'Passkey',
+    rules: `
 @id("own-passkeys")
 @message("You may see and change your own passkeys.")
 permit (
@@ -109,9 +137,13 @@ when { resource.owner == principal };
 @id("new-passkeys")
 @message("You may add passkeys.")
 permit (principal is Account, action == Action::"create", resource is Passkey);
-` },
-  { about: 'Recovery', rules: `
-// Whoever is signed in to an account may stop its recovery, and so may whoever has one of the mails about it: what is
+`,
+  },
+  {
+    about: 'Recovery',
+    rules: `
+// Whoever is signed in to an account may stop its recovery, and so may whoever has one of the mails
+// about it: what is
 // sent along is judged where it is carried out.
 @id("own-recoveries")
 @message("You may see and stop a recovery of your account.")
@@ -125,8 +157,11 @@ when { resource.owner == principal };
 @id("recoveries-stopped-by-mail")
 @message("The mail about a recovery may stop it.")
 permit (principal, action == Action::"recoveries/cancel", resource is Recovery);
-` },
-  { about: 'Grant', rules: `
+`,
+  },
+  {
+    about: 'Grant',
+    rules: `
 @id("own-grants")
 @message("You may see and take back what you agreed to.")
 permit (
@@ -137,40 +172,72 @@ permit (
   resource is Grant
 )
 when { resource.owner == principal };
-` },
-  { about: 'PolicyDecision', rules: `
+`,
+  },
+  {
+    about: 'PolicyDecision',
+    rules: `
 @id("decisions-about-oneself")
 @message("You may read what was decided about you.")
 permit (principal is Account, action in [Action::"get", Action::"list", Action::"watch"], resource is PolicyDecision)
 when { resource.owner == principal };
-` },
-  { about: 'ClaimsReview', rules: `
+`,
+  },
+  {
+    about: 'ClaimsReview',
+    rules: `
 @id("reviews-about-oneself")
 @message("You may read what was fetched about you.")
 permit (principal is Account, action in [Action::"get", Action::"list", Action::"watch"], resource is ClaimsReview)
 when { resource.owner == principal };
-` },
-  { about: 'ClaimsProvider', rules: `
+`,
+  },
+  {
+    about: 'ClaimsProvider',
+    rules: `
 @id("people-see-claims-providers")
 @message("People may see which services supply data.")
 permit (principal is Account, action in [Action::"get", Action::"list", Action::"watch"], resource is ClaimsProvider);
-` },
-  { rules: `
+`,
+  },
+  {
+    rules: `
 // ---- What operators may do ----
 
-// Operators change what is everybody's, and what is another person's, only soon after a sign-in, and by
-// passkey as soon as one operator has one; once one of these counts in full, no lesser one will do. A token of the
-// command is judged by the sign-in behind it. This is of people: callers from a cluster have no sign-in here.
-// Operators who lost their passkeys get back in by a Policy in the folder of --manifests, at a start.
-` },
+// Operators change what is everybody's, and what is another person's, only soon after a sign-in,
+// and by
+// passkey as soon as one operator has one; once one of these counts in full, no lesser one will do.
+// A token of the
+// command is judged by the sign-in behind it. This is of people: callers from a cluster have no
+// sign-in here.
+// Operators who lost their passkeys get back in by a Policy in the folder of --manifests, at a
+// start.
+`,
+  },
   ...[
     ['Interaction', 'interactions', 'in [Action::"list", Action::"watch"]'],
-    ['Session', 'sessions', 'in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"]'],
-    ['Account', 'accounts', `in
+    [
+      'Session',
+      'sessions',
+      'in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"]',
+    ],
+    [
+      'Account',
+      'accounts',
+      `in
     [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
-     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`],
-    ['Passkey', 'passkeys', 'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]'],
-    ['Recovery', 'recoveries', 'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]'],
+     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
+    ],
+    [
+      'Passkey',
+      'passkeys',
+      'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]',
+    ],
+    [
+      'Recovery',
+      'recoveries',
+      'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]',
+    ],
     ['Grant', 'grants', 'in [Action::"read", Action::"write"]'],
     ['PolicyDecision', 'decisions', 'in Action::"read"'],
     ['ClaimsReview', 'reviews', 'in Action::"read"'],
@@ -178,7 +245,9 @@ permit (principal is Account, action in [Action::"get", Action::"list", Action::
     ['Client', 'clients', 'in [Action::"read", Action::"write", Action::"clients/*"]'],
     ['ClaimsProvider', 'claims-providers', 'in [Action::"read", Action::"write"]'],
     ['Group', 'groups', 'in [Action::"read", Action::"write"]'],
-  ].map(([kind, name, actions]) => ({ about: kind!, rules: `
+  ].map(([kind, name, actions]) => ({
+    about: kind!,
+    rules: `
 @id("operators-${name}")
 @message("Operators may do this.")
 permit (
@@ -187,11 +256,15 @@ permit (
   resource is ${kind}
 )
 when { ${operator} };
-` })),
+`,
+  })),
 ];
 
 /** What operators may write, and whose: kinds that no one owns, and kinds that people do. */
-const written = { shared: ['Policy', 'Client', 'ClaimsProvider', 'Group'], owned: ['Session', 'Account', 'Passkey', 'Recovery', 'Grant'] };
+const written = {
+  shared: ['Policy', 'Client', 'ClaimsProvider', 'Group'],
+  owned: ['Session', 'Account', 'Passkey', 'Recovery', 'Grant'],
+};
 
 const freshOperators = (kinds: (names: readonly string[]) => readonly string[]): string => `
 @id("operators-sign-in-again")
@@ -227,11 +300,15 @@ unless
 };
 `;
 
-/** A cluster's garbage collector looks at what may be deleted and deletes what an owner left behind; half of this would make it delete too much or block. */
+/**
+ * A cluster's garbage collector looks at what may be deleted and deletes what an owner left behind;
+ * half of this would make it delete too much or block.
+ */
 const collector = (deletable: readonly string[], owned: readonly string[]): string => `
 // ---- A cluster's own callers ----
 
-// The garbage collector of the cluster that this API is part of: metadata of all that may be deleted, deletion of
+// The garbage collector of the cluster that this API is part of: metadata of all that may be
+// deleted, deletion of
 // what an owner left behind. Take it away whole or not at all.
 @id("cluster-garbage-collector")
 @message("The garbage collector of the cluster may clean up.")
@@ -253,14 +330,34 @@ when
 };
 `;
 
-const are = (kinds: readonly string[]): string => kinds.map((kind) => `resource is ${kind}`).join(' || ') || 'false';
+const are = (kinds: readonly string[]): string =>
+  kinds.map((kind) => `resource is ${kind}`).join(' || ') || 'false';
 
-/** The policy in force until another is created: the table of `api.md` 4 and, for callers from a cluster, `operations.md` 8. */
+/**
+ * The policy in force until another is created: the table of `api.md` 4 and, for callers from a
+ * cluster, `operations.md` 8.
+ */
 export function defaultPolicy({ types, actions, groups }: Vocabulary): string {
   const known = (name: string): boolean => actions.has(name) || groups.has(name);
   const deletable = actions.get('delete')?.resources ?? [];
-  const owned = deletable.filter((kind) => { const owner = types.get(kind)?.owner; return owner !== undefined && owner !== 'metadata.name' });
-  const offered = (about: string): boolean => types.has(about) && [...actions.values()].some(({ resources, groups: [group] }) => group !== undefined && resources.includes(about));
-  const text = [beginning, ...sections.filter(({ about }) => about === undefined || offered(about)).map(({ rules }) => rules), freshOperators((names) => names.filter(offered)), collector(deletable, owned)].join('');
-  return text.replace(/,\s*Action::"([^",]+)"/g, (whole, name: string) => (known(name) ? whole : ''));
+  const owned = deletable.filter((kind) => {
+    const owner = types.get(kind)?.owner;
+    return owner !== undefined && owner !== 'metadata.name';
+  });
+  const offered = (about: string): boolean =>
+    types.has(about) &&
+    [...actions.values()].some(
+      ({ resources, groups: [group] }) => group !== undefined && resources.includes(about),
+    );
+  const text = [
+    beginning,
+    ...sections
+      .filter(({ about }) => about === undefined || offered(about))
+      .map(({ rules }) => rules),
+    freshOperators((names) => names.filter(offered)),
+    collector(deletable, owned),
+  ].join('');
+  return text.replace(/,\s*Action::"([^",]+)"/g, (whole, name: string) =>
+    known(name) ? whole : '',
+  );
 }

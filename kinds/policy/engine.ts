@@ -9,14 +9,27 @@ import { defaultPolicy } from './default.js';
 import { Judge, noCounts, type Chambers, type Counts, type Judgement } from './judge.js';
 import { lockout, type Operator } from './lockout.js';
 import { Prepared } from './prepared.js';
-import { readRules, ruleForm, summaryOf, type Reading, type Rule, type RuleSummary } from './ruleset.js';
+import {
+  readRules,
+  ruleForm,
+  summaryOf,
+  type Reading,
+  type Rule,
+  type RuleSummary,
+} from './ruleset.js';
 import type { Fault } from './scan.js';
 import type { Trouble } from './troubles.js';
 import { neverHolds, unsupported } from './unsupported.js';
 import { vocabularyOf, type Vocabulary } from './vocabulary.js';
 
 /** A text that may be put in force, in the usual form; or all that is wrong with it. */
-export type Checked = { readonly text: string; readonly rules: readonly RuleSummary[]; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
+export type Checked =
+  | {
+      readonly text: string;
+      readonly rules: readonly RuleSummary[];
+      readonly warnings: readonly Fault[];
+    }
+  | { readonly faults: readonly Fault[] };
 
 /** The engine of the policy: one text in force, others judged. */
 export interface Engine {
@@ -24,7 +37,10 @@ export interface Engine {
   readonly schema: string;
   /** The text in force until another is. */
   readonly defaultText: string;
-  /** Equal where texts are read alike: changes with Cedar, with what rules may name, and with the form rules are held in. */
+  /**
+   * Equal where texts are read alike: changes with Cedar, with what rules may name, and with the
+   * form rules are held in.
+   */
   readonly reader: string;
   /** Of the policies in force, since the start. */
   readonly counts: Readonly<Counts>;
@@ -32,13 +48,26 @@ export interface Engine {
   readonly evaluations: Histogram;
   /** The name of the policy in force. */
   readonly inForce: string | undefined;
-  /** Whether a text may be put in force, in a thread of its own for up to seconds; never puts it in force. */
+  /**
+   * Whether a text may be put in force, in a thread of its own for up to seconds; never puts it in
+   * force.
+   */
   check(text: string): Promise<Checked>;
-  /** The rules of a text that was checked before, in some tens of milliseconds; throws where it cannot be read. */
+  /**
+   * The rules of a text that was checked before, in some tens of milliseconds; throws where it
+   * cannot be read.
+   */
   rulesOf(text: string): Promise<RuleSummary[]>;
-  /** Puts a checked text in force at once and wholly, everything remembered forgotten, by its rules where they are known already; answers them. Throws, and changes nothing, where it cannot be read. The latest call wins. */
+  /**
+   * Puts a checked text in force at once and wholly, everything remembered forgotten, by its rules
+   * where they are known already; answers them. Throws, and changes nothing, where it cannot be
+   * read. The latest call wins.
+   */
   use(name: string, text: string, known?: readonly Rule[]): Promise<readonly Rule[]>;
-  /** Another text beside the one in force, to ask what it would say; at `time` (ms), where it is another than now. */
+  /**
+   * Another text beside the one in force, to ask what it would say; at `time` (ms), where it is
+   * another than now.
+   */
   attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement>;
   /** One decision; never throws and never waits. */
   decide(question: Question): Judgement;
@@ -46,20 +75,43 @@ export interface Engine {
   alive(): boolean;
 }
 
-/** What an engine asks and tells: who the operators are, whenever a text is checked, and what goes wrong under the policy in force. */
-interface Surroundings { readonly operators?: () => Promise<readonly Operator[]>; readonly trouble?: (trouble: Trouble) => void }
+/**
+ * What an engine asks and tells: who the operators are, whenever a text is checked, and what goes
+ * wrong under the policy in force.
+ */
+interface Surroundings {
+  readonly operators?: () => Promise<readonly Operator[]>;
+  readonly trouble?: (trouble: Trouble) => void;
+}
 
 /** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. */
-export async function openEngine(kinds: readonly AnyKind[], actions: readonly Action[], surroundings: Surroundings = {}): Promise<Engine> {
+export async function openEngine(
+  kinds: readonly AnyKind[],
+  actions: readonly Action[],
+  surroundings: Surroundings = {},
+): Promise<Engine> {
   return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), surroundings);
 }
 
-const itself: Judgement = { allowed: true, policy: '', reasons: [{ rule: 'this service itself', message: '' }] };
-const lawless: Judgement = { allowed: false, policy: '', reasons: [{ rule: 'error', message: 'No policy is in force.' }] };
+const itself: Judgement = {
+  allowed: true,
+  policy: '',
+  reasons: [{ rule: 'this service itself', message: '' }],
+};
+const lawless: Judgement = {
+  allowed: false,
+  policy: '',
+  reasons: [{ rule: 'error', message: 'No policy is in force.' }],
+};
 
-const evaluationSeconds: readonly number[] = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
+const evaluationSeconds: readonly number[] = [
+  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+];
 
-/** Cedar holds what is prepared by name for the whole process: engines side by side must not share one. */
+/**
+ * Cedar holds what is prepared by name for the whole process: engines side by side must not share
+ * one.
+ */
 let engines = 0;
 
 class CedarEngine implements Engine {
@@ -78,7 +130,12 @@ class CedarEngine implements Engine {
   #calls = 0;
   #checking: Promise<unknown> = Promise.resolve();
 
-  constructor(cedar: Cedar, kinds: readonly AnyKind[], vocabulary: Vocabulary, { operators = async () => [], trouble }: Surroundings) {
+  constructor(
+    cedar: Cedar,
+    kinds: readonly AnyKind[],
+    vocabulary: Vocabulary,
+    { operators = async () => [], trouble }: Surroundings,
+  ) {
     this.#cedar = cedar;
     this.#kinds = kinds;
     this.#vocabulary = vocabulary;
@@ -87,11 +144,25 @@ class CedarEngine implements Engine {
     this.defaultText = defaultPolicy(vocabulary);
     this.reader = JSON.stringify([cedar.getCedarVersion(), ruleForm, this.schema]);
     const own = ++engines;
-    this.#chambers = { cedar, vocabulary, prepared: new Prepared(cedar, `force${own}-`), counts: this.counts, evaluations: this.evaluations, ...(trouble && { trouble }) };
-    this.#trial = { cedar, vocabulary, prepared: new Prepared(cedar, `trial${own}-`), counts: noCounts() };
+    this.#chambers = {
+      cedar,
+      vocabulary,
+      prepared: new Prepared(cedar, `force${own}-`),
+      counts: this.counts,
+      evaluations: this.evaluations,
+      ...(trouble && { trouble }),
+    };
+    this.#trial = {
+      cedar,
+      vocabulary,
+      prepared: new Prepared(cedar, `trial${own}-`),
+      counts: noCounts(),
+    };
   }
 
-  get inForce(): string | undefined { return this.#judge?.name }
+  get inForce(): string | undefined {
+    return this.#judge?.name;
+  }
 
   /** One text after another: each has a thread. */
   check(text: string): Promise<Checked> {
@@ -109,22 +180,35 @@ class CedarEngine implements Engine {
     const operators = await this.#operators();
     const locked = await lockout(this.#judgeOf('', rules, this.#trial), this.#kinds, operators);
     if (locked.length > 0) return { faults: locked };
-    const mute = rules.filter(({ effect, message }) => effect === 'forbid' && !message).map(({ id }) => ({ message: `rule ${JSON.stringify(id)} forbids without a @message: people will read no reason` }));
-    return { text: valid.text, rules: rules.map(summaryOf), warnings: [...valid.warnings, ...mute] };
+    const mute = rules
+      .filter(({ effect, message }) => effect === 'forbid' && !message)
+      .map(({ id }) => ({
+        message: `rule ${JSON.stringify(id)} forbids without a @message: people will read no reason`,
+      }));
+    return {
+      text: valid.text,
+      rules: rules.map(summaryOf),
+      warnings: [...valid.warnings, ...mute],
+    };
   }
 
-  async rulesOf(text: string): Promise<RuleSummary[]> { return (await this.#readable('', text)).map(summaryOf) }
+  async rulesOf(text: string): Promise<RuleSummary[]> {
+    return (await this.#readable('', text)).map(summaryOf);
+  }
 
   async use(name: string, text: string, known?: readonly Rule[]): Promise<readonly Rule[]> {
     const call = ++this.#calls;
-    const rules = known ?? await this.#readable(name, text);
+    const rules = known ?? (await this.#readable(name, text));
     if (call !== this.#calls) return rules;
     this.#judge = this.#judgeOf(name, rules, this.#chambers);
     this.decide({ caller: { type: 'Visitor' }, action: 'discovery', facts: { path: '/api' } });
     return rules;
   }
 
-  async attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement> {
+  async attempt(
+    name: string,
+    text: string,
+  ): Promise<(question: Question, time?: number) => Judgement> {
     const judge = this.#judgeOf(name, await this.#readable(name, text), this.#trial);
     return (question, time) => this.#ask(judge, question, time);
   }
@@ -137,12 +221,19 @@ class CedarEngine implements Engine {
   }
 
   alive(): boolean {
-    try { return this.#cedar.checkParsePolicySet({ staticPolicies: '' }).type === 'success' } catch { return false }
+    try {
+      return this.#cedar.checkParsePolicySet({ staticPolicies: '' }).type === 'success';
+    } catch {
+      return false;
+    }
   }
 
   #ask(judge: Judge | undefined, question: Question, time?: number): Judgement {
     if (question.caller.type === 'System') return itself;
-    if (!judge) { this.counts.errors += 1; return lawless }
+    if (!judge) {
+      this.counts.errors += 1;
+      return lawless;
+    }
     return judge.decide(new Asked(question, time));
   }
 
@@ -154,20 +245,34 @@ class CedarEngine implements Engine {
 
   async #readable(name: string, text: string): Promise<Rule[]> {
     const { rules, faults } = await this.#read(text);
-    if (faults.length > 0) throw new Error(`policy ${name} cannot be put in force: ${causesOf(faults)[0]!.message}`);
+    if (faults.length > 0)
+      throw new Error(`policy ${name} cannot be put in force: ${causesOf(faults)[0]!.message}`);
     return rules;
   }
 
   /** The rules of a text, with what cannot be answered here among the faults. */
   async #read(text: string): Promise<Reading> {
     const { rules, faults, places } = await readRules(this.#cedar, text);
-    return { rules, places, faults: [...faults, ...faultsOf(rules, places, (rule) => unsupported(rule, this.#vocabulary))] };
+    return {
+      rules,
+      places,
+      faults: [
+        ...faults,
+        ...faultsOf(rules, places, (rule) => unsupported(rule, this.#vocabulary)),
+      ],
+    };
   }
 }
 
 /** What is wrong with each rule, at its place in the text. */
-const faultsOf = (rules: readonly Rule[], places: Reading['places'], why: (rule: Rule) => string | undefined): Fault[] =>
+const faultsOf = (
+  rules: readonly Rule[],
+  places: Reading['places'],
+  why: (rule: Rule) => string | undefined,
+): Fault[] =>
   rules.flatMap((rule, index) => {
     const message = why(rule);
-    return message === undefined ? [] : [{ message: `rule ${JSON.stringify(rule.id)}: ${message}`, ...places[index]! }];
+    return message === undefined
+      ? []
+      : [{ message: `rule ${JSON.stringify(rule.id)}: ${message}`, ...places[index]! }];
   });

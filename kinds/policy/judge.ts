@@ -14,16 +14,44 @@ import type { Trouble } from './troubles.js';
 import type { Vocabulary } from './vocabulary.js';
 
 /** A decision with the name of the policy that made it. */
-export interface Judgement extends Decision { readonly policy: string }
+export interface Judgement extends Decision {
+  readonly policy: string;
+}
 
-/** What was counted since the start: answers from memory, evaluations that are remembered from now on, those that never are, and what went wrong. */
-export interface Counts { hits: number; misses: number; unmemoised: number; errors: number; overruns: number; permits: number; refusals: number }
+/**
+ * What was counted since the start: answers from memory, evaluations that are remembered from now
+ * on, those that never are, and what went wrong.
+ */
+export interface Counts {
+  hits: number;
+  misses: number;
+  unmemoised: number;
+  errors: number;
+  overruns: number;
+  permits: number;
+  refusals: number;
+}
 
 /** Nothing counted yet. */
-export const noCounts = (): Counts => ({ hits: 0, misses: 0, unmemoised: 0, errors: 0, overruns: 0, permits: 0, refusals: 0 });
+export const noCounts = (): Counts => ({
+  hits: 0,
+  misses: 0,
+  unmemoised: 0,
+  errors: 0,
+  overruns: 0,
+  permits: 0,
+  refusals: 0,
+});
 
 /** What makes a judge; `trouble` is told what goes wrong. */
-export interface Chambers { readonly cedar: Cedar; readonly vocabulary: Vocabulary; readonly prepared: Prepared; readonly counts: Counts; readonly evaluations?: Histogram; readonly trouble?: (trouble: Trouble) => void }
+export interface Chambers {
+  readonly cedar: Cedar;
+  readonly vocabulary: Vocabulary;
+  readonly prepared: Prepared;
+  readonly counts: Counts;
+  readonly evaluations?: Histogram;
+  readonly trouble?: (trouble: Trouble) => void;
+}
 
 /** Decisions remembered, in two halves. */
 export const memory = 64 << 10;
@@ -53,17 +81,31 @@ export class Judge {
     this.#rules = rules;
     this.#byID = new Map(rules.map((rule) => [rule.id, rule]));
     this.#chambers = chambers;
-    this.#default = { allowed: false, policy: name, reasons: [{ rule: 'default', message: 'No rule permits it.' }] };
-    this.#failed = { allowed: false, policy: name, reasons: [{ rule: 'error', message: 'The policy could not be applied.' }] };
+    this.#default = {
+      allowed: false,
+      policy: name,
+      reasons: [{ rule: 'default', message: 'No rule permits it.' }],
+    };
+    this.#failed = {
+      allowed: false,
+      policy: name,
+      reasons: [{ rule: 'error', message: 'The policy could not be applied.' }],
+    };
   }
 
   /** The ids of a type that rules single out. */
-  named(type: string): string[] { return namedIn(this.#rules, type) }
+  named(type: string): string[] {
+    return namedIn(this.#rules, type);
+  }
 
   /** Every text that rules compare something with. */
-  get texts(): string[] { return textsIn(this.#rules) }
+  get texts(): string[] {
+    return textsIn(this.#rules);
+  }
 
-  get remembered(): number { return this.#memo.size }
+  get remembered(): number {
+    return this.#memo.size;
+  }
 
   /** Answers from memory or by evaluation; whatever goes wrong refuses and is counted. */
   decide(asked: Asked): Judgement {
@@ -71,11 +113,20 @@ export class Judge {
     try {
       const part = asked.question.every ? this.slice(asked).common(asked) : this.part(asked);
       if (!part) return this.#default;
-      if (part.only) { counts.hits += 1; return part.only }
+      if (part.only) {
+        counts.hits += 1;
+        return part.only;
+      }
       const key = part.moves ? '' : part.key(asked);
-      if (part.moves || (typeof key === 'string' && key.length > longest)) { counts.unmemoised += 1; return this.#evaluate(part, asked) }
+      if (part.moves || (typeof key === 'string' && key.length > longest)) {
+        counts.unmemoised += 1;
+        return this.#evaluate(part, asked);
+      }
       const known = this.#memo.get(key);
-      if (known) { counts.hits += 1; return known }
+      if (known) {
+        counts.hits += 1;
+        return known;
+      }
       counts.misses += 1;
       const fresh = this.#evaluate(part, asked);
       if (fresh !== this.#failed) this.#remember(part, key, fresh);
@@ -86,13 +137,20 @@ export class Judge {
   }
 
   /** The rules a question meets, with all that they mention. */
-  part(asked: Asked): Part { return this.slice(asked).part(asked) }
+  part(asked: Asked): Part {
+    return this.slice(asked).part(asked);
+  }
 
   /** The slice a question falls into, made when first met. */
   slice({ action, principalType, resourceType }: Asked): Slice {
     const known = this.#slices.get(action)?.get(resourceType)?.get(principalType);
     if (known) return known;
-    const slice = new Slice(() => this.#count++, this.#rules, { action, principal: principalType, resource: resourceType }, this.#chambers.vocabulary);
+    const slice = new Slice(
+      () => this.#count++,
+      this.#rules,
+      { action, principal: principalType, resource: resourceType },
+      this.#chambers.vocabulary,
+    );
     const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, Slice>>();
     const ofResource = ofAction.get(resourceType) ?? new Map<string, Slice>();
     this.#slices.set(action, ofAction.set(resourceType, ofResource.set(principalType, slice)));
@@ -111,11 +169,23 @@ export class Judge {
     if (!answer) return this.#fail('overruns', Object.keys(part.rules));
     if (answer.type === 'failure') return this.#fail('errors', Object.keys(part.rules));
     const { errors } = answer.response.diagnostics;
-    if (errors.length > 0) return this.#fail('errors', errors.map(({ policyId }) => policyId));
-    const { decision, diagnostics: { reason } } = answer.response;
+    if (errors.length > 0)
+      return this.#fail(
+        'errors',
+        errors.map(({ policyId }) => policyId),
+      );
+    const {
+      decision,
+      diagnostics: { reason },
+    } = answer.response;
     if (reason.length === 0) return this.#default;
     const whoever = decision === 'deny' && reason.some((id) => isImpersonal(this.#byID.get(id)!));
-    return { allowed: decision === 'allow', policy: this.name, reasons: this.#reasons(reason, decision === 'allow'), ...(whoever && { whoever }) };
+    return {
+      allowed: decision === 'allow',
+      policy: this.name,
+      reasons: this.#reasons(reason, decision === 'allow'),
+      ...(whoever && { whoever }),
+    };
   }
 
   /** Refuses, counts, and tells whoever wants to know. */
@@ -126,14 +196,21 @@ export class Judge {
     return this.#failed;
   }
 
-  /** What Cedar answers; nothing where that took too long, which once may be the machine's doing. */
+  /**
+   * What Cedar answers; nothing where that took too long, which once may be the machine's doing.
+   */
   #inTime(part: Part, asked: Asked): AuthorizationAnswer | undefined {
     const { cedar, prepared } = this.#chambers;
     const { principalType, action, resourceType } = asked;
     const [preparsedPolicySetId, context] = [prepared.nameOf(part), part.context(asked)];
     const begun = performance.now();
     const answer = cedar.statefulIsAuthorized({
-      principal: { type: principalType, id: '' }, action: { type: 'Action', id: action }, resource: { type: resourceType, id: '' }, context, entities: [], preparsedPolicySetId,
+      principal: { type: principalType, id: '' },
+      action: { type: 'Action', id: action },
+      resource: { type: resourceType, id: '' },
+      context,
+      entities: [],
+      preparsedPolicySetId,
     });
     const took = performance.now() - begun;
     this.#chambers.evaluations?.observe(took / 1000);
@@ -142,8 +219,13 @@ export class Judge {
 
   /** The rules that decided, those with words for people first; each says something. */
   #reasons(ids: readonly string[], allowed: boolean): Decision['reasons'] {
-    const reasons = [...ids].sort().map((id) => ({ rule: id, message: this.#byID.get(id)?.message ?? '' }));
+    const reasons = [...ids]
+      .sort()
+      .map((id) => ({ rule: id, message: this.#byID.get(id)?.message ?? '' }));
     reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
-    return reasons.map(({ rule, message }) => ({ rule, message: message || (allowed ? `The rule ${rule} permits it.` : noWords) }));
+    return reasons.map(({ rule, message }) => ({
+      rule,
+      message: message || (allowed ? `The rule ${rule} permits it.` : noWords),
+    }));
   }
 }

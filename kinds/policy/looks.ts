@@ -2,7 +2,10 @@ import type { Asked } from './asked.js';
 import type { CedarValue } from './facts.js';
 import type { Slot } from './slots.js';
 
-/** Combinations of names that are told apart by a number; beyond them, and where values are no yes or no, a text is. */
+/**
+ * Combinations of names that are told apart by a number; beyond them, and where values are no yes
+ * or no, a text is.
+ */
 const combinations = 4096;
 
 /** Numbers stay whole below this, with room for the number of a part above it. */
@@ -22,12 +25,18 @@ class Table {
     this.#many = many;
   }
 
-  add(name: string): void { if (!this.#numbers.has(name)) this.#numbers.set(name, this.#numbers.size + 2) }
+  add(name: string): void {
+    if (!this.#numbers.has(name)) this.#numbers.set(name, this.#numbers.size + 2);
+  }
 
   /** How many codes there may be. */
-  get width(): number { return this.#many ? combinations : this.#numbers.size + 2 }
+  get width(): number {
+    return this.#many ? combinations : this.#numbers.size + 2;
+  }
 
-  /** A number below `width`, the same wherever the slots read alike; -1 where there are too many. */
+  /**
+   * A number below `width`, the same wherever the slots read alike; -1 where there are too many.
+   */
   code(names: string | readonly string[] | undefined): number {
     if (names === undefined) return 0;
     if (typeof names === 'string') return this.#numbers.get(names) ?? 1;
@@ -35,7 +44,9 @@ class Table {
     const seen = this.#seen.get(names);
     if (seen !== undefined) return seen;
     const text = this.text(names);
-    const known = this.#combinations.get(text) ?? (this.#combinations.size < combinations - 2 ? this.#combinations.size + 2 : -1);
+    const known =
+      this.#combinations.get(text) ??
+      (this.#combinations.size < combinations - 2 ? this.#combinations.size + 2 : -1);
     const code = text === '' ? 1 : known;
     if (code > 1) this.#combinations.set(text, code);
     this.#seen.set(names, code);
@@ -46,11 +57,17 @@ class Table {
   text(names: string | readonly string[] | undefined): string {
     if (names === undefined) return '-';
     if (typeof names === 'string') return String(this.#numbers.get(names) ?? '');
-    return names.map((name) => this.#numbers.get(name)).filter((number) => number !== undefined).join();
+    return names
+      .map((name) => this.#numbers.get(name))
+      .filter((number) => number !== undefined)
+      .join();
   }
 }
 
-/** What several slots say of a question, as one value: all that compare the same thing with different names cost one look, however many rules there are. */
+/**
+ * What several slots say of a question, as one value: all that compare the same thing with
+ * different names cost one look, however many rules there are.
+ */
 export class Looks {
   readonly #tables: readonly Table[];
   readonly #flags: readonly Slot[];
@@ -69,10 +86,15 @@ export class Looks {
     const others = slots.filter(({ among }) => !among);
     this.#flags = others.filter(({ flag }) => flag);
     this.#values = others.filter(({ flag }) => !flag);
-    this.#narrow = this.#values.length === 0 && this.#tables.reduce((all, { width }) => all * width, 2 ** this.#flags.length) <= widest;
+    this.#narrow =
+      this.#values.length === 0 &&
+      this.#tables.reduce((all, { width }) => all * width, 2 ** this.#flags.length) <= widest;
   }
 
-  /** Equal where every slot reads alike, and below 2^31 if a number; throws where a fact is not what it should be. */
+  /**
+   * Equal where every slot reads alike, and below 2^31 if a number; throws where a fact is not what
+   * it should be.
+   */
   key(asked: Asked): number | string {
     if (!this.#narrow) return this.#text(asked);
     let key = 0;
@@ -95,4 +117,11 @@ export class Looks {
 }
 
 /** JSON ends where it ends, so that no two lists of values read alike. */
-const encoded = (value: CedarValue | undefined): string => (value === true ? '1' : value === false ? '0' : value === undefined ? '-' : `${JSON.stringify(value)},`);
+const encoded = (value: CedarValue | undefined): string =>
+  value === true
+    ? '1'
+    : value === false
+      ? '0'
+      : value === undefined
+        ? '-'
+        : `${JSON.stringify(value)},`;

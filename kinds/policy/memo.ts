@@ -4,21 +4,31 @@ export class Memo<V> {
   #old = new Map<number | string, V>();
   readonly #half: number;
 
-  constructor(half: number) { this.#half = half }
+  constructor(half: number) {
+    this.#half = half;
+  }
 
-  get size(): number { return this.#young.size + this.#old.size }
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
 
   get(key: number | string): V | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
     const old = this.#old.get(key);
-    if (old !== undefined) { this.#old.delete(key); this.set(key, old) }
+    if (old !== undefined) {
+      this.#old.delete(key);
+      this.set(key, old);
+    }
     return old;
   }
 
   /** Remembers; what was not used since the young half last filled up goes. */
   set(key: number | string, value: V): void {
-    if (this.#young.size >= this.#half) { this.#old = this.#young; this.#young = new Map() }
+    if (this.#young.size >= this.#half) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
     this.#young.set(key, value);
   }
 }

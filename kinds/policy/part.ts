@@ -7,9 +7,17 @@ import type { Judgement } from './judge.js';
 import { flags, type Slot } from './slots.js';
 
 /** A rule as it stands in a slice, with the slots it still mentions. */
-export interface Held { readonly id: string; readonly rule: PolicyJson; readonly text: string; readonly mentions: ReadonlySet<string> }
+export interface Held {
+  readonly id: string;
+  readonly rule: PolicyJson;
+  readonly text: string;
+  readonly mentions: ReadonlySet<string>;
+}
 
-/** The rules of a slice whose guards let a question through, with all that they mention: what Cedar is asked, and what is remembered. */
+/**
+ * The rules of a slice whose guards let a question through, with all that they mention: what Cedar
+ * is asked, and what is remembered.
+ */
 export class Part {
   readonly rules: Readonly<Record<string, PolicyJson>>;
   readonly size: number;
@@ -35,10 +43,14 @@ export class Part {
     this.#looks = new Looks(this.slots);
   }
 
-  /** What is asked, as far as these rules look at it; throws where a fact is not what it should be. */
+  /**
+   * What is asked, as far as these rules look at it; throws where a fact is not what it should be.
+   */
   key(asked: Asked): number | string {
     const looks = this.#looks.key(asked);
-    return typeof looks === 'number' && this.#number < 2 ** 22 ? this.#number * 2 ** 31 + looks : `${this.#number} ${looks}`;
+    return typeof looks === 'number' && this.#number < 2 ** 22
+      ? this.#number * 2 ** 31 + looks
+      : `${this.#number} ${looks}`;
   }
 
   /** The same as the context of an evaluation. */
@@ -47,7 +59,9 @@ export class Part {
     const context: Record<string, CedarValue> = { [flags]: held };
     for (const { name, flag, read } of this.slots) {
       const value = read(asked);
-      if (!flag) { if (value !== undefined) context[name] = value } else if (value) held.push(name);
+      if (!flag) {
+        if (value !== undefined) context[name] = value;
+      } else if (value) held.push(name);
     }
     return context;
   }

@@ -9,10 +9,17 @@ import type { Series } from './series.js';
 import { decisionPart } from './single.js';
 
 /** Where decisions are written down. */
-export interface Books { readonly store: Store; readonly allowance: Allowance; readonly series: Series }
+export interface Books {
+  readonly store: Store;
+  readonly allowance: Allowance;
+  readonly series: Series;
+}
 
 /** How one decision is written into a change, and what it is called. */
-interface Entry { readonly name: string; join(tx: Transaction): Promise<void> }
+interface Entry {
+  readonly name: string;
+  join(tx: Transaction): Promise<void>;
+}
 
 /** What a change is made with: named and framed only where somebody makes that change. */
 export class Pending implements Decision {
@@ -28,17 +35,33 @@ export class Pending implements Decision {
   }
 
   /** Its name, where it was asked for: only then there is an object of that name. */
-  get written(): string | undefined { return this.#made?.name }
-  get name(): string { return (this.#made ??= this.#make()).name }
-  join(tx: Transaction): Promise<void> { return (this.#made ??= this.#make()).join(tx) }
+  get written(): string | undefined {
+    return this.#made?.name;
+  }
+  get name(): string {
+    return (this.#made ??= this.#make()).name;
+  }
+  join(tx: Transaction): Promise<void> {
+    return (this.#made ??= this.#make()).join(tx);
+  }
 }
 
-/** An object of its own while its owner has some left, else one more of a series; what browsers and Visitors change is about nobody and counted once it is done, since all of them share that series. */
-function entry({ store, allowance, series }: Books, question: Question, judgement: Judgement): Entry {
+/**
+ * An object of its own while its owner has some left, else one more of a series; what browsers and
+ * Visitors change is about nobody and counted once it is done, since all of them share that series.
+ */
+function entry(
+  { store, allowance, series }: Books,
+  question: Question,
+  judgement: Judgement,
+): Entry {
   const { caller } = question;
   const about = accountOf(question, judgement.allowed);
   const isNobodys = about === undefined && (caller.type === 'Browser' || caller.type === 'Visitor');
-  if (!(isNobodys && judgement.allowed) && allowance.take('changes', ownerOf(question, judgement.allowed))) {
+  if (
+    !(isNobodys && judgement.allowed) &&
+    allowance.take('changes', ownerOf(question, judgement.allowed))
+  ) {
     const { name, account, part } = decisionPart(store, question, judgement);
     return {
       name,
@@ -49,11 +72,26 @@ function entry({ store, allowance, series }: Books, question: Question, judgemen
     };
   }
   if (!isNobodys) return series.oneMore(question, judgement, about);
-  return { name: series.nameFor(question, judgement), async join(tx) { tx.after(() => series.count(question, judgement)) } };
+  return {
+    name: series.nameFor(question, judgement),
+    async join(tx) {
+      tx.after(() => series.count(question, judgement));
+    },
+  };
 }
 
-/** Whose allowance a decision counts against: its account's, else that of whoever asked; browsers without an account are one. */
+/**
+ * Whose allowance a decision counts against: its account's, else that of whoever asked; browsers
+ * without an account are one.
+ */
 export function ownerOf(question: Question, allowed: boolean): string {
   const { caller } = question;
-  return accountOf(question, allowed) ?? (caller.type === 'Machine' ? `Machine ${caller.user}` : caller.type === 'Client' ? `Client ${caller.client}` : caller.type);
+  return (
+    accountOf(question, allowed) ??
+    (caller.type === 'Machine'
+      ? `Machine ${caller.user}`
+      : caller.type === 'Client'
+        ? `Client ${caller.client}`
+        : caller.type)
+  );
 }

@@ -4,7 +4,10 @@ import type { Part } from './part.js';
 /** Rules that may be held prepared: Cedar never frees a name, only what it stood for. */
 const most = 20_000;
 
-/** Parts as Cedar holds them, each under a name of a pool that is used again; the longest unused make way. */
+/**
+ * Parts as Cedar holds them, each under a name of a pool that is used again; the longest unused
+ * make way.
+ */
 export class Prepared {
   readonly #cedar: Cedar;
   readonly #prefix: string;
@@ -51,6 +54,7 @@ export class Prepared {
 
   #put(name: string, rules: Part['rules']): void {
     const answer = this.#cedar.preparsePolicySet(name, { staticPolicies: rules });
-    if (answer.type === 'failure') throw new Error(`a part cannot be prepared: ${answer.errors[0]?.message}`);
+    if (answer.type === 'failure')
+      throw new Error(`a part cannot be prepared: ${answer.errors[0]?.message}`);
   }
 }

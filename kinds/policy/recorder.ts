@@ -13,7 +13,10 @@ import { Singles } from './singles.js';
 /** Actions on no object that everybody may ask: what is permitted there says nothing of anybody. */
 const open = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
 
-/** Records what policy decides (`api.md` 7): changes in their own commit, refusals one by one, both while their owner has some left, everything else in series; nothing waits for it. */
+/**
+ * Records what policy decides (`api.md` 7): changes in their own commit, refusals one by one, both
+ * while their owner has some left, everything else in series; nothing waits for it.
+ */
 export class Recorder {
   readonly #store: Store;
   readonly #log: Log;
@@ -28,7 +31,10 @@ export class Recorder {
     this.#series = new Series(store, log);
   }
 
-  /** The decision with its record, as far as it has one; what cannot be recorded is decided all the same. */
+  /**
+   * The decision with its record, as far as it has one; what cannot be recorded is decided all the
+   * same.
+   */
   note(question: Question, judgement: Judgement): Decision {
     try {
       return this.#note(question, judgement);
@@ -44,11 +50,17 @@ export class Recorder {
     if (record === 'change') return new Pending(this.#books, question, judgement);
     if (judgement.allowed) {
       if (!question.kind && open.has(action)) return judgement;
-      return isChange(this.#store.registry, action) ? new Pending(this.#books, question, judgement) : this.#counted(question, judgement);
+      return isChange(this.#store.registry, action)
+        ? new Pending(this.#books, question, judgement)
+        : this.#counted(question, judgement);
     }
     if (record === 'allowed') return judgement;
     if (caller.type === 'Visitor' || action === 'share') return this.#counted(question, judgement);
-    if (!this.#singles.hasRoom() || !this.#allowance.take('refusals', ownerOf(question, false))) return { ...this.#counted(question, judgement), name: this.#series.nameFor(question, judgement) };
+    if (!this.#singles.hasRoom() || !this.#allowance.take('refusals', ownerOf(question, false)))
+      return {
+        ...this.#counted(question, judgement),
+        name: this.#series.nameFor(question, judgement),
+      };
     const single = decisionPart(this.#store, question, judgement);
     this.#singles.add(single);
     return { ...judgement, name: single.name };
@@ -60,11 +72,15 @@ export class Recorder {
     await this.#series.stop();
   }
 
-  get #books(): Books { return { store: this.#store, allowance: this.#allowance, series: this.#series } }
+  get #books(): Books {
+    return { store: this.#store, allowance: this.#allowance, series: this.#series };
+  }
 
   /** What is shared with a Client is named, since a Grant and a refusal say what they rest on. */
   #counted(question: Question, judgement: Judgement): Decision {
     this.#series.count(question, judgement);
-    return question.action === 'share' ? { ...judgement, name: this.#series.nameFor(question, judgement) } : judgement;
+    return question.action === 'share'
+      ? { ...judgement, name: this.#series.nameFor(question, judgement) }
+      : judgement;
   }
 }

@@ -8,26 +8,47 @@ import { questionOf } from './input.js';
 import type { Judgement } from './judge.js';
 import type { Impact } from './policy.js';
 
-/** Names told of those that flip, decisions read together, and milliseconds: between two turns of others, and for all. */
+/**
+ * Names told of those that flip, decisions read together, and milliseconds: between two turns of
+ * others, and for all.
+ */
 const bounds = { names: 1_000, page: 250, turn: 4, whole: 20_000 };
 
 type Attempt = Awaited<ReturnType<Engine['attempt']>>;
 
-/** What the decisions there are would be under a text; gives others their turn every few milliseconds, and says how many it did not come to. */
-export async function replay(engine: Engine, store: Store, text: string, whole = bounds.whole): Promise<Impact> {
+/**
+ * What the decisions there are would be under a text; gives others their turn every few
+ * milliseconds, and says how many it did not come to.
+ */
+export async function replay(
+  engine: Engine,
+  store: Store,
+  text: string,
+  whole = bounds.whole,
+): Promise<Impact> {
   const end = performance.now() + whole;
   const attempt = await engine.attempt('', text);
   const tally = new Tally(attempt, new Map(store.registry.kinds.map((kind) => [kind.kind, kind])));
   let notReached = 0;
-  for await (const page of pagesOf(store, PolicyDecision, bounds.page)) for (const stored of page) {
-    if (notReached > 0 || performance.now() > end) { notReached += 1; continue }
-    if (tally.due()) { await turn(); tally.resume() }
-    tally.add(stored.object as DecisionObject);
-  }
+  for await (const page of pagesOf(store, PolicyDecision, bounds.page))
+    for (const stored of page) {
+      if (notReached > 0 || performance.now() > end) {
+        notReached += 1;
+        continue;
+      }
+      if (tally.due()) {
+        await turn();
+        tally.resume();
+      }
+      tally.add(stored.object as DecisionObject);
+    }
   return tally.impact(notReached);
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) });
+const turn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 
 /** What came out so far. */
 class Tally {
@@ -47,8 +68,12 @@ class Tally {
   }
 
   /** Whether it has gone on for long enough. */
-  due(): boolean { return performance.now() - this.#turn > bounds.turn }
-  resume(): void { this.#turn = performance.now() }
+  due(): boolean {
+    return performance.now() - this.#turn > bounds.turn;
+  }
+  resume(): void {
+    this.#turn = performance.now();
+  }
 
   add(decision: DecisionObject): void {
     this.#replayed += 1;
@@ -63,8 +88,13 @@ class Tally {
   impact(notReached: number): Impact {
     const more = this.#unnamed.nowRefused + this.#unnamed.nowAllowed > 0;
     return {
-      replayed: this.#replayed, unchanged: this.#unchanged, nowRefused: this.#refused, nowAllowed: this.#allowed, undecidable: this.#undecidable,
-      ...(more && { unnamed: this.#unnamed }), ...(notReached > 0 && { notReached }),
+      replayed: this.#replayed,
+      unchanged: this.#unchanged,
+      nowRefused: this.#refused,
+      nowAllowed: this.#allowed,
+      undecidable: this.#undecidable,
+      ...(more && { unnamed: this.#unnamed }),
+      ...(notReached > 0 && { notReached }),
     };
   }
 

@@ -17,51 +17,98 @@ export interface Rule {
 }
 
 /** A rule as people see it in the status of a Policy. */
-export interface RuleSummary { readonly id: string; readonly effect: 'permit' | 'forbid'; readonly message?: string }
+export interface RuleSummary {
+  readonly id: string;
+  readonly effect: 'permit' | 'forbid';
+  readonly message?: string;
+}
 
-/** Raised with every change of what is read of a rule: rules read by an earlier release are then read anew. */
+/**
+ * Raised with every change of what is read of a rule: rules read by an earlier release are then
+ * read anew.
+ */
 export const ruleForm = 1;
 
 /** What people see of a rule. */
-export const summaryOf = ({ id, effect, message }: Rule): RuleSummary => ({ id, effect, ...(message !== undefined && { message }) });
+export const summaryOf = ({ id, effect, message }: Rule): RuleSummary => ({
+  id,
+  effect,
+  ...(message !== undefined && { message }),
+});
 
-/** How deep an expression may be: Cedar reads its JSON form to 128 levels, of which each of ours takes two, and slots and lists of groups add some. */
+/**
+ * How deep an expression may be: Cedar reads its JSON form to 128 levels, of which each of ours
+ * takes two, and slots and lists of groups add some.
+ */
 const deepest = 40;
 
 /** Rules read between two turns of the event loop. */
 const atOnce = 50;
 
 /** Rules with the place of each in the text, or what is wrong with them. */
-export interface Reading { readonly rules: Rule[]; readonly places: Place[]; readonly faults: Fault[] }
+export interface Reading {
+  readonly rules: Rule[];
+  readonly places: Place[];
+  readonly faults: Fault[];
+}
 
-/** Reads the rules of a text that parses, or says what is wrong with them; a rule without an `@id` is called by its place. */
+/**
+ * Reads the rules of a text that parses, or says what is wrong with them; a rule without an `@id`
+ * is called by its place.
+ */
 export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
   const { starts, faults } = scan(text);
   const parts = faults.length > 0 ? undefined : cedar.policySetTextToParts(text);
-  if (parts?.type !== 'success' || parts.policies.length !== starts.length) return { rules: [], places: [], faults: faults.length > 0 ? faults : [{ message: 'does not parse' }] };
+  if (parts?.type !== 'success' || parts.policies.length !== starts.length)
+    return {
+      rules: [],
+      places: [],
+      faults: faults.length > 0 ? faults : [{ message: 'does not parse' }],
+    };
   const rules: Rule[] = [];
   const places: Reading['places'] = [];
   const texts = inOrder(parts.policies);
   for (const [i, one] of texts.entries()) {
-    if (i % atOnce === atOnce - 1) await new Promise<void>((resolve) => { setImmediate(resolve) });
+    if (i % atOnce === atOnce - 1)
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
     const rule = readRule(cedar, one, `rule${i + 1}`);
-    const wrong = typeof rule === 'string' ? rule : rules.some(({ id }) => id === rule.id) ? `another rule has the @id ${JSON.stringify(rule.id)} too` : undefined;
+    const wrong =
+      typeof rule === 'string'
+        ? rule
+        : rules.some(({ id }) => id === rule.id)
+          ? `another rule has the @id ${JSON.stringify(rule.id)} too`
+          : undefined;
     const place = position(text, starts[i]!);
     if (wrong) faults.push({ message: wrong, ...place });
     else if (places.push(place)) rules.push(rule as Rule);
   }
-  for (const i of unreadable(cedar, rules)) faults.push({ message: 'holds a value that cannot be read back', ...places[i]! });
+  for (const i of unreadable(cedar, rules))
+    faults.push({ message: 'holds a value that cannot be read back', ...places[i]! });
   return { rules, places, faults };
 }
 
-/** Which rules Cedar does not take back in the form they are held in, which is how slices are prepared; all are tried at once, since one by one each costs as much as all. */
+/**
+ * Which rules Cedar does not take back in the form they are held in, which is how slices are
+ * prepared; all are tried at once, since one by one each costs as much as all.
+ */
 function unreadable(cedar: Cedar, rules: readonly Rule[]): number[] {
-  const takes = (some: readonly Rule[]): boolean => cedar.checkParsePolicySet({ staticPolicies: Object.fromEntries(some.map((rule) => [rule.id, heldIn(rule)])) }).type === 'success';
+  const takes = (some: readonly Rule[]): boolean =>
+    cedar.checkParsePolicySet({
+      staticPolicies: Object.fromEntries(some.map((rule) => [rule.id, heldIn(rule)])),
+    }).type === 'success';
   return takes(rules) ? [] : rules.flatMap((rule, i) => (takes([rule]) ? [] : [i]));
 }
 
 /** A rule in Cedar's own form, its conditions all to be met. */
-const heldIn = ({ effect, principal, action, resource, conditions }: Rule): PolicyJson => ({ effect, principal, action, resource, conditions: conditions.map((body) => ({ kind: 'when' as const, body })) });
+const heldIn = ({ effect, principal, action, resource, conditions }: Rule): PolicyJson => ({
+  effect,
+  principal,
+  action,
+  resource,
+  conditions: conditions.map((body) => ({ kind: 'when' as const, body })),
+});
 
 /** Cedar gives the parts ordered by their names policy0, policy1, policy10, policy2. */
 function inOrder(parts: readonly string[]): string[] {
@@ -72,7 +119,10 @@ function inOrder(parts: readonly string[]): string[] {
 /** What decisions name where no rule decided. */
 const reserved = new Set(['default', 'error']);
 
-/** Control characters and those that turn the direction of text: people read messages in a row with other words. */
+/**
+ * Control characters and those that turn the direction of text: people read messages in a row with
+ * other words.
+ */
 const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 const longestMessage = 500;
 
@@ -82,22 +132,39 @@ function readRule(cedar: Cedar, text: string, name: string): Rule | string {
   if (answer.type === 'failure') return 'cannot be read';
   const { effect, principal, action, resource, conditions, annotations = {} } = answer.json;
   const { id = name, message } = annotations;
-  if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id)) return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
-  if (reserved.has(id)) return `an @id must not be ${JSON.stringify(id)}, which decisions say of themselves`;
-  if (message !== undefined && (message.length > longestMessage || hidden.test(message))) return `a @message must have at most ${longestMessage} characters, and none that are hidden`;
-  const clauses = conditions.map(({ kind, body }) => balanced(kind === 'when' ? body : { '!': { arg: body } }));
-  if (clauses.length > deepest || clauses.some((clause) => depthOf(clause) > deepest)) return `its conditions may be at most ${deepest} deep`;
-  return { id, effect, ...(message !== undefined && { message }), principal, action, resource, conditions: clauses };
+  if (!/^[A-Za-z0-9][\x20-\x7e]{0,99}$/.test(id))
+    return 'an @id must have 1 to 100 printable ASCII characters and begin with a letter or a digit';
+  if (reserved.has(id))
+    return `an @id must not be ${JSON.stringify(id)}, which decisions say of themselves`;
+  if (message !== undefined && (message.length > longestMessage || hidden.test(message)))
+    return `a @message must have at most ${longestMessage} characters, and none that are hidden`;
+  const clauses = conditions.map(({ kind, body }) =>
+    balanced(kind === 'when' ? body : { '!': { arg: body } }),
+  );
+  if (clauses.length > deepest || clauses.some((clause) => depthOf(clause) > deepest))
+    return `its conditions may be at most ${deepest} deep`;
+  return {
+    id,
+    effect,
+    ...(message !== undefined && { message }),
+    principal,
+    action,
+    resource,
+    conditions: clauses,
+  };
 }
 
 /** Every text that rules compare something with. */
 export function textsIn(rules: readonly Rule[]): string[] {
   const texts = new Set<string>();
-  JSON.stringify(rules.map(({ conditions }) => conditions), (_, value: unknown) => {
-    const text = (value as { Value?: unknown } | null)?.Value;
-    if (typeof text === 'string') texts.add(text);
-    return value;
-  });
+  JSON.stringify(
+    rules.map(({ conditions }) => conditions),
+    (_, value: unknown) => {
+      const text = (value as { Value?: unknown } | null)?.Value;
+      if (typeof text === 'string') texts.add(text);
+      return value;
+    },
+  );
   return [...texts];
 }
 
@@ -106,7 +173,8 @@ export function namedIn(rules: readonly Rule[], type: string): string[] {
   const ids = new Set<string>();
   JSON.stringify(rules, (_, value: unknown) => {
     const one = value as { type?: unknown; id?: unknown } | null;
-    if (typeof one === 'object' && one?.type === type && typeof one.id === 'string') ids.add(one.id);
+    if (typeof one === 'object' && one?.type === type && typeof one.id === 'string')
+      ids.add(one.id);
     return value;
   });
   return [...ids];

@@ -11,8 +11,14 @@ import { recordOf } from './input.js';
 import type { Judgement } from './judge.js';
 import { singleName } from './names.js';
 
-/** A decision that is an object of its own: its name, the account it is about, and what writes it. */
-export interface Single { readonly name: string; readonly account: string | undefined; readonly part: Part }
+/**
+ * A decision that is an object of its own: its name, the account it is about, and what writes it.
+ */
+export interface Single {
+  readonly name: string;
+  readonly account: string | undefined;
+  readonly part: Part;
+}
 
 /** One decision as an object of its own and what puts it into a commit; nothing is read for it. */
 export function decisionPart(store: Store, question: Question, judgement: Judgement): Single {
@@ -23,9 +29,33 @@ export function decisionPart(store: Store, question: Question, judgement: Judgem
   const now = toTimestamp(time);
   const { allowed, reasons } = judgement;
   const object: DecisionObject = {
-    metadata: { name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: now, ...(owner && { ownerReferences: [ownerReference(Account, owner)] }) },
-    spec, internal, status: { allowed, reasons: reasons.map((reason) => ({ ...reason })), count: 1, firstTimestamp: now, lastTimestamp: now },
+    metadata: {
+      name,
+      uid: randomUUID(),
+      resourceVersion: '0',
+      generation: 1,
+      creationTimestamp: now,
+      ...(owner && { ownerReferences: [ownerReference(Account, owner)] }),
+    },
+    spec,
+    internal,
+    status: {
+      allowed,
+      reasons: reasons.map((reason) => ({ ...reason })),
+      count: 1,
+      firstTimestamp: now,
+      lastTimestamp: now,
+    },
   };
   const expires = PolicyDecision.expires!(object)!;
-  return { name, account: spec.account, part: { checks: [], writes: [{ put: objectKey(PolicyDecision, name), value: frame(PolicyDecision, object), expires }] } };
+  return {
+    name,
+    account: spec.account,
+    part: {
+      checks: [],
+      writes: [
+        { put: objectKey(PolicyDecision, name), value: frame(PolicyDecision, object), expires },
+      ],
+    },
+  };
 }

@@ -8,7 +8,10 @@ const most = { held: 2_000, together: 20, ofAll: 1_200 };
 const minute = 60_000;
 const again = 1_000;
 
-/** Refusals on their way into the store, each an object of its own; a flood of them goes on in series. */
+/**
+ * Refusals on their way into the store, each an object of its own; a flood of them goes on in
+ * series.
+ */
 export class Singles {
   readonly #store: Store;
   readonly #log: Log;
@@ -27,7 +30,10 @@ export class Singles {
   /** Whether another refusal may be an object of its own: so many a minute are. */
   hasRoom(): boolean {
     const now = performance.now();
-    if (now - this.#since > minute) { this.#taken = 0; this.#since = now }
+    if (now - this.#since > minute) {
+      this.#taken = 0;
+      this.#since = now;
+    }
     return this.#taken < most.ofAll && this.#waiting.length < most.held;
   }
 
@@ -45,15 +51,25 @@ export class Singles {
   }
 
   async #flush(): Promise<void> {
-    await new Promise((resolve) => { setImmediate(resolve) });
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
     while (this.#waiting.length > 0) {
       const some = this.#next();
       try {
         await this.#write(some);
         this.#waiting.splice(0, some.length);
       } catch (error) {
-        if (this.#stopping) { this.#log.warn({ err: error, lost: (this.#dropped += this.#waiting.length) }, 'refusals could not be recorded'); break }
-        await new Promise((resolve) => { setTimeout(resolve, again).unref() });
+        if (this.#stopping) {
+          this.#log.warn(
+            { err: error, lost: (this.#dropped += this.#waiting.length) },
+            'refusals could not be recorded',
+          );
+          break;
+        }
+        await new Promise((resolve) => {
+          setTimeout(resolve, again).unref();
+        });
       }
     }
     this.#flushing = undefined;
@@ -63,14 +79,18 @@ export class Singles {
   #next(): Single[] {
     const [{ account }] = this.#waiting as [Single];
     const other = this.#waiting.findIndex((one) => one.account !== account);
-    return this.#waiting.slice(0, Math.min(other < 0 ? this.#waiting.length : other, most.together));
+    return this.#waiting.slice(
+      0,
+      Math.min(other < 0 ? this.#waiting.length : other, most.together),
+    );
   }
 
   async #write(some: readonly Single[]): Promise<void> {
     const account = some[0]?.account;
     await this.#store.change(this.#store.systemCall(), async (tx) => {
       for (const { part } of some) tx.add(part);
-      if (account !== undefined) await countDecisions(tx, this.#store, account, some.length, Date.now());
+      if (account !== undefined)
+        await countDecisions(tx, this.#store, account, some.length, Date.now());
     });
   }
 }

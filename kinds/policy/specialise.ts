@@ -5,8 +5,15 @@ import type { Rule } from './ruleset.js';
 import { Slots, type Term } from './slots.js';
 import type { Vocabulary } from './vocabulary.js';
 
-/** The questions that one slice answers: an action, asked by one type of principal of one type of resource. */
-export interface Shape { readonly action: string; readonly principal: string; readonly resource: string }
+/**
+ * The questions that one slice answers: an action, asked by one type of principal of one type of
+ * resource.
+ */
+export interface Shape {
+  readonly action: string;
+  readonly principal: string;
+  readonly resource: string;
+}
 
 type Entity = { readonly type: string; readonly id: string };
 
@@ -14,7 +21,10 @@ const value = (of: boolean): Expr => ({ Value: of });
 const isValue = (one: Expr, of: boolean): boolean => 'Value' in one && one.Value === of;
 const uid = (one: unknown): Entity => (one as { __entity?: Entity }).__entity ?? (one as Entity);
 
-/** Rewrites the rules for one shape: types, actions and memberships are settled or become slots, so that what Cedar is given is what the key holds. */
+/**
+ * Rewrites the rules for one shape: types, actions and memberships are settled or become slots, so
+ * that what Cedar is given is what the key holds.
+ */
 export class Specialiser {
   readonly slots: Slots;
   readonly #shape: Shape;
@@ -31,10 +41,18 @@ export class Specialiser {
     if (!this.#actionIn(action)) return undefined;
     const scope = [this.#scope('principal', principal), this.#scope('resource', resource)];
     if (scope.some((one) => isValue(one, false))) return undefined;
-    const clauses = [...scope, ...conditions.map((one) => this.#rewrite(one))].filter((one) => !isValue(one, true));
+    const clauses = [...scope, ...conditions.map((one) => this.#rewrite(one))].filter(
+      (one) => !isValue(one, true),
+    );
     if (clauses[0] && isValue(clauses[0], false)) return undefined;
     const all = { op: 'All' } as const;
-    return { effect, principal: all, action: all, resource: all, conditions: clauses.map((body) => ({ kind: 'when', body })) };
+    return {
+      effect,
+      principal: all,
+      action: all,
+      resource: all,
+      conditions: clauses.map((body) => ({ kind: 'when', body })),
+    };
   }
 
   #actionIn(scope: Rule['action']): boolean {
@@ -44,11 +62,15 @@ export class Specialiser {
     return among.some((one) => this.#isActionIn(uid(one)));
   }
 
-  #isActionIn = ({ type, id }: Entity): boolean => type === 'Action' && (id === this.#shape.action || (this.#vocabulary.actions.get(this.#shape.action)?.groups.includes(id) ?? false));
+  #isActionIn = ({ type, id }: Entity): boolean =>
+    type === 'Action' &&
+    (id === this.#shape.action ||
+      (this.#vocabulary.actions.get(this.#shape.action)?.groups.includes(id) ?? false));
 
   #scope(of: 'principal' | 'resource', scope: Rule['principal'] | Rule['resource']): Expr {
     if (scope.op === 'All') return value(true);
-    if (scope.op === '==') return this.slots.same({ of }, uid((scope as { entity: unknown }).entity));
+    if (scope.op === '==')
+      return this.slots.same({ of }, uid((scope as { entity: unknown }).entity));
     if (scope.op === 'in') return this.#in(of, uid((scope as { entity: unknown }).entity));
     if (scope.entity_type !== this.#shape[of]) return value(false);
     return scope.in ? this.#in(of, uid((scope.in as { entity: unknown }).entity)) : value(true);
@@ -57,28 +79,53 @@ export class Specialiser {
   /** Whether one is the entity named or, for who asks, a member of it. */
   #in(of: 'principal' | 'resource', entity: Entity): Expr {
     if (entity.type === this.#shape[of]) return this.slots.same({ of }, entity);
-    return of === 'principal' && this.#vocabulary.types.get(this.#shape.principal)?.memberOf === entity.type ? this.slots.member(entity.id) : value(false);
+    return of === 'principal' &&
+      this.#vocabulary.types.get(this.#shape.principal)?.memberOf === entity.type
+      ? this.slots.member(entity.id)
+      : value(false);
   }
 
   #rewrite = (expression: Expr): Expr => {
     const [form, body] = formOf(expression);
     switch (form) {
-      case 'Var': return body === 'principal' || body === 'resource' ? this.slots.entity({ of: body }) : expression;
-      case '&&': case '||': return this.#connected(form, this.#rewrite(body.left), body.right);
-      case '!': { const arg = this.#rewrite(body.arg); return 'Value' in arg ? value(!arg.Value) : { '!': { arg } } }
-      case 'if-then-else': return this.#chosen(body);
-      case 'is': return this.#isOf(expression, body);
-      case 'in': return this.#among(body.left.Var, body.right);
-      case '==': return this.#same(expression, body);
-      case '!=': return this.#rewrite({ '!': { arg: { '==': body } } });
-      case 'contains': return this.#named(body.left, 'Set<String>', body.right) ?? mapWithin(expression, this.#rewrite);
-      case 'has': return this.#has(expression, body);
-      case '.': return this.#attribute(expression, body);
-      default: return mapWithin(expression, this.#rewrite);
+      case 'Var':
+        return body === 'principal' || body === 'resource'
+          ? this.slots.entity({ of: body })
+          : expression;
+      case '&&':
+      case '||':
+        return this.#connected(form, this.#rewrite(body.left), body.right);
+      case '!': {
+        const arg = this.#rewrite(body.arg);
+        return 'Value' in arg ? value(!arg.Value) : { '!': { arg } };
+      }
+      case 'if-then-else':
+        return this.#chosen(body);
+      case 'is':
+        return this.#isOf(expression, body);
+      case 'in':
+        return this.#among(body.left.Var, body.right);
+      case '==':
+        return this.#same(expression, body);
+      case '!=':
+        return this.#rewrite({ '!': { arg: { '==': body } } });
+      case 'contains':
+        return (
+          this.#named(body.left, 'Set<String>', body.right) ?? mapWithin(expression, this.#rewrite)
+        );
+      case 'has':
+        return this.#has(expression, body);
+      case '.':
+        return this.#attribute(expression, body);
+      default:
+        return mapWithin(expression, this.#rewrite);
     }
   };
 
-  /** A constant on the left settles it; one on the right only where the left would have the last word anyway. */
+  /**
+   * A constant on the left settles it; one on the right only where the left would have the last
+   * word anyway.
+   */
   #connected(form: '&&' | '||', left: Expr, right: Expr): Expr {
     if (isValue(left, form === '||')) return left;
     const other = this.#rewrite(right);
@@ -89,10 +136,15 @@ export class Specialiser {
   #chosen(body: { if: Expr; then: Expr; else: Expr }): Expr {
     const condition = this.#rewrite(body.if);
     if ('Value' in condition) return this.#rewrite(condition.Value ? body.then : body.else);
-    return mapWithin({ 'if-then-else': { ...body, if: { Value: true } } }, (part) => (part === body.then || part === body.else ? this.#rewrite(part) : condition));
+    return mapWithin({ 'if-then-else': { ...body, if: { Value: true } } }, (part) =>
+      part === body.then || part === body.else ? this.#rewrite(part) : condition,
+    );
   }
 
-  #isOf(expression: Expr, { left, entity_type, in: group }: { left: Expr; entity_type: string; in?: Expr }): Expr {
+  #isOf(
+    expression: Expr,
+    { left, entity_type, in: group }: { left: Expr; entity_type: string; in?: Expr },
+  ): Expr {
     const of = subjectOf(left);
     if (!of) return mapWithin(expression, this.#rewrite);
     if (this.#shape[of] !== entity_type) return value(false);
@@ -100,34 +152,58 @@ export class Specialiser {
   }
 
   #among(of: 'principal' | 'resource' | 'action', right: Expr): Expr {
-    const parts = entitiesOf(right)!.map((one) => (of === 'action' ? value(this.#isActionIn(one)) : this.#in(of, one)));
-    return parts.some((one) => isValue(one, true)) ? value(true) : joined('||', parts.filter((one) => !isValue(one, false)));
+    const parts = entitiesOf(right)!.map((one) =>
+      of === 'action' ? value(this.#isActionIn(one)) : this.#in(of, one),
+    );
+    return parts.some((one) => isValue(one, true))
+      ? value(true)
+      : joined(
+          '||',
+          parts.filter((one) => !isValue(one, false)),
+        );
   }
 
   #same(expression: Expr, { left, right }: { left: Expr; right: Expr }): Expr {
-    if (isAction(left) && entitiesOf(right)) return value(entitiesOf(right)![0]!.id === this.#shape.action);
+    if (isAction(left) && entitiesOf(right))
+      return value(entitiesOf(right)![0]!.id === this.#shape.action);
     const [one, other] = [this.#termOf(left), this.#termOf(right)];
     if (one && other && !('id' in one && 'id' in other)) return this.slots.same(one, other);
-    return this.#named(left, 'String', right) ?? this.#named(right, 'String', left) ?? mapWithin(expression, this.#rewrite);
+    return (
+      this.#named(left, 'String', right) ??
+      this.#named(right, 'String', left) ??
+      mapWithin(expression, this.#rewrite)
+    );
   }
 
   /** A fact compared with a text that the rule names. */
   #named(left: Expr, type: string, right: Expr): Expr | undefined {
     const name = '.' in left ? factOf(left['.'] as { left: Expr; attr: string }) : undefined;
-    return name !== undefined && facts[name]!.type === type && 'Value' in right && typeof right.Value === 'string' ? this.slots.factNames(name, right.Value) : undefined;
+    return name !== undefined &&
+      facts[name]!.type === type &&
+      'Value' in right &&
+      typeof right.Value === 'string'
+      ? this.slots.factNames(name, right.Value)
+      : undefined;
   }
 
   #has(expression: Expr, { left, attr }: { left: Expr; attr: string | readonly string[] }): Expr {
     const [name] = [attr].flat() as [string];
     if ('Var' in left && left.Var === 'context') return this.slots.hasFact(name);
     const of = subjectOf(left);
-    return of ? value(Object.hasOwn(this.#vocabulary.types.get(this.#shape[of])!.attributes, name)) : mapWithin(expression, this.#rewrite);
+    return of
+      ? value(Object.hasOwn(this.#vocabulary.types.get(this.#shape[of])!.attributes, name))
+      : mapWithin(expression, this.#rewrite);
   }
 
   #attribute(expression: Expr, { left, attr }: { left: Expr; attr: string }): Expr {
-    if ('Var' in left && left.Var === 'context') return factNamed(attr) ? this.slots.fact(attr) : expression;
+    if ('Var' in left && left.Var === 'context')
+      return factNamed(attr) ? this.slots.fact(attr) : expression;
     const term = this.#termOf(expression);
-    return term ? this.slots.entity(term) : subjectOf(left) ? expression : mapWithin(expression, this.#rewrite);
+    return term
+      ? this.slots.entity(term)
+      : subjectOf(left)
+        ? expression
+        : mapWithin(expression, this.#rewrite);
   }
 
   #termOf(expression: Expr): Term | undefined {
@@ -140,21 +216,34 @@ export class Specialiser {
     const fact = factOf({ left, attr });
     if (fact !== undefined) return facts[fact]!.type === 'Client' ? { fact } : undefined;
     const owner = subjectOf(left);
-    return owner && Object.hasOwn(this.#vocabulary.types.get(this.#shape[owner])?.attributes ?? {}, attr) ? { of: owner, attribute: attr } : undefined;
+    return owner &&
+      Object.hasOwn(this.#vocabulary.types.get(this.#shape[owner])?.attributes ?? {}, attr)
+      ? { of: owner, attribute: attr }
+      : undefined;
   }
 }
 
 /** The fact that an attribute of the context is. */
-const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined => ('Var' in left && left.Var === 'context' && factNamed(attr) ? attr : undefined);
+const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined =>
+  'Var' in left && left.Var === 'context' && factNamed(attr) ? attr : undefined;
 
 const isAction = (expression: Expr): boolean => 'Var' in expression && expression.Var === 'action';
 
 /** Whether an expression is plainly who asks or on what. */
-export const subjectOf = (expression: Expr): 'principal' | 'resource' | undefined => ('Var' in expression && (expression.Var === 'principal' || expression.Var === 'resource') ? expression.Var : undefined);
+export const subjectOf = (expression: Expr): 'principal' | 'resource' | undefined =>
+  'Var' in expression && (expression.Var === 'principal' || expression.Var === 'resource')
+    ? expression.Var
+    : undefined;
 
 /** The entities an expression names, alone or in a set; undefined where it is anything else. */
 export function entitiesOf(expression: Expr): Entity[] | undefined {
-  if ('Set' in expression) { const all = (expression.Set as Expr[]).map(entitiesOf); return all.every((one) => one !== undefined) ? all.flat() : undefined }
-  const entity = 'Value' in expression && typeof expression.Value === 'object' && expression.Value !== null ? (expression.Value as { __entity?: Entity }).__entity : undefined;
+  if ('Set' in expression) {
+    const all = (expression.Set as Expr[]).map(entitiesOf);
+    return all.every((one) => one !== undefined) ? all.flat() : undefined;
+  }
+  const entity =
+    'Value' in expression && typeof expression.Value === 'object' && expression.Value !== null
+      ? (expression.Value as { __entity?: Entity }).__entity
+      : undefined;
   return entity && [entity];
 }

@@ -5,31 +5,49 @@ import { counts } from '../../registry/stored.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { PolicyDecision } from './decision.js';
 
-/** Milliseconds after which what was tallied is added to its object, and for which that is tried. */
+/**
+ * Milliseconds after which what was tallied is added to its object, and for which that is tried.
+ */
 const waits = { fold: 5_000, kept: 90 * 86_400_000 };
 
 const bytes = 12;
 const keyOf = (series: string): string => `tally/${series}`;
 
 /** Which series a row of the outbox is about. */
-interface Order { readonly series: string }
+interface Order {
+  readonly series: string;
+}
 
 /**
- * Counts one more of a series in the commit of the change itself. The first is added to the object by `add`; those that follow
- * within five seconds are a number beside it, since reading, judging and writing an object again costs more than the change does.
+ * Counts one more of a series in the commit of the change itself. The first is added to the object
+ * by `add`; those that follow
+ * within five seconds are a number beside it, since reading, judging and writing an object again
+ * costs more than the change does.
  */
-export async function tally(tx: Transaction, series: string, now: number, add: () => Promise<void>): Promise<void> {
+export async function tally(
+  tx: Transaction,
+  series: string,
+  now: number,
+  add: () => Promise<void>,
+): Promise<void> {
   const key = keyOf(series);
   const held = await tx.read(key);
   if (held) return tx.write(key, encode(countOf(held.value) + 1, now), held.expires);
   await add();
   tx.write(key, encode(0, now), now + waits.kept);
-  await tx.later('tally', { series } satisfies Order, now + waits.kept, { notBefore: now + waits.fold });
+  await tx.later('tally', { series } satisfies Order, now + waits.kept, {
+    notBefore: now + waits.fold,
+  });
 }
 
-/** Adds what was tallied to its object and ends the tally; where the object is gone meanwhile it is dropped. */
+/**
+ * Adds what was tallied to its object and ends the tally; where the object is gone meanwhile it is
+ * dropped.
+ */
 export const tallyWorker = (store: Store): Worker => ({
-  name: 'tally', delivery: 'Transactional', parallel: 4,
+  name: 'tally',
+  delivery: 'Transactional',
+  parallel: 4,
   async run(payload) {
     const { series } = payload as Order;
     const key = keyOf(series);
@@ -38,8 +56,25 @@ export const tallyWorker = (store: Store): Worker => ({
     const ended: Part = { checks: [{ key, is: entry.revision }], writes: [{ delete: key }] };
     const count = countOf(entry.value);
     if (count === 0 || !counts(entry, Date.now())) return { done: true, part: ended };
-    const added = await store.stage(PolicyDecision, series, (old) => (old ? { ...old, status: { ...old.status, count: old.status.count + count, lastTimestamp: toTimestamp(lastOf(entry.value)) } } : 'leave'));
-    return { done: true, part: { checks: [...ended.checks, ...added.checks], writes: [...ended.writes, ...added.writes] } };
+    const added = await store.stage(PolicyDecision, series, (old) =>
+      old
+        ? {
+            ...old,
+            status: {
+              ...old.status,
+              count: old.status.count + count,
+              lastTimestamp: toTimestamp(lastOf(entry.value)),
+            },
+          }
+        : 'leave',
+    );
+    return {
+      done: true,
+      part: {
+        checks: [...ended.checks, ...added.checks],
+        writes: [...ended.writes, ...added.writes],
+      },
+    };
   },
 });
 

@@ -4,59 +4,125 @@ import type { Rule } from './ruleset.js';
 import { entitiesOf, subjectOf } from './specialise.js';
 import type { Vocabulary } from './vocabulary.js';
 
-const membership = 'groups are known of the principal alone: write principal in, followed by the groups by name';
+const membership =
+  'groups are known of the principal alone: write principal in, followed by the groups by name';
 const attributes = 'attributes are known of principal, resource and context alone';
 const numbers = `whole numbers may have at most 15 digits`;
 const records = 'records have no use here';
-const noMember = (group: string, actions: string): string => `nobody who may ask for ${actions} can be in a ${group}: the condition is false for every request`;
+const noMember = (group: string, actions: string): string =>
+  `nobody who may ask for ${actions} can be in a ${group}: the condition is false for every request`;
 const wholeContext = 'the context has no use as a whole: name the attribute that is meant';
 
-/** Why a valid rule cannot be answered here: it asks for what no request knows, such as the groups of somebody else. */
-export function unsupported({ resource, conditions }: Rule, vocabulary: Vocabulary): string | undefined {
-  const entity = 'entity' in resource ? resource.entity : 'in' in resource && resource.in && 'entity' in resource.in ? resource.in.entity : undefined;
-  if (resource.op !== '==' && entity && isGroup((('__entity' in entity ? entity.__entity : entity) as { type: string }).type, vocabulary)) return membership;
-  for (const condition of conditions) { const why = fault(condition, vocabulary); if (why) return why }
+/**
+ * Why a valid rule cannot be answered here: it asks for what no request knows, such as the groups
+ * of somebody else.
+ */
+export function unsupported(
+  { resource, conditions }: Rule,
+  vocabulary: Vocabulary,
+): string | undefined {
+  const entity =
+    'entity' in resource
+      ? resource.entity
+      : 'in' in resource && resource.in && 'entity' in resource.in
+        ? resource.in.entity
+        : undefined;
+  if (
+    resource.op !== '==' &&
+    entity &&
+    isGroup(
+      (('__entity' in entity ? entity.__entity : entity) as { type: string }).type,
+      vocabulary,
+    )
+  )
+    return membership;
+  for (const condition of conditions) {
+    const why = fault(condition, vocabulary);
+    if (why) return why;
+  }
   return undefined;
 }
 
 /**
- * Says why a condition of a rule can never hold: it asks for groups that no principal of the rule's actions can be in, so
- * that `unless { principal in Group::"staff" }` is about everyone. Asked of a new text alone: what is in force stays so.
+ * Says why a condition of a rule can never hold: it asks for groups that no principal of the rule's
+ * actions can be in, so
+ * that `unless { principal in Group::"staff" }` is about everyone. Asked of a new text alone: what
+ * is in force stays so.
  */
-export function neverHolds({ principal, action, conditions }: Rule, vocabulary: Vocabulary): string | undefined {
-  const actions = [...vocabulary.actions].filter(([name, { groups }]) => isAmong(action, [name, ...groups]));
-  const types = new Set(principal.op === 'is' ? [principal.entity_type] : actions.flatMap(([, { principals }]) => principals));
+export function neverHolds(
+  { principal, action, conditions }: Rule,
+  vocabulary: Vocabulary,
+): string | undefined {
+  const actions = [...vocabulary.actions].filter(([name, { groups }]) =>
+    isAmong(action, [name, ...groups]),
+  );
+  const types = new Set(
+    principal.op === 'is'
+      ? [principal.entity_type]
+      : actions.flatMap(([, { principals }]) => principals),
+  );
   const possible = new Set([...types].map((type) => vocabulary.types.get(type)?.memberOf));
-  const group = conditions.flatMap(groupsNamed).find((type) => isGroup(type, vocabulary) && !possible.has(type));
-  return group === undefined ? undefined : noMember(group, actions.map(([name]) => name).slice(0, 3).join(', '));
+  const group = conditions
+    .flatMap(groupsNamed)
+    .find((type) => isGroup(type, vocabulary) && !possible.has(type));
+  return group === undefined
+    ? undefined
+    : noMember(
+        group,
+        actions
+          .map(([name]) => name)
+          .slice(0, 3)
+          .join(', '),
+      );
 }
 
 /** Whether the scope of a rule holds an action that goes by one of these names. */
 function isAmong(scope: Rule['action'], names: readonly string[]): boolean {
   if (scope.op === 'All') return true;
   const entities = 'entities' in scope ? scope.entities : [(scope as { entity: unknown }).entity];
-  return entities.some((entity) => names.includes(((entity as { __entity?: { id: string } }).__entity ?? (entity as { id: string })).id));
+  return entities.some((entity) =>
+    names.includes(
+      ((entity as { __entity?: { id: string } }).__entity ?? (entity as { id: string })).id,
+    ),
+  );
 }
 
 /** The types of groups that an expression asks whether the principal is in. */
 function groupsNamed(expression: Expr): string[] {
   const [form, body] = formOf(expression);
   const group: Expr | undefined = form === 'in' ? body.right : form === 'is' ? body.in : undefined;
-  const own = group && subjectOf(body.left) === 'principal' ? (entitiesOf(group) ?? []).map(({ type }) => type) : [];
+  const own =
+    group && subjectOf(body.left) === 'principal'
+      ? (entitiesOf(group) ?? []).map(({ type }) => type)
+      : [];
   return [...own, ...within(expression).flatMap(groupsNamed)];
 }
 
-const isGroup = (type: string, { types }: Vocabulary): boolean => [...types.values()].some(({ memberOf }) => memberOf === type);
+const isGroup = (type: string, { types }: Vocabulary): boolean =>
+  [...types.values()].some(({ memberOf }) => memberOf === type);
 
 function fault(expression: Expr, vocabulary: Vocabulary): string | undefined {
   const [form, body] = formOf(expression);
-  const why = form === 'in' ? groupFault(body.left, body.right, vocabulary)
-    : form === 'is' && body.in ? groupFault(body.left, body.in, vocabulary)
-    : form === '.' || form === 'has' ? attributeFault(body.left, body.attr)
-    : form === 'Var' && body === 'context' ? wholeContext
-    : form === 'Record' ? records
-    : form === 'Value' && typeof body !== 'boolean' && typeof body !== 'string' && !entitiesOf(expression) && !(Math.abs(Number(body)) < 1e15) ? numbers
-    : ['getTag', 'hasTag', 'Slot'].includes(form) ? attributes : undefined;
+  const why =
+    form === 'in'
+      ? groupFault(body.left, body.right, vocabulary)
+      : form === 'is' && body.in
+        ? groupFault(body.left, body.in, vocabulary)
+        : form === '.' || form === 'has'
+          ? attributeFault(body.left, body.attr)
+          : form === 'Var' && body === 'context'
+            ? wholeContext
+            : form === 'Record'
+              ? records
+              : form === 'Value' &&
+                  typeof body !== 'boolean' &&
+                  typeof body !== 'string' &&
+                  !entitiesOf(expression) &&
+                  !(Math.abs(Number(body)) < 1e15)
+                ? numbers
+                : ['getTag', 'hasTag', 'Slot'].includes(form)
+                  ? attributes
+                  : undefined;
   if (why) return why;
   for (const one of within(expression)) {
     if ((form === '.' || form === 'has') && 'Var' in one) continue;
@@ -69,7 +135,9 @@ function fault(expression: Expr, vocabulary: Vocabulary): string | undefined {
 function groupFault(left: Expr, right: Expr, vocabulary: Vocabulary): string | undefined {
   const named = entitiesOf(right);
   if (!named || !('Var' in left)) return membership;
-  return left.Var === 'resource' && named.some(({ type }) => isGroup(type, vocabulary)) ? membership : undefined;
+  return left.Var === 'resource' && named.some(({ type }) => isGroup(type, vocabulary))
+    ? membership
+    : undefined;
 }
 
 function attributeFault(left: Expr, attr: string | readonly string[]): string | undefined {

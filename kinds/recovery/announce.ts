@@ -10,10 +10,17 @@ import type { RecoveryObject } from './recovery.js';
 const noticeFor = 86_400_000;
 
 /**
- * Mails the person, at the address the account has now, how their recovery stands. While it waits, each mail has a
+ * Mails the person, at the address the account has now, how their recovery stands. While it waits,
+ * each mail has a
  * token of its own that cancels it, of which `internal` keeps the hash.
  */
-export async function announceRecovery(tx: Transaction, call: Call, { metadata, status, internal }: RecoveryObject, event: RecoveryNotice['event'], by?: string): Promise<void> {
+export async function announceRecovery(
+  tx: Transaction,
+  call: Call,
+  { metadata, status, internal }: RecoveryObject,
+  event: RecoveryNotice['event'],
+  by?: string,
+): Promise<void> {
   const account = await tx.get(Account, status.account);
   if (!account) return;
   const { baseURL } = call.settings;
@@ -21,9 +28,19 @@ export async function announceRecovery(tx: Transaction, call: Call, { metadata, 
   if (token) internal.cancelTokens = [...internal.cancelTokens, digest(token)];
   internal.announced = [...internal.announced, event];
   const notice: RecoveryNotice = {
-    event, host: new URL(baseURL).host, ready: fromTimestamp(status.readyTimestamp), now: call.now, account: `${baseURL}/account`,
-    startedBy: status.startedBy, ...(status.startedFrom && { startedFrom: status.startedFrom }),
-    ...(token && { cancel: `${baseURL}/recovery#${metadata.name}.${token}` }), ...(by && { by }),
+    event,
+    host: new URL(baseURL).host,
+    ready: fromTimestamp(status.readyTimestamp),
+    now: call.now,
+    account: `${baseURL}/account`,
+    startedBy: status.startedBy,
+    ...(status.startedFrom && { startedFrom: status.startedFrom }),
+    ...(token && { cancel: `${baseURL}/recovery#${metadata.name}.${token}` }),
+    ...(by && { by }),
   };
-  await tx.later('mail', { to: account.status.email.address, recovery: notice }, call.now + noticeFor);
+  await tx.later(
+    'mail',
+    { to: account.status.email.address, recovery: notice },
+    call.now + noticeFor,
+  );
 }

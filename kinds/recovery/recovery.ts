@@ -11,9 +11,17 @@ const keptDays = 90;
 
 const RecoveryStatus = z.object({
   account: z.string().describe('The Account whose passkeys are lost.'),
-  phase: z.enum(['Waiting', 'Completed', 'Cancelled']).describe('Waiting; Completed once the passkeys were removed; Cancelled where someone stopped it before.'),
+  phase: z
+    .enum(['Waiting', 'Completed', 'Cancelled'])
+    .describe(
+      'Waiting; Completed once the passkeys were removed; Cancelled where someone stopped it before.',
+    ),
   startedBy: z.enum(['Person', 'Operator']).describe('Who started it.'),
-  startedFrom: z.string().max(140).optional().describe('The browser it was started from; absent where an operator started it.'),
+  startedFrom: z
+    .string()
+    .max(140)
+    .optional()
+    .describe('The browser it was started from; absent where an operator started it.'),
   startedTimestamp: timestamp().describe('When it was started.'),
   halfwayTimestamp: timestamp().describe('When it is announced by mail again.'),
   readyTimestamp: timestamp().describe('When the wait is over, and the passkeys are removed.'),
@@ -21,7 +29,9 @@ const RecoveryStatus = z.object({
 });
 
 const RecoveryInternal = z.object({
-  /** SHA-256 (base64url) of the token in each mail, by which it can be cancelled without a sign-in. */
+  /**
+   * SHA-256 (base64url) of the token in each mail, by which it can be cancelled without a sign-in.
+   */
   cancelTokens: z.array(z.string()),
   /** Announcements that were made. */
   announced: z.array(z.string()),
@@ -30,16 +40,33 @@ const RecoveryInternal = z.object({
 });
 
 /** A Recovery as the server holds it. */
-export type RecoveryObject = KindObject<Record<string, never>, z.infer<typeof RecoveryStatus>, z.infer<typeof RecoveryInternal>>;
+export type RecoveryObject = KindObject<
+  Record<string, never>,
+  z.infer<typeof RecoveryStatus>,
+  z.infer<typeof RecoveryInternal>
+>;
 
-/** The way back in for someone who lost all passkeys: after a wait that is announced by mail and to every session, the account has none any more. */
+/**
+ * The way back in for someone who lost all passkeys: after a wait that is announced by mail and to
+ * every session, the account has none any more.
+ */
 export const Recovery = defineKind({
-  kind: 'Recovery', resource: 'recoveries', singular: 'recovery', owner: 'status.account', named: 'service',
-  description: 'The way back in to an account whose passkeys are all lost: after a wait they are removed. Until then, anyone who is signed in to the account can cancel it.',
+  kind: 'Recovery',
+  resource: 'recoveries',
+  singular: 'recovery',
+  owner: 'status.account',
+  named: 'service',
+  description:
+    'The way back in to an account whose passkeys are all lost: after a wait they are removed. Until then, anyone who is signed in to the account can cancel it.',
   verbs: ['get', 'list', 'watch', 'delete'],
-  spec: z.object({}), status: RecoveryStatus, internal: RecoveryInternal,
+  spec: z.object({}),
+  status: RecoveryStatus,
+  internal: RecoveryInternal,
   unique: { waiting: ({ status }) => (status.phase === 'Waiting' ? status.account : undefined) },
-  expires: ({ status }) => (status.endedTimestamp === undefined ? undefined : fromTimestamp(status.endedTimestamp) + keptDays * 86_400_000),
+  expires: ({ status }) =>
+    status.endedTimestamp === undefined
+      ? undefined
+      : fromTimestamp(status.endedTimestamp) + keptDays * 86_400_000,
   columns: {
     Account: ({ status }) => status.account,
     Phase: ({ status }) => status.phase,
@@ -47,26 +74,40 @@ export const Recovery = defineKind({
   },
   strategy: {
     /** Cancels it; its record stays for a while. */
-    async remove(tx, old, call): Promise<RecoveryObject> { return cancelRecovery(tx, call, old as RecoveryObject) },
+    async remove(tx, old, call): Promise<RecoveryObject> {
+      return cancelRecovery(tx, call, old as RecoveryObject);
+    },
   },
 });
 
 /** Cancels a recovery that waits, in this commit, and says so by mail; 409 once it has ended. */
-export async function cancelRecovery(tx: Transaction, call: Call, { metadata: { name } }: RecoveryObject): Promise<RecoveryObject> {
+export async function cancelRecovery(
+  tx: Transaction,
+  call: Call,
+  { metadata: { name } }: RecoveryObject,
+): Promise<RecoveryObject> {
   const cancelled = await tx.update(Recovery, name, async (next) => {
     const recovery = next as RecoveryObject;
-    if (recovery.status.phase !== 'Waiting') throw conflict(Recovery, name, `it is ${recovery.status.phase} already`);
+    if (recovery.status.phase !== 'Waiting')
+      throw conflict(Recovery, name, `it is ${recovery.status.phase} already`);
     recovery.status.phase = 'Cancelled';
     recovery.status.endedTimestamp = toTimestamp(call.now);
     recovery.internal.cancelTokens = [];
     await announceRecovery(tx, call, recovery, 'Cancelled', cancelledBy(call, recovery));
   });
-  tx.after(() => call.ports.audit('recovery.cancelled', { account: cancelled.status.account, recovery: name }));
+  tx.after(() =>
+    call.ports.audit('recovery.cancelled', { account: cancelled.status.account, recovery: name }),
+  );
   return cancelled as RecoveryObject;
 }
 
-/** Returns the browser that cancelled it, for the mail; undefined for operators and after a restore. */
+/**
+ * Returns the browser that cancelled it, for the mail; undefined for operators and after a restore.
+ */
 function cancelledBy({ caller, request }: Call, { status }: RecoveryObject): string | undefined {
-  const isOperator = caller.type === 'Machine' || caller.type === 'System' || (caller.type === 'Account' && caller.account !== status.account);
+  const isOperator =
+    caller.type === 'Machine' ||
+    caller.type === 'System' ||
+    (caller.type === 'Account' && caller.account !== status.account);
   return isOperator ? undefined : describeBrowser(request.userAgent);
 }

@@ -1,6 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { admit } from '../admission.js';
-import { Unavailable, Unknown, type Check, type Committed, type Lost, type Witness, type Write } from '../storage.js';
+import {
+  Unavailable,
+  Unknown,
+  type Check,
+  type Committed,
+  type Lost,
+  type Witness,
+  type Write,
+} from '../storage.js';
 import { witnessed } from '../witness.js';
 import { Group } from './group.js';
 import type { Ledger } from './ledger.js';
@@ -45,9 +53,14 @@ export class Committer {
   }
 
   /** Resolves when nothing is queued or in flight. */
-  async settled(): Promise<void> { await this.#running; }
+  async settled(): Promise<void> {
+    await this.#running;
+  }
 
-  /** One group after the other, each of what came while the one before was written, and at least of all that came in one turn of the event loop. */
+  /**
+   * One group after the other, each of what came while the one before was written, and at least of
+   * all that came in one turn of the event loop.
+   */
   async #run(): Promise<void> {
     await turn();
     while (this.#queue.length > 0) await this.#write(this.#take());
@@ -68,10 +81,16 @@ export class Committer {
   async #write(members: readonly Member[]): Promise<void> {
     this.#witness?.batch(members.length);
     try {
-      if (this.#failed) throw new Unavailable('the store has stopped after a failed write', { cause: this.#failed });
+      if (this.#failed)
+        throw new Unavailable('the store has stopped after a failed write', {
+          cause: this.#failed,
+        });
       const group = new Group(this.#ledger, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
-      await this.#store(group, members.reduce((sum, member) => sum + member.bytes, 0));
+      await this.#store(
+        group,
+        members.reduce((sum, member) => sum + member.bytes, 0),
+      );
       members.forEach((member, i) => member.resolve(results[i]!));
     } catch (error) {
       for (const member of members) member.reject(error as Error);
@@ -83,7 +102,9 @@ export class Committer {
     this.#ledger.tables.ahead.reach(bytes);
     this.#ledger.shadow = group.shadow;
     try {
-      await this.#ledger.tables.root.batch(() => { group.put(); });
+      await this.#ledger.tables.root.batch(() => {
+        group.put();
+      });
     } catch (error) {
       this.#ledger.shadow = new Map();
       throw await this.#refusal(await reasonOf(error as Error));
@@ -92,7 +113,8 @@ export class Committer {
   }
 
   async #refusal(reason: Reason): Promise<Error> {
-    if (await isFull(reason, this.#ledger.tables.directory)) return new Unavailable('no space is left for the store', { full: true, cause: reason });
+    if (await isFull(reason, this.#ledger.tables.directory))
+      return new Unavailable('no space is left for the store', { full: true, cause: reason });
     this.#failed = reason;
     this.#fatal(new Error(`the store could not be written: ${reason.message}`, { cause: reason }));
     return new Unknown('the store could not be written', { cause: reason });

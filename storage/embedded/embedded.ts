@@ -17,14 +17,23 @@ interface EmbeddedOptions {
   readonly directory: string;
   /** Pause between two looks for expired entries. */
   readonly sweepInterval?: number;
-  /** How long an entry stays after its expiry, so that no clock sweeps what another still counts as valid. */
+  /**
+   * How long an entry stays after its expiry, so that no clock sweeps what another still counts as
+   * valid.
+   */
   readonly sweepGrace?: number;
-  /** Called once when a write failed for another reason than space: the process must stop, and by default it does. */
+  /**
+   * Called once when a write failed for another reason than space: the process must stop, and by
+   * default it does.
+   */
   readonly onFatal?: (error: Error) => void;
   readonly witness?: Witness;
 }
 
-/** Opens the store in a folder of this machine for this process alone; throws when another process holds it, its format is newer or a restore of it was broken off. */
+/**
+ * Opens the store in a folder of this machine for this process alone; throws when another process
+ * holds it, its format is newer or a restore of it was broken off.
+ */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
   refuseHalfRestored(options.directory);
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
@@ -58,7 +67,9 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
       const entry = ledger.read(key);
       return entry ? { entry, revision: ledger.revision } : { revision: ledger.revision };
     },
-    async get(key) { return storage.peek!(key) },
+    async get(key) {
+      return storage.peek!(key);
+    },
     list: (range, options = {}) => readRange(ledger, range, options),
     count: (range) => countRange(ledger, range),
     commit: (checks, writes) => committer.commit(checks, writes),
@@ -66,7 +77,12 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
     compact: (revision) => compactTo(ledger, revision),
     close: () => (closing ??= close()),
   };
-  const stopSweeping = sweepEvery(ledger, storage, options.sweepInterval ?? 60_000, options.sweepGrace ?? 3_600_000);
+  const stopSweeping = sweepEvery(
+    ledger,
+    storage,
+    options.sweepInterval ?? 60_000,
+    options.sweepGrace ?? 3_600_000,
+  );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await stopSweeping();
@@ -79,13 +95,22 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
   return storage;
 }
 
-function sweepEvery(ledger: Ledger, storage: Storage, interval: number, grace: number): () => Promise<void> {
+function sweepEvery(
+  ledger: Ledger,
+  storage: Storage,
+  interval: number,
+  grace: number,
+): () => Promise<void> {
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    while (!stopping.signal.aborted && await sweepOnce(ledger, storage, Date.now() - grace) > 0) { /* the next hundred */ }
+    while (!stopping.signal.aborted && (await sweepOnce(ledger, storage, Date.now() - grace)) > 0) {
+      /* the next hundred */
+    }
   };
-  const timer = setInterval(() => { running = running.then(sweep).catch(passUnavailable); }, interval);
+  const timer = setInterval(() => {
+    running = running.then(sweep).catch(passUnavailable);
+  }, interval);
   timer.unref();
   return async () => {
     stopping.abort();
@@ -100,5 +125,7 @@ function passUnavailable(error: unknown): void {
 }
 
 function crash(error: Error): void {
-  process.nextTick(() => { throw error; });
+  process.nextTick(() => {
+    throw error;
+  });
 }

@@ -6,7 +6,10 @@ import { encodeLog, expiryKey, goneKey } from './record.js';
 
 const nothing = Buffer.alloc(1);
 
-/** The members of one lmdb transaction, judged one after the other against what stood before and what the earlier ones wrote. */
+/**
+ * The members of one lmdb transaction, judged one after the other against what stood before and
+ * what the earlier ones wrote.
+ */
 export class Group {
   /** One for each member that changes something, in order of revision. */
   readonly batches: Batch[] = [];
@@ -71,7 +74,15 @@ export class Group {
   #change(write: Write, revision: Revision): Change {
     const key = keyOf(write);
     const before = this.#read(key);
-    const entry = 'put' in write ? { key, value: write.value, revision, ...(write.expires !== undefined && { expires: write.expires }) } : undefined;
+    const entry =
+      'put' in write
+        ? {
+            key,
+            value: write.value,
+            revision,
+            ...(write.expires !== undefined && { expires: write.expires }),
+          }
+        : undefined;
     return { key, ...(entry && { entry }), ...(before && { before }) };
   }
 

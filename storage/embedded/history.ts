@@ -2,11 +2,21 @@ import type { Entry, Range, Revision } from '../storage.js';
 import type { Ledger } from './ledger.js';
 import { decodeLog, goneKey, splitGoneKey } from './record.js';
 
-/** What stood under some keys at the revision that is read, where it differs or may differ from what the tables hold now. */
+/**
+ * What stood under some keys at the revision that is read, where it differs or may differ from what
+ * the tables hold now.
+ */
 export type Past = ReadonlyMap<string, Entry | undefined>;
 
-/** The keys of the range changed after `revision` with what stood then, when memory reaches back that far. */
-export function recentPast(ledger: Ledger, { start, end }: Range, revision: Revision): Past | undefined {
+/**
+ * The keys of the range changed after `revision` with what stood then, when memory reaches back
+ * that far.
+ */
+export function recentPast(
+  ledger: Ledger,
+  { start, end }: Range,
+  revision: Revision,
+): Past | undefined {
   const batches = revision === ledger.revision ? [] : ledger.recent(revision);
   if (!batches) return undefined;
   const past = new Map<string, Entry | undefined>();
@@ -19,8 +29,13 @@ export function recentPast(ledger: Ledger, { start, end }: Range, revision: Revi
 }
 
 /** What stood under `key` at `revision`, followed back from a change after it through the log. */
-export function entryAt(ledger: Ledger, key: string, changed: Revision, revision: Revision): Entry | undefined {
-  for (let next = changed; next > revision;) {
+export function entryAt(
+  ledger: Ledger,
+  key: string,
+  changed: Revision,
+  revision: Revision,
+): Entry | undefined {
+  for (let next = changed; next > revision; ) {
     const before = beforeOf(ledger, key, next);
     if (before && before.revision <= revision) return before;
     next = before?.revision ?? deletionBefore(ledger, key, next);
@@ -40,8 +55,15 @@ function deletionBefore({ tables: { gone } }: Ledger, key: string, revision: Rev
   return 0;
 }
 
-/** Keys of the range that were deleted after `revision`, in order, each with the first such deletion. */
-export function* deletedAfter({ tables: { gone } }: Ledger, range: Range, revision: Revision): Generator<readonly [key: string, deleted: Revision], undefined> {
+/**
+ * Keys of the range that were deleted after `revision`, in order, each with the first such
+ * deletion.
+ */
+export function* deletedAfter(
+  { tables: { gone } }: Ledger,
+  range: Range,
+  revision: Revision,
+): Generator<readonly [key: string, deleted: Revision], undefined> {
   let last = '';
   for (const text of gone.getKeys({ ...range })) {
     const { key, revision: deleted } = splitGoneKey(text);

@@ -1,4 +1,11 @@
-import { Compacted, Unavailable, type Batch, type Change, type Entry, type Revision } from '../storage.js';
+import {
+  Compacted,
+  Unavailable,
+  type Batch,
+  type Change,
+  type Entry,
+  type Revision,
+} from '../storage.js';
 import { Pages } from './pages.js';
 import { keyed } from './record.js';
 import { standingOf, type Tables } from './tables.js';
@@ -6,7 +13,10 @@ import { standingOf, type Tables } from './tables.js';
 const recentRevisions = 1024;
 const recentBytes = 4 << 20;
 
-/** What this process knows of the store: how far it is durable, what is in flight, and the latest changes. */
+/**
+ * What this process knows of the store: how far it is durable, what is in flight, and the latest
+ * changes.
+ */
 export class Ledger {
   readonly tables: Tables;
   /** The last durable revision, the only one a reader is shown. */
@@ -20,12 +30,17 @@ export class Ledger {
   shadow: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];
   #recentBytes = 0;
-  /** The last change of each key among the recent ones: what was just written is often read next. */
+  /**
+   * The last change of each key among the recent ones: what was just written is often read next.
+   */
   readonly #latest = new Map<string, Change>();
   readonly #waiting = new Set<() => void>();
   /** Seconds since it was opened. */
   seconds = 0;
-  readonly #clock = setInterval(() => { this.seconds += 1; this.wake() }, 1000).unref();
+  readonly #clock = setInterval(() => {
+    this.seconds += 1;
+    this.wake();
+  }, 1000).unref();
 
   constructor(tables: Tables) {
     this.tables = tables;
@@ -59,7 +74,9 @@ export class Ledger {
   }
 
   /** Has `go` called at the next change, or when a second is over. */
-  wait(go: () => void): void { this.#waiting.add(go) }
+  wait(go: () => void): void {
+    this.#waiting.add(go);
+  }
 
   /** Nobody is shown anything any more. */
   close(): void {
@@ -68,13 +85,21 @@ export class Ledger {
     this.wake();
   }
 
-  /** The changes after `from` that are still in memory, or undefined when they do not reach back that far. */
+  /**
+   * The changes after `from` that are still in memory, or undefined when they do not reach back
+   * that far.
+   */
   recent(from: Revision): readonly Batch[] | undefined {
     const first = this.#recent[0]?.revision;
-    return first === undefined || first > from + 1 ? undefined : this.#recent.slice(from + 1 - first);
+    return first === undefined || first > from + 1
+      ? undefined
+      : this.#recent.slice(from + 1 - first);
   }
 
-  /** Throws Compacted for a revision whose history is gone, Unavailable for one not reached yet or after the end. */
+  /**
+   * Throws Compacted for a revision whose history is gone, Unavailable for one not reached yet or
+   * after the end.
+   */
   admit(revision: Revision): void {
     this.admitOpen();
     if (revision < this.oldest) throw new Compacted(this.oldest);
@@ -89,15 +114,24 @@ export class Ledger {
   #remember(batch: Batch): void {
     this.#recent.push(batch);
     this.#recentBytes += bytesOf(batch);
-    for (const change of batch.changes) { this.#latest.set(change.key, change); this.pages.changed(change.key) }
-    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes) this.#forget(this.#recent.shift()!);
+    for (const change of batch.changes) {
+      this.#latest.set(change.key, change);
+      this.pages.changed(change.key);
+    }
+    while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes)
+      this.#forget(this.#recent.shift()!);
   }
 
   #forget(batch: Batch): void {
     this.#recentBytes -= bytesOf(batch);
-    for (const change of batch.changes) if (this.#latest.get(change.key) === change) this.#latest.delete(change.key);
+    for (const change of batch.changes)
+      if (this.#latest.get(change.key) === change) this.#latest.delete(change.key);
   }
 }
 
 const bytesOf = (batch: Batch): number =>
-  batch.changes.reduce((sum, { entry, before }) => sum + 100 + (entry?.value.length ?? 0) + (before?.value.length ?? 0), 0);
+  batch.changes.reduce(
+    (sum, { entry, before }) =>
+      sum + 100 + (entry?.value.length ?? 0) + (before?.value.length ?? 0),
+    0,
+  );

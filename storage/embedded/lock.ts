@@ -1,22 +1,46 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, readlinkSync, renameSync, statSync, unlinkSync, utimes, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  utimes,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const beat = 1000;
 
-interface Holder { readonly id: string; readonly pid: number; readonly started: string; readonly place: string }
+interface Holder {
+  readonly id: string;
+  readonly pid: number;
+  readonly started: string;
+  readonly place: string;
+}
 
-/** Takes the directory for this process alone until the answered function is called; throws, naming the holder, when another process has it. */
+/**
+ * Takes the directory for this process alone until the answered function is called; throws, naming
+ * the holder, when another process has it.
+ */
 export async function takeLock(directory: string): Promise<() => void> {
   const path = join(directory, 'lock');
-  const own: Holder = { id: randomUUID(), pid: process.pid, started: startOf(process.pid), place: place() };
+  const own: Holder = {
+    id: randomUUID(),
+    pid: process.pid,
+    started: startOf(process.pid),
+    place: place(),
+  };
   while (!create(path, own)) {
     const holder = read(path);
-    if (holder && await lives(holder, path)) throw refusal(directory, holder);
+    if (holder && (await lives(holder, path))) throw refusal(directory, holder);
     if (!clear(path, holder)) throw refusal(directory, read(path));
   }
-  const timer = setInterval(() => { touch(path); }, beat);
+  const timer = setInterval(() => {
+    touch(path);
+  }, beat);
   timer.unref();
   return () => {
     clearInterval(timer);
@@ -25,7 +49,9 @@ export async function takeLock(directory: string): Promise<() => void> {
 }
 
 const refusal = (directory: string, holder: Holder | undefined): Error =>
-  new Error(`${directory} is in use by process ${holder?.pid ?? 'unknown'}: one process at a time may open an embedded store`);
+  new Error(
+    `${directory} is in use by process ${holder?.pid ?? 'unknown'}: one process at a time may open an embedded store`,
+  );
 
 function create(path: string, own: Holder): boolean {
   const draft = `${path}.${own.id}`;
@@ -49,15 +75,21 @@ function read(path: string): Holder | undefined {
   }
 }
 
-/** A process in reach is judged by its start time; one of another container or machine by whether it still touches the file. */
+/**
+ * A process in reach is judged by its start time; one of another container or machine by whether it
+ * still touches the file.
+ */
 async function lives(holder: Holder, path: string): Promise<boolean> {
-  if (holder.place === place()) return holder.started !== '' && startOf(holder.pid) === holder.started;
+  if (holder.place === place())
+    return holder.started !== '' && startOf(holder.pid) === holder.started;
   const touched = modified(path);
   await pause(2.5 * beat);
   return modified(path) !== touched;
 }
 
-/** Moves a dead holder's file away; false when it turned out to be a newer one, which is put back. */
+/**
+ * Moves a dead holder's file away; false when it turned out to be a newer one, which is put back.
+ */
 function clear(path: string, dead: Holder | undefined): boolean {
   const aside = `${path}.${randomUUID()}`;
   try {
@@ -73,18 +105,24 @@ function clear(path: string, dead: Holder | undefined): boolean {
 
 function place(): string {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() + readlinkSync('/proc/self/ns/pid');
+    return (
+      readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() +
+      readlinkSync('/proc/self/ns/pid')
+    );
   } catch {
     return 'this machine';
   }
 }
 
-/** When the process began, in the kernel's own ticks; empty when there is none, or only what is left of one. */
+/**
+ * When the process began, in the kernel's own ticks; empty when there is none, or only what is left
+ * of one.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? '' : fields[19] ?? '';
+    return fields[0] === 'Z' ? '' : (fields[19] ?? '');
   } catch {
     return signalled(pid) ? 'running' : '';
   }

@@ -1,5 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { limits, type Entry, type ListOptions, type Page, type Range, type Revision } from '../storage.js';
+import {
+  limits,
+  type Entry,
+  type ListOptions,
+  type Page,
+  type Range,
+  type Revision,
+} from '../storage.js';
 import { deletedAfter, entryAt, recentPast, type Past } from './history.js';
 import type { Ledger } from './ledger.js';
 import { keyed } from './record.js';
@@ -11,12 +18,20 @@ const countStretch = 5_000;
 /** A key of the range, with what stood there if anything did. */
 type Step = readonly [key: string, entry: Entry | undefined];
 
-/** Reads a range as it stood at one revision, a few milliseconds of the event loop at a time; a page of the latest from memory where nothing has changed in its range since it was read. */
-export async function readRange(ledger: Ledger, range: Range, { limit = Infinity, at, ahead = limits.more }: ListOptions): Promise<Page> {
+/**
+ * Reads a range as it stood at one revision, a few milliseconds of the event loop at a time; a page
+ * of the latest from memory where nothing has changed in its range since it was read.
+ */
+export async function readRange(
+  ledger: Ledger,
+  range: Range,
+  { limit = Infinity, at, ahead = limits.more }: ListOptions,
+): Promise<Page> {
   ledger.admitOpen();
   const revision = at ?? ledger.revision;
   ledger.admit(revision);
-  if (revision !== ledger.revision || limit === Infinity) return readPage(ledger, range, revision, limit, ahead);
+  if (revision !== ledger.revision || limit === Infinity)
+    return readPage(ledger, range, revision, limit, ahead);
   const key = `${range.start} ${range.end} ${limit} ${ahead}`;
   const known = ledger.pages.get(key);
   if (known) return { ...known, revision };
@@ -25,7 +40,13 @@ export async function readRange(ledger: Ledger, range: Range, { limit = Infinity
   return page;
 }
 
-async function readPage(ledger: Ledger, range: Range, revision: Revision, limit: number, ahead: number): Promise<Page> {
+async function readPage(
+  ledger: Ledger,
+  range: Range,
+  revision: Revision,
+  limit: number,
+  ahead: number,
+): Promise<Page> {
   const entries: Entry[] = [];
   let start = range.start;
   while (start < range.end && entries.length < limit) {
@@ -33,16 +54,27 @@ async function readPage(ledger: Ledger, range: Range, revision: Revision, limit:
     ledger.admit(revision);
     start = readSome(ledger, { start, end: range.end }, revision, entries, limit);
   }
-  return { entries, revision, more: start < range.end ? countAt(ledger, { start, end: range.end }, revision, ahead) : 0 };
+  return {
+    entries,
+    revision,
+    more: start < range.end ? countAt(ledger, { start, end: range.end }, revision, ahead) : 0,
+  };
 }
 
 /** How many keys a range has now, some thousands of them in one turn of the event loop. */
 export async function countRange(ledger: Ledger, range: Range): Promise<number> {
   let count = 0;
-  for (let start: string | undefined = range.start; start !== undefined;) {
+  for (let start: string | undefined = range.start; start !== undefined; ) {
     ledger.admitOpen();
     let [seen, last] = [0, ''];
-    for (const key of ledger.tables.current.getKeys({ start, end: range.end, limit: countStretch })) { seen += 1; last = key as string }
+    for (const key of ledger.tables.current.getKeys({
+      start,
+      end: range.end,
+      limit: countStretch,
+    })) {
+      seen += 1;
+      last = key as string;
+    }
     count += seen;
     start = seen === countStretch ? `${last}!` : undefined;
     if (start !== undefined) await turn();
@@ -51,12 +83,19 @@ export async function countRange(ledger: Ledger, range: Range): Promise<number> 
 }
 
 /** Adds to `entries` until the limit or the end of the stretch; answers where to go on. */
-function readSome(ledger: Ledger, range: Range, revision: Revision, entries: Entry[], limit: number): string {
+function readSome(
+  ledger: Ledger,
+  range: Range,
+  revision: Revision,
+  entries: Entry[],
+  limit: number,
+): string {
   const deadline = performance.now() + stretch;
   let steps = 0;
   for (const [key, entry] of stepsAt(ledger, range, revision, limit - entries.length)) {
     if (entry) entries.push(entry);
-    if (entries.length === limit || (++steps % stretchSteps === 0 && performance.now() > deadline)) return `${key}!`;
+    if (entries.length === limit || (++steps % stretchSteps === 0 && performance.now() > deadline))
+      return `${key}!`;
   }
   return range.end;
 }
@@ -70,11 +109,17 @@ function countAt(ledger: Ledger, range: Range, revision: Revision, most: number)
   return count;
 }
 
-function countRecent({ tables: { current } }: Ledger, range: Range, past: Past, most: number): number {
+function countRecent(
+  { tables: { current } }: Ledger,
+  range: Range,
+  past: Past,
+  most: number,
+): number {
   const enough = most + past.size;
   for (const _ of current.getKeys({ ...range, offset: enough - 1, limit: 1 })) return most;
   let count = current.getKeysCount({ ...range });
-  for (const [key, entry] of past) count += Number(entry !== undefined) - Number(current.doesExist(key));
+  for (const [key, entry] of past)
+    count += Number(entry !== undefined) - Number(current.doesExist(key));
   return Math.min(count, most);
 }
 
@@ -84,16 +129,22 @@ function stepsAt(ledger: Ledger, range: Range, revision: Revision, limit: number
   return past.size === 0 ? currentSteps(ledger, range, limit) : recentSteps(ledger, range, past);
 }
 
-function* currentSteps({ tables: { current } }: Ledger, range: Range, limit: number): Generator<Step> {
+function* currentSteps(
+  { tables: { current } }: Ledger,
+  range: Range,
+  limit: number,
+): Generator<Step> {
   const bound = Number.isFinite(limit) ? { limit } : {};
-  for (const { key, value } of current.getRange({ ...range, ...bound })) yield [key, keyed(key, value)];
+  for (const { key, value } of current.getRange({ ...range, ...bound }))
+    yield [key, keyed(key, value)];
 }
 
 function* recentSteps(ledger: Ledger, range: Range, past: Past): Generator<Step> {
   const keys = [...past.keys()].sort();
   let next = 0;
   for (const { key, value } of ledger.tables.current.getRange({ ...range })) {
-    for (; next < keys.length && keys[next]! < key; next++) yield [keys[next]!, past.get(keys[next]!)];
+    for (; next < keys.length && keys[next]! < key; next++)
+      yield [keys[next]!, past.get(keys[next]!)];
     if (keys[next] !== key) yield [key, keyed(key, value)];
   }
   for (; next < keys.length; next++) yield [keys[next]!, past.get(keys[next]!)];
@@ -102,7 +153,10 @@ function* recentSteps(ledger: Ledger, range: Range, past: Past): Generator<Step>
 /** The range from the tables, with every change after `revision` followed back. */
 function* oldSteps(ledger: Ledger, range: Range, revision: Revision): Generator<Step> {
   const deletions = deletedAfter(ledger, range, revision);
-  const past = (key: string, changed: Revision): Step => [key, entryAt(ledger, key, changed, revision)];
+  const past = (key: string, changed: Revision): Step => [
+    key,
+    entryAt(ledger, key, changed, revision),
+  ];
   let gone = deletions.next().value;
   for (const { key, value } of ledger.tables.current.getRange({ ...range })) {
     for (; gone && gone[0] < key; gone = deletions.next().value) yield past(...gone);

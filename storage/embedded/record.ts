@@ -19,7 +19,10 @@ function decodeRecord(key: string, record: Buffer): Entry {
 
 const subarray = Uint8Array.prototype.subarray;
 
-/** Reads records for lmdb straight out of its reused buffer, whose `length` alone is right; the key is left for the reader to fill in. */
+/**
+ * Reads records for lmdb straight out of its reused buffer, whose `length` alone is right; the key
+ * is left for the reader to fill in.
+ */
 export const recordEncoding = {
   encode: encodeRecord,
   decode(record: Buffer): Entry {
@@ -37,7 +40,10 @@ export function keyed(key: string, entry: Entry): Entry {
   return entry;
 }
 
-/** The changes of one revision with both values of each: lengths, key, what stood before, what stands after. */
+/**
+ * The changes of one revision with both values of each: lengths, key, what stood before, what
+ * stands after.
+ */
 export function encodeLog(changes: readonly Change[]): Buffer {
   const log = Buffer.allocUnsafe(changes.reduce((sum, change) => sum + logSize(change), 0));
   let offset = 0;
@@ -54,20 +60,22 @@ export function encodeLog(changes: readonly Change[]): Buffer {
 
 /** The changes that {@link encodeLog} wrote, one at a time. */
 export function* decodeLog(log: Buffer): Generator<Change> {
-  for (let offset = 0; offset < log.length;) {
+  for (let offset = 0; offset < log.length; ) {
     const start = offset + 10 + log.readUInt16BE(offset);
     const middle = start + log.readUInt32BE(offset + 2);
     const end = middle + log.readUInt32BE(offset + 6);
     const key = log.toString('latin1', offset + 10, start);
     yield {
-      key, ...(start < middle && { before: decodeRecord(key, log.subarray(start, middle)) }),
+      key,
+      ...(start < middle && { before: decodeRecord(key, log.subarray(start, middle)) }),
       ...(middle < end && { entry: decodeRecord(key, log.subarray(middle, end)) }),
     };
     offset = end;
   }
 }
 
-const logSize = ({ key, before, entry }: Change): number => 10 + key.length + recordSize(before) + recordSize(entry);
+const logSize = ({ key, before, entry }: Change): number =>
+  10 + key.length + recordSize(before) + recordSize(entry);
 const recordSize = (entry: Entry | undefined): number => (entry ? header + entry.value.length : 0);
 
 function writeRecord(entry: Entry, target: Buffer, offset: number): number {
@@ -78,20 +86,28 @@ function writeRecord(entry: Entry, target: Buffer, offset: number): number {
 }
 
 const width = 14;
-const padded = (number: number): string => Math.max(0, Math.trunc(number)).toString(16).padStart(width, '0');
+const padded = (number: number): string =>
+  Math.max(0, Math.trunc(number)).toString(16).padStart(width, '0');
 
-/** Where the deletion of `key` at `revision` is noted; the space sorts before every character of a key. */
+/**
+ * Where the deletion of `key` at `revision` is noted; the space sorts before every character of a
+ * key.
+ */
 export const goneKey = (key: string, revision: Revision): string => `${key} ${padded(revision)}`;
 
 /** The parts of a {@link goneKey}. */
 export const splitGoneKey = (text: string): { key: string; revision: Revision } => ({
-  key: text.slice(0, -width - 1), revision: Number.parseInt(text.slice(-width), 16),
+  key: text.slice(0, -width - 1),
+  revision: Number.parseInt(text.slice(-width), 16),
 });
 
-/** Where an entry that expires (milliseconds since the epoch) stands in the index, in order of time. */
+/**
+ * Where an entry that expires (milliseconds since the epoch) stands in the index, in order of time.
+ */
 export const expiryKey = (expires: number, key: string): string => `${padded(expires)} ${key}`;
 
 /** The parts of an {@link expiryKey}. */
 export const splitExpiryKey = (text: string): { expires: number; key: string } => ({
-  expires: Number.parseInt(text.slice(0, width), 16), key: text.slice(width + 1),
+  expires: Number.parseInt(text.slice(0, width), 16),
+  key: text.slice(width + 1),
 });

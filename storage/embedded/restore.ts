@@ -12,8 +12,17 @@ import { openTables, pathOf, type Tables } from './tables.js';
 
 const nothing = Buffer.alloc(1);
 
-/** Makes a store of a snapshot in a folder that has none: beside it, and in its place only when all of it is on disk. `revise` may change records, or leave them out. Throws where there is one, saying whether it is in use. */
-export async function restoreEmbedded(directory: string, snapshot: Snapshot, watcher: Watcher, revise: Revise = (item) => item): Promise<Restored> {
+/**
+ * Makes a store of a snapshot in a folder that has none: beside it, and in its place only when all
+ * of it is on disk. `revise` may change records, or leave them out. Throws where there is one,
+ * saying whether it is in use.
+ */
+export async function restoreEmbedded(
+  directory: string,
+  snapshot: Snapshot,
+  watcher: Watcher,
+  revise: Revise = (item) => item,
+): Promise<Restored> {
   await refuseStore(directory);
   const draft = draftOf(directory);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
@@ -26,13 +35,17 @@ export async function restoreEmbedded(directory: string, snapshot: Snapshot, wat
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     throw error;
-  } finally { unlock() }
+  } finally {
+    unlock();
+  }
 }
 
 async function refuseStore(directory: string): Promise<void> {
   if (!existsSync(pathOf(directory))) return;
   (await takeLock(directory))();
-  throw new Error(`${directory} has a store already: restore into another folder, or move this one away`);
+  throw new Error(
+    `${directory} has a store already: restore into another folder, or move this one away`,
+  );
 }
 
 /** Clears away what a restore left that was killed. */
@@ -40,7 +53,12 @@ function empty(draft: string): void {
   for (const file of [pathOf(draft), `${pathOf(draft)}-lock`]) rmSync(file, { force: true });
 }
 
-async function fill(draft: string, pages: AsyncIterable<readonly Item[]>, { header }: Snapshot, { signal, progress }: Watcher): Promise<Restored> {
+async function fill(
+  draft: string,
+  pages: AsyncIterable<readonly Item[]>,
+  { header }: Snapshot,
+  { signal, progress }: Watcher,
+): Promise<Restored> {
   const [tally, epoch, base] = [new Tally(), epochAfter(header), baseAfter(header)];
   const tables = openTables(draft);
   try {
@@ -50,7 +68,14 @@ async function fill(draft: string, pages: AsyncIterable<readonly Item[]>, { head
       for (const { key, value } of items) tally.add(key, key.length + value.length);
       progress(tally);
     }
-    await write(tables, [{ key: baseKey, value: Buffer.from(String(base)) }, { key: epochKey, value: Buffer.from(String(epoch)) }], base);
+    await write(
+      tables,
+      [
+        { key: baseKey, value: Buffer.from(String(base)) },
+        { key: epochKey, value: Buffer.from(String(epoch)) },
+      ],
+      base,
+    );
   } finally {
     await tables.root.close();
     tables.ahead.close();
@@ -60,7 +85,11 @@ async function fill(draft: string, pages: AsyncIterable<readonly Item[]>, { head
 }
 
 /** One transaction; all of it stands at the base, and there is no history before. */
-async function write({ root, current, expiry, directory }: Tables, items: readonly Item[], base: number): Promise<void> {
+async function write(
+  { root, current, expiry, directory }: Tables,
+  items: readonly Item[],
+  base: number,
+): Promise<void> {
   try {
     root.transactionSync(() => {
       for (const item of items) {
@@ -69,7 +98,9 @@ async function write({ root, current, expiry, directory }: Tables, items: readon
       }
     });
   } catch (error) {
-    throw await isFull(error as Error, directory) ? new Error(`no space is left for ${directory}: nothing was restored`, { cause: error }) : error;
+    throw (await isFull(error as Error, directory))
+      ? new Error(`no space is left for ${directory}: nothing was restored`, { cause: error })
+      : error;
   }
 }
 
@@ -78,7 +109,11 @@ function place(draft: string, directory: string): void {
   try {
     renameSync(draft, directory);
   } catch (error) {
-    throw ['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '') ? new Error(`${directory} is not empty any more: another process wrote there; nothing was restored`) : error;
+    throw ['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')
+      ? new Error(
+          `${directory} is not empty any more: another process wrote there; nothing was restored`,
+        )
+      : error;
   }
   sync(dirname(directory));
   rmSync(join(directory, 'lock'), { force: true });
@@ -87,5 +122,9 @@ function place(draft: string, directory: string): void {
 /** Makes names in a folder as durable as what they name. */
 function sync(directory: string): void {
   const handle = openSync(directory, 'r');
-  try { fsyncSync(handle) } finally { closeSync(handle) }
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -14,7 +14,10 @@ export async function reasonOf(error: Error & { commitError?: Promise<never> }):
   return error.commitError ? error.commitError.catch((reason: Error) => reason) : error;
 }
 
-/** Whether there was no space; lmdb reports a write cut short, as the last one before a full disk often is, as an input/output error. */
+/**
+ * Whether there was no space; lmdb reports a write cut short, as the last one before a full disk
+ * often is, as an input/output error.
+ */
 export async function isFull({ code = 0 }: Reason, directory: string): Promise<boolean> {
   if (code !== EIO) return full.has(code);
   const { bavail, bsize } = await statfs(directory);

@@ -4,7 +4,10 @@ import { splitExpiryKey } from './record.js';
 
 const batch = 100;
 
-/** Deletes at most a hundred entries that expired before `before` (milliseconds since the epoch), each unless it was changed meanwhile; answers how many were due. */
+/**
+ * Deletes at most a hundred entries that expired before `before` (milliseconds since the epoch),
+ * each unless it was changed meanwhile; answers how many were due.
+ */
 export async function sweepOnce(ledger: Ledger, storage: Storage, before: number): Promise<number> {
   const due = dueBefore(ledger, before);
   await Promise.all(due.map((key) => sweepKey(ledger, storage, key, before)));
@@ -21,7 +24,12 @@ function dueBefore(ledger: Ledger, before: number): string[] {
   return keys;
 }
 
-async function sweepKey(ledger: Ledger, storage: Storage, key: string, before: number): Promise<void> {
+async function sweepKey(
+  ledger: Ledger,
+  storage: Storage,
+  key: string,
+  before: number,
+): Promise<void> {
   const entry = ledger.read(key);
   if (entry?.expires === undefined || entry.expires >= before) return;
   await storage.commit([{ key, is: entry.revision }], [{ delete: key }]);

@@ -1,4 +1,10 @@
-import { open, type Database, type DatabaseOptions, type RootDatabase, type Transaction } from 'lmdb';
+import {
+  open,
+  type Database,
+  type DatabaseOptions,
+  type RootDatabase,
+  type Transaction,
+} from 'lmdb';
 import { join } from 'node:path';
 import type { Entry, Revision } from '../storage.js';
 import { Ahead } from './ahead.js';
@@ -27,36 +33,69 @@ export interface Tables {
 /** What is read of them by whoever only reads. */
 export type Readable = Pick<Tables, 'directory' | 'root' | 'current' | 'log' | 'system'>;
 
-const options = { noSubdir: true, maxDbs: 8, encoding: 'binary', overlappingSync: false, eventTurnBatching: false, cache: false } as const;
+const options = {
+  noSubdir: true,
+  maxDbs: 8,
+  encoding: 'binary',
+  overlappingSync: false,
+  eventTurnBatching: false,
+  cache: false,
+} as const;
 
 /** Where the databases of a folder are. */
 export const pathOf = (directory: string): string => join(directory, 'store.mdb');
 
-const tableOf = <K extends string | number>(root: Tables['root'], name: string): Database<Buffer, K> => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
-const currentOf = (root: Tables['root']): Tables['current'] => root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions);
+const tableOf = <K extends string | number>(
+  root: Tables['root'],
+  name: string,
+): Database<Buffer, K> => root.openDB<Buffer, K>({ name, encoding: 'binary', cache: false });
+const currentOf = (root: Tables['root']): Tables['current'] =>
+  root.openDB<Entry, string>('current', { encoder: recordEncoding } as DatabaseOptions);
 
 /** Opens or creates the databases in `directory`; throws when they are of a newer format. */
 export function openTables(directory: string): Tables {
   const path = pathOf(directory);
   const root = open<Buffer, string>({ path, ...options });
   const tables: Tables = {
-    directory, root, ahead: new Ahead(root, path), current: currentOf(root),
-    log: tableOf<number>(root, 'log'), gone: tableOf<string>(root, 'gone'), expiry: tableOf<string>(root, 'expiry'), system: tableOf<string>(root, 'system'),
+    directory,
+    root,
+    ahead: new Ahead(root, path),
+    current: currentOf(root),
+    log: tableOf<number>(root, 'log'),
+    gone: tableOf<string>(root, 'gone'),
+    expiry: tableOf<string>(root, 'expiry'),
+    system: tableOf<string>(root, 'system'),
   };
-  if (admitFormat(tables) === undefined) tables.system.putSync('format', Buffer.from(String(format)));
+  if (admitFormat(tables) === undefined)
+    tables.system.putSync('format', Buffer.from(String(format)));
   return tables;
 }
 
-/** Opens databases that another process may be writing to, to read them alone; throws when they are of a newer format. */
+/**
+ * Opens databases that another process may be writing to, to read them alone; throws when they are
+ * of a newer format.
+ */
 export function openReadable(directory: string): Readable {
   const root = open<Buffer, string>({ path: pathOf(directory), ...options, readOnly: true });
-  const tables: Readable = { directory, root, current: currentOf(root), log: tableOf<number>(root, 'log'), system: tableOf<string>(root, 'system') };
+  const tables: Readable = {
+    directory,
+    root,
+    current: currentOf(root),
+    log: tableOf<number>(root, 'log'),
+    system: tableOf<string>(root, 'system'),
+  };
   admitFormat(tables);
   return tables;
 }
 
-/** The oldest revision that can still be read, and the latest; a restored store begins at its base, and knows nothing of before. */
-export function standingOf(tables: Pick<Readable, 'current' | 'log' | 'system'>, transaction?: Transaction): { oldest: Revision; revision: Revision } {
+/**
+ * The oldest revision that can still be read, and the latest; a restored store begins at its base,
+ * and knows nothing of before.
+ */
+export function standingOf(
+  tables: Pick<Readable, 'current' | 'log' | 'system'>,
+  transaction?: Transaction,
+): { oldest: Revision; revision: Revision } {
   const within = transaction && { transaction };
   const base = Number(tables.current.get('meta/base', within)?.value.toString() ?? 0);
   const oldest = Math.max(base, systemNumber(tables, 'oldest', within) ?? 1);
@@ -65,7 +104,11 @@ export function standingOf(tables: Pick<Readable, 'current' | 'log' | 'system'>,
 }
 
 /** A number kept in the system table. */
-function systemNumber({ system }: Pick<Tables, 'system'>, name: string, within?: { transaction: Transaction }): number | undefined {
+function systemNumber(
+  { system }: Pick<Tables, 'system'>,
+  name: string,
+  within?: { transaction: Transaction },
+): number | undefined {
   const text = system.get(name, within)?.toString();
   return text === undefined ? undefined : Number(text);
 }
@@ -74,5 +117,7 @@ function admitFormat(tables: Readable): number | undefined {
   const found = systemNumber(tables, 'format');
   if (found === undefined || found <= format) return found;
   void tables.root.close();
-  throw new Error(`the store in ${tables.directory} has format ${found}, written by a newer release; this one knows formats up to ${format}`);
+  throw new Error(
+    `the store in ${tables.directory} has format ${found}, written by a newer release; this one knows formats up to ${format}`,
+  );
 }

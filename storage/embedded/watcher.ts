@@ -5,8 +5,16 @@ import { decodeLog } from './record.js';
 
 const replayed = 64;
 
-/** Every change under `prefix` after `from`, from memory or else from the log, with a mark whenever it has caught up. */
-export async function* watchPrefix(ledger: Ledger, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
+/**
+ * Every change under `prefix` after `from`, from memory or else from the log, with a mark whenever
+ * it has caught up.
+ */
+export async function* watchPrefix(
+  ledger: Ledger,
+  prefix: string,
+  from: Revision,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
   let [at, marked] = [from, -1];
   let resume = (): void => {};
   const go = (): void => resume();
@@ -32,7 +40,10 @@ export async function* watchPrefix(ledger: Ledger, prefix: string, from: Revisio
         continue;
       }
       const { seconds } = ledger;
-      await new Promise<void>((resolve) => { resume = resolve; ledger.wait(go) });
+      await new Promise<void>((resolve) => {
+        resume = resolve;
+        ledger.wait(go);
+      });
       if (ledger.seconds > seconds && at === ledger.revision) marked = -1;
     }
   } finally {
@@ -47,7 +58,11 @@ function after(ledger: Ledger, from: Revision): readonly Batch[] {
 /** Some of the changes after `from`, from the log. */
 function replay(ledger: Ledger, from: Revision): Batch[] {
   const batches: Batch[] = [];
-  for (const { key: revision, value } of ledger.tables.log.getRange({ start: from + 1, end: ledger.revision + 1, limit: replayed })) {
+  for (const { key: revision, value } of ledger.tables.log.getRange({
+    start: from + 1,
+    end: ledger.revision + 1,
+    limit: replayed,
+  })) {
     batches.push({ revision, changes: [...decodeLog(value)] });
   }
   return batches;

@@ -20,8 +20,10 @@ const batchBytes = (1 << 20) - (64 << 10);
 const memberBytes = 200;
 
 /**
- * Takes from the queue what may go together, in order of arrival: nested transactions share etcd's allowance of operations,
- * and as all checks are judged before any write, no two may touch what one of them writes. What may not go stays, in order.
+ * Takes from the queue what may go together, in order of arrival: nested transactions share etcd's
+ * allowance of operations,
+ * and as all checks are judged before any write, no two may touch what one of them writes. What may
+ * not go stays, in order.
  */
 export function takeBatch(queue: Member[]): Member[] {
   const batch = new Batch();
@@ -52,13 +54,18 @@ class Batch {
 
   #fits(member: Member): boolean {
     if (this.members.length === 0) return true;
-    return !alone(member) && this.#bytes + bytesOf(member) <= batchBytes
-      && this.members.length + 1 + Math.max(this.#width, widthOf(member)) <= transactionOperations;
+    return (
+      !alone(member) &&
+      this.#bytes + bytesOf(member) <= batchBytes &&
+      this.members.length + 1 + Math.max(this.#width, widthOf(member)) <= transactionOperations
+    );
   }
 
   #conflicts({ checks, writes }: Member): boolean {
-    return checks.some(({ key }) => this.#written.has(key))
-      || writes.some((write) => this.#written.has(keyOf(write)) || this.#checked.has(keyOf(write)));
+    return (
+      checks.some(({ key }) => this.#written.has(key)) ||
+      writes.some((write) => this.#written.has(keyOf(write)) || this.#checked.has(keyOf(write)))
+    );
   }
 
   /** One that stays behind is noted too: nothing that conflicts with it may overtake it. */
@@ -69,5 +76,7 @@ class Batch {
 }
 
 const widthOf = ({ checks, writes }: Member): number => Math.max(checks.length, writes.length);
-const bytesOf = (member: Member): number => member.bytes + memberBytes * (1 + member.checks.length + member.writes.length);
-const alone = (member: Member): boolean => widthOf(member) > memberWidth || bytesOf(member) > batchBytes;
+const bytesOf = (member: Member): number =>
+  member.bytes + memberBytes * (1 + member.checks.length + member.writes.length);
+const alone = (member: Member): boolean =>
+  widthOf(member) > memberWidth || bytesOf(member) > batchBytes;

@@ -12,13 +12,24 @@ export interface ClusterOptions extends Credentials {
 }
 
 /** PEM: what the servers' certificates are judged by, and this client's own. */
-export interface Credentials { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer }
+export interface Credentials {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
 
-/** Options of every channel: bounded waiting, reconnection within a second, and pages far below the largest message. */
+/**
+ * Options of every channel: bounded waiting, reconnection within a second, and pages far below the
+ * largest message.
+ */
 export const channelOptions = {
-  'grpc.max_receive_message_length': 64 << 20, 'grpc.max_send_message_length': 16 << 20,
-  'grpc.keepalive_time_ms': 30_000, 'grpc.keepalive_timeout_ms': 10_000,
-  'grpc.initial_reconnect_backoff_ms': 100, 'grpc.min_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1000,
+  'grpc.max_receive_message_length': 64 << 20,
+  'grpc.max_send_message_length': 16 << 20,
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.min_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1000,
 } as const;
 
 /** Milliseconds a caller waits at most, and milliseconds for one call. */
@@ -34,7 +45,10 @@ type Send<T> = (member: Etcd3, options: { deadline: number }) => Promise<T>;
 /** The members of an etcd cluster: one is used until it fails, then the next. */
 export class Cluster {
   closed = false;
-  /** Told of every answer of a quorum: etcd was no further than this revision (as it counts) when that was asked (performance.now()). */
+  /**
+   * Told of every answer of a quorum: etcd was no further than this revision (as it counts) when
+   * that was asked (performance.now()).
+   */
   readonly onAnswer = new Set<(revision: number, asked: number) => void>();
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
@@ -53,19 +67,27 @@ export class Cluster {
     const chosen = this.#current;
     const begun = performance.now();
     try {
-      const answer = await send(this.#members[chosen]!, { deadline: Math.min(until, Date.now() + callTime) });
+      const answer = await send(this.#members[chosen]!, {
+        deadline: Math.min(until, Date.now() + callTime),
+      });
       this.#witness?.call?.(operation, performance.now() - begun, false);
       return answer;
     } catch (error) {
       this.#witness?.call?.(operation, performance.now() - begun, true);
       const failure = failureOf(error);
-      if (passes(failure) && chosen === this.#current) this.#current = (chosen + 1) % this.#members.length;
+      if (passes(failure) && chosen === this.#current)
+        this.#current = (chosen + 1) % this.#members.length;
       throw failure;
     }
   }
 
   /** As call, but tries again while `again` agrees and time is left. */
-  async insist<T>(operation: Operation, send: Send<T>, again: (failure: Failure) => boolean, until = Date.now() + patience): Promise<T> {
+  async insist<T>(
+    operation: Operation,
+    send: Send<T>,
+    again: (failure: Failure) => boolean,
+    until = Date.now() + patience,
+  ): Promise<T> {
     for (;;) {
       try {
         return await this.call(operation, send, until);
@@ -77,15 +99,32 @@ export class Cluster {
     }
   }
 
-  /** A read, tried until it is answered or patience ends; throws Unavailable, or a Failure that is an answer. */
-  async read<T extends { header: { revision: string } }>(operation: Operation, send: Send<T>, until = Date.now() + patience): Promise<T> {
+  /**
+   * A read, tried until it is answered or patience ends; throws Unavailable, or a Failure that is
+   * an answer.
+   */
+  async read<T extends { header: { revision: string } }>(
+    operation: Operation,
+    send: Send<T>,
+    until = Date.now() + patience,
+  ): Promise<T> {
     let asked = 0;
     try {
-      const answer = await this.insist(operation, (member, options) => { asked = performance.now(); return send(member, options) }, passes, until);
+      const answer = await this.insist(
+        operation,
+        (member, options) => {
+          asked = performance.now();
+          return send(member, options);
+        },
+        passes,
+        until,
+      );
       this.saw(Number(answer.header.revision), asked);
       return answer;
     } catch (error) {
-      throw error instanceof Error && error.name === 'Failure' && passes(error as Failure) ? unavailable(error as Failure) : error;
+      throw error instanceof Error && error.name === 'Failure' && passes(error as Failure)
+        ? unavailable(error as Failure)
+        : error;
     }
   }
 
@@ -98,7 +137,9 @@ export class Cluster {
   renew(credentials: Credentials): void {
     const former = this.#members;
     this.#members = membersOf(this.#servers, credentials);
-    setTimeout(() => { for (const member of former) member.close(); }, 2 * callTime).unref();
+    setTimeout(() => {
+      for (const member of former) member.close();
+    }, 2 * callTime).unref();
   }
 
   /** Ends every connection. */
@@ -108,10 +149,21 @@ export class Cluster {
   }
 }
 
-const membersOf = (servers: readonly string[], by: Credentials): Etcd3[] => servers.map((server) => new etcd3.Etcd3(clientOptions(server, by)));
+const membersOf = (servers: readonly string[], by: Credentials): Etcd3[] =>
+  servers.map((server) => new etcd3.Etcd3(clientOptions(server, by)));
 
 function clientOptions(server: string, { ca, cert, key }: Credentials): IOptions {
-  // Without an authority gRPC judges servers by those that this machine trusts; the types of the client know no such thing.
-  const credentials = (ca ?? cert) && { rootCertificate: ca as Buffer, ...(key && { privateKey: key }), ...(cert && { certChain: cert }) };
-  return { hosts: server, ...(credentials && { credentials }), grpcOptions: channelOptions, faultHandling: { global: noop, host: () => noop } };
+  // Without an authority gRPC judges servers by those that this machine trusts; the types of the
+  // client know no such thing.
+  const credentials = (ca ?? cert) && {
+    rootCertificate: ca as Buffer,
+    ...(key && { privateKey: key }),
+    ...(cert && { certChain: cert }),
+  };
+  return {
+    hosts: server,
+    ...(credentials && { credentials }),
+    grpcOptions: channelOptions,
+    faultHandling: { global: noop, host: () => noop },
+  };
 }

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { admit } from '../admission.js';
-import { Unavailable, type Check, type Committed, type Lost, type Revision, type Witness, type Write } from '../storage.js';
+import {
+  Unavailable,
+  type Check,
+  type Committed,
+  type Lost,
+  type Revision,
+  type Witness,
+  type Write,
+} from '../storage.js';
 import { takeBatch, type Member } from './batch.js';
 import { patience, type Cluster } from './cluster.js';
 import { Failure, unavailable, unknown } from './failure.js';
@@ -14,9 +22,18 @@ import { nest, unnest } from './transaction.js';
 const batchesInFlight = 4;
 const settleTime = 500;
 
-interface Parts { readonly cluster: Cluster; readonly keyspace: Keyspace; readonly reads: Reads; readonly leases: Leases; readonly witness?: Witness | undefined }
+interface Parts {
+  readonly cluster: Cluster;
+  readonly keyspace: Keyspace;
+  readonly reads: Reads;
+  readonly leases: Leases;
+  readonly witness?: Witness | undefined;
+}
 
-/** Sends commits to etcd, what waits in one nested transaction; etcd itself orders the batches that are in flight at once. */
+/**
+ * Sends commits to etcd, what waits in one nested transaction; etcd itself orders the batches that
+ * are in flight at once.
+ */
 export class Committer {
   readonly #parts: Parts;
   readonly #process = randomBytes(8);
@@ -37,14 +54,24 @@ export class Committer {
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
     return new Promise((resolve, reject) => {
-      this.#queue.push({ checks, writes, bytes, nonce, leases, until, arrival: ++this.#arrivals, ...witnessed(this.#parts.witness, { resolve, reject }) });
+      this.#queue.push({
+        checks,
+        writes,
+        bytes,
+        nonce,
+        leases,
+        until,
+        arrival: ++this.#arrivals,
+        ...witnessed(this.#parts.witness, { resolve, reject }),
+      });
       this.#schedule();
     });
   }
 
   /** Resolves when nothing is queued or in flight. */
   async settled(): Promise<void> {
-    while (this.#queue.length > 0 || this.#flying.size > 0) await (this.#flying.size > 0 ? Promise.race(this.#flying) : Promise.resolve());
+    while (this.#queue.length > 0 || this.#flying.size > 0)
+      await (this.#flying.size > 0 ? Promise.race(this.#flying) : Promise.resolve());
   }
 
   async #leases(writes: readonly Write[]): Promise<Member['leases']> {
@@ -58,7 +85,7 @@ export class Committer {
   #nonce(): Buffer {
     const nonce = Buffer.alloc(12);
     this.#process.copy(nonce);
-    nonce.writeUInt32BE(this.#serial = (this.#serial + 1) >>> 0, 8);
+    nonce.writeUInt32BE((this.#serial = (this.#serial + 1) >>> 0), 8);
     return nonce;
   }
 
@@ -83,7 +110,10 @@ export class Committer {
     }
   }
 
-  /** What has waited for all of its time is refused, and certainly not written: what is sent without time left is. */
+  /**
+   * What has waited for all of its time is refused, and certainly not written: what is sent without
+   * time left is.
+   */
   #inTime({ until, reject }: Member): boolean {
     if (Date.now() < until) return true;
     reject(new Unavailable('etcd did not take it in time'));
@@ -98,17 +128,30 @@ export class Committer {
     try {
       const request = nest(keyspace, members);
       let asked = 0;
-      const answer = await cluster.insist('txn', (member, options) => { asked = performance.now(); return member.kv.txn(request, options) }, ({ kind }) => kind === 'unsent', until);
+      const answer = await cluster.insist(
+        'txn',
+        (member, options) => {
+          asked = performance.now();
+          return member.kv.txn(request, options);
+        },
+        ({ kind }) => kind === 'unsent',
+        until,
+      );
       cluster.saw(Number(answer.header.revision), asked);
       const results = unnest(keyspace, members, answer);
-      results.forEach((result, i) => { members[i]!.resolve(result); });
+      results.forEach((result, i) => {
+        members[i]!.resolve(result);
+      });
       this.#drop(waiting, writtenBy(members, results), keyspace.outward(answer.header.revision));
     } catch (error) {
       await this.#judge(members, error);
     }
   }
 
-  /** Answers those of the queue that came before a batch was sent and have certainly lost against it. */
+  /**
+   * Answers those of the queue that came before a batch was sent and have certainly lost against
+   * it.
+   */
   #drop(waiting: number, written: Written, revision: Revision): void {
     if (this.#queue.length === 0 || written.size === 0) return;
     const rest = this.#queue.filter((member) => {
@@ -119,12 +162,17 @@ export class Committer {
     this.#queue.splice(0, this.#queue.length, ...rest);
   }
 
-  /** After a failure: unknown is settled for each; a refusal is repeated for each alone, so that only the bad one fails. */
+  /**
+   * After a failure: unknown is settled for each; a refusal is repeated for each alone, so that
+   * only the bad one fails.
+   */
   async #judge(members: readonly Member[], error: unknown): Promise<void> {
     if (!(error instanceof Failure)) for (const member of members) member.reject(error);
-    else if (error.kind === 'unknown' || error.kind === 'oversize') await Promise.all(members.map((member) => this.#settle(member, error)));
+    else if (error.kind === 'unknown' || error.kind === 'oversize')
+      await Promise.all(members.map((member) => this.#settle(member, error)));
     else if (error.kind === 'lease') await this.#renew(members);
-    else if (error.kind === 'unsent' || members.length === 1) for (const member of members) member.reject(unavailable(error));
+    else if (error.kind === 'unsent' || members.length === 1)
+      for (const member of members) member.reject(unavailable(error));
     else for (const member of members) await this.#send([member]);
   }
 
@@ -133,21 +181,38 @@ export class Committer {
     this.#parts.leases.forget();
     for (const member of members) {
       try {
-        await this.#send([{ ...member, leases: await this.#leases(member.writes), until: Math.max(member.until, Date.now() + settleTime) }]);
+        await this.#send([
+          {
+            ...member,
+            leases: await this.#leases(member.writes),
+            until: Math.max(member.until, Date.now() + settleTime),
+          },
+        ]);
       } catch (error) {
         member.reject(error);
       }
     }
   }
 
-  /** Reads back whether the commit was made: a value that carries its nonce proves it, everything else proves nothing. */
+  /**
+   * Reads back whether the commit was made: a value that carries its nonce proves it, everything
+   * else proves nothing.
+   */
   async #settle(member: Member, failure: Failure): Promise<void> {
     const keys = member.writes.flatMap((write) => ('put' in write ? [write.put] : []));
-    if (member.writes.length === 0) return member.reject(new Unavailable('etcd did not answer', { cause: failure }));
+    if (member.writes.length === 0)
+      return member.reject(new Unavailable('etcd did not answer', { cause: failure }));
     try {
-      const { kvs } = keys.length > 0 ? await this.#parts.reads.stored(keys, Math.max(member.until, Date.now() + settleTime)) : { kvs: [] };
+      const { kvs } =
+        keys.length > 0
+          ? await this.#parts.reads.stored(keys, Math.max(member.until, Date.now() + settleTime))
+          : { kvs: [] };
       const found = kvs.find((kv) => kv && carries(kv.value, member.nonce));
-      if (found) member.resolve({ committed: true, revision: this.#parts.keyspace.outward(found.mod_revision) });
+      if (found)
+        member.resolve({
+          committed: true,
+          revision: this.#parts.keyspace.outward(found.mod_revision),
+        });
       else member.reject(unknown(failure));
     } catch {
       member.reject(unknown(failure));

@@ -36,15 +36,25 @@ export interface EtcdStorage extends Storage {
   renew(credentials: Credentials): void;
 }
 
-/** Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an etcd before 3.4 and a store that was restored in part. */
+/**
+ * Opens the store below a prefix of etcd; throws Unavailable when no member answers, and refuses an
+ * etcd before 3.4 and a store that was restored in part.
+ */
 export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
   const cluster = new Cluster(options);
   try {
-    const { version } = await cluster.insist('status', (member, call) => member.maintenance.status(call), passes);
+    const { version } = await cluster.insist(
+      'status',
+      (member, call) => member.maintenance.status(call),
+      passes,
+    );
     const warning = admitVersion(version);
     options.witness?.supported?.(warning === undefined);
     if (warning !== undefined) options.onWarning?.(warning);
-    const [keyspace] = await Promise.all([keyspaceOf(cluster, options.prefix), options.restoring ? undefined : refuseHalfRestored(cluster, options.prefix)]);
+    const [keyspace] = await Promise.all([
+      keyspaceOf(cluster, options.prefix),
+      options.restoring ? undefined : refuseHalfRestored(cluster, options.prefix),
+    ]);
     return assemble(cluster, keyspace, options, ordersProgress(parseVersion(version)));
   } catch (error) {
     cluster.close();
@@ -58,24 +68,49 @@ async function keyspaceOf(cluster: Cluster, prefix: string): Promise<Keyspace> {
 }
 
 async function refuseHalfRestored(cluster: Cluster, prefix: string): Promise<void> {
-  if (await readFirst(cluster, prefix, restoringKey)) throw new Error(`a restore below ${prefix} of etcd has not come to its end: run "vestibule snapshot restore" again`);
+  if (await readFirst(cluster, prefix, restoringKey))
+    throw new Error(
+      `a restore below ${prefix} of etcd has not come to its end: run "vestibule snapshot restore" again`,
+    );
 }
 
 /** What stands under one key, before it is known which revision that is. */
-async function readFirst(cluster: Cluster, prefix: string, key: string): Promise<Entry | undefined> {
+async function readFirst(
+  cluster: Cluster,
+  prefix: string,
+  key: string,
+): Promise<Entry | undefined> {
   const keyspace = new Keyspace(prefix, 0);
-  const { kvs } = await cluster.read('range', (member, call) => member.kv.range({ key: keyspace.key(key) }, call));
+  const { kvs } = await cluster.read('range', (member, call) =>
+    member.kv.range({ key: keyspace.key(key) }, call),
+  );
   return kvs[0] && keyspace.entry(kvs[0]);
 }
 
-function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, ordered: boolean): EtcdStorage {
+function assemble(
+  cluster: Cluster,
+  keyspace: Keyspace,
+  options: EtcdOptions,
+  ordered: boolean,
+): EtcdStorage {
   const streams = new Streams(options.servers, options);
   const reads = new Reads(cluster, keyspace);
-  const leases = new Leases(cluster, options.leaseGrace ?? 3_600_000, options.leaseWidth ?? 300_000);
+  const leases = new Leases(
+    cluster,
+    options.leaseGrace ?? 3_600_000,
+    options.leaseWidth ?? 300_000,
+  );
   const committer = new Committer({ cluster, keyspace, reads, leases, witness: options.witness });
-  const watching: Watching = { cluster, keyspace, streams, latest: new Latest(cluster, keyspace), marker: ordered ? undefined : new Marker(cluster, keyspace) };
+  const watching: Watching = {
+    cluster,
+    keyspace,
+    streams,
+    latest: new Latest(cluster, keyspace),
+    marker: ordered ? undefined : new Marker(cluster, keyspace),
+  };
   const ending = new AbortController();
-  const findOldest = (from: Revision): Promise<Revision> => oldestAfter(watching, from, ending.signal);
+  const findOldest = (from: Revision): Promise<Revision> =>
+    oldestAfter(watching, from, ending.signal);
   return {
     async get(key) {
       admitKey(key);
@@ -85,9 +120,13 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
     sizes: () => sizesOf(streams),
     count: (range) => countRange(cluster, keyspace, range),
     commit: (checks, writes) => committer.commit(checks, writes),
-    watch: (prefix, from, signal) => watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),
+    watch: (prefix, from, signal) =>
+      watchPrefix(watching, prefix, from, AbortSignal.any([signal, ending.signal])),
     compact: (revision) => compactTo(cluster, keyspace, revision),
-    renew(credentials) { cluster.renew(credentials); streams.renew(credentials); },
+    renew(credentials) {
+      cluster.renew(credentials);
+      streams.renew(credentials);
+    },
     async close() {
       ending.abort();
       await committer.settled();
@@ -99,10 +138,15 @@ function assemble(cluster: Cluster, keyspace: Keyspace, options: EtcdOptions, or
 
 /** Forgets history; what is compacted already, or not reached yet, is no error. */
 async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revision): Promise<void> {
-  const inward = Math.min(keyspace.inward(revision), (await new Latest(cluster, keyspace).read()).revision);
+  const inward = Math.min(
+    keyspace.inward(revision),
+    (await new Latest(cluster, keyspace).read()).revision,
+  );
   if (inward <= 0) return;
   try {
-    await cluster.read('compact', (member, options) => member.kv.compact({ revision: inward }, options));
+    await cluster.read('compact', (member, options) =>
+      member.kv.compact({ revision: inward }, options),
+    );
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.kind !== 'compacted') throw unavailable(error);
@@ -110,7 +154,11 @@ async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revisio
 }
 
 /** The oldest readable revision, which etcd names only to a watch that begins too early. */
-async function oldestAfter(watching: Watching, from: Revision, closing: AbortSignal): Promise<Revision> {
+async function oldestAfter(
+  watching: Watching,
+  from: Revision,
+  closing: AbortSignal,
+): Promise<Revision> {
   const signal = AbortSignal.any([closing, AbortSignal.timeout(patience)]);
   try {
     for await (const _ of watchPrefix(watching, 'meta/base', from, signal)) break;

@@ -1,7 +1,18 @@
 import { Unavailable, Unknown } from '../storage.js';
 
-/** What a failed call means: `unsent` and `refused` wrote nothing, `unsent` may be repeated elsewhere; `unknown` may have written. */
-type FailureKind = 'unsent' | 'refused' | 'full' | 'lease' | 'oversize' | 'compacted' | 'future' | 'unknown';
+/**
+ * What a failed call means: `unsent` and `refused` wrote nothing, `unsent` may be repeated
+ * elsewhere; `unknown` may have written.
+ */
+type FailureKind =
+  | 'unsent'
+  | 'refused'
+  | 'full'
+  | 'lease'
+  | 'oversize'
+  | 'compacted'
+  | 'future'
+  | 'unknown';
 
 /** A call to etcd that failed, sorted by what it means. */
 export class Failure extends Error {
@@ -18,8 +29,14 @@ const rules: readonly (readonly [RegExp, FailureKind])[] = [
   [/requested lease not found/, 'lease'],
   [/required revision has been compacted/, 'compacted'],
   [/required revision is a future revision/, 'future'],
-  [/No connection established|Channel closed before call started|Name resolution failed|Waiting for LB pick/, 'unsent'],
-  [/etcdserver: (no leader|too many requests|not leader|user name is empty|invalid auth token)/, 'unsent'],
+  [
+    /No connection established|Channel closed before call started|Name resolution failed|Waiting for LB pick/,
+    'unsent',
+  ],
+  [
+    /etcdserver: (no leader|too many requests|not leader|user name is empty|invalid auth token)/,
+    'unsent',
+  ],
   [/Received message larger than max/, 'oversize'],
   [/^(3|5|6|7|9|11|12|16) /, 'refused'],
   [/grpc: received message larger than max/, 'refused'],
@@ -39,8 +56,12 @@ export const passes = ({ kind }: Failure): boolean => kind === 'unsent' || kind 
 /** The contract's error for a failed read, or for a commit that certainly wrote nothing. */
 export function unavailable(failure: Failure): Unavailable {
   const full = failure.kind === 'full';
-  return new Unavailable(full ? 'etcd has no space left' : 'etcd did not answer', { full, cause: failure });
+  return new Unavailable(full ? 'etcd has no space left' : 'etcd did not answer', {
+    full,
+    cause: failure,
+  });
 }
 
 /** The contract's error for a commit whose outcome could not be learnt. */
-export const unknown = (failure: Failure): Unknown => new Unknown('the outcome of a commit could not be learnt from etcd', { cause: failure });
+export const unknown = (failure: Failure): Unknown =>
+  new Unknown('the outcome of a commit could not be learnt from etcd', { cause: failure });

@@ -7,7 +7,10 @@ const nonceStart = 8;
 /** Turns the contract's keys, revisions and values into etcd's and back. */
 export class Keyspace {
   readonly prefix: string;
-  /** What is added to etcd's revisions, so that a restored store goes on above every revision told before. */
+  /**
+   * What is added to etcd's revisions, so that a restored store goes on above every revision told
+   * before.
+   */
   readonly base: Revision;
 
   constructor(prefix: string, base: Revision) {
@@ -37,7 +40,11 @@ export class Keyspace {
 
   /** The entry etcd holds. */
   entry(kv: IKeyValue): Entry {
-    const entry = { key: this.name(kv.key), value: kv.value.subarray(header), revision: this.outward(kv.mod_revision) };
+    const entry = {
+      key: this.name(kv.key),
+      value: kv.value.subarray(header),
+      revision: this.outward(kv.mod_revision),
+    };
     if (kv.value.length < header) return { ...entry, value: kv.value };
     const expires = kv.value.readDoubleBE(0);
     return expires === 0 ? entry : { ...entry, expires };

@@ -12,13 +12,28 @@ export class Latest {
     this.#keyspace = keyspace;
   }
 
-  /** A revision (etcd's own) that nothing written before `asked` (performance.now()) is beyond; throws Unavailable. */
+  /**
+   * A revision (etcd's own) that nothing written before `asked` (performance.now()) is beyond;
+   * throws Unavailable.
+   */
   async read(): Promise<{ readonly revision: number; readonly asked: number }> {
     let asked = 0;
-    const { header } = await this.#cluster.read('range', (member, options) => { asked = performance.now(); return member.kv.range({ key: this.#keyspace.key('meta/base'), count_only: true }, options) });
+    const { header } = await this.#cluster.read('range', (member, options) => {
+      asked = performance.now();
+      return member.kv.range({ key: this.#keyspace.key('meta/base'), count_only: true }, options);
+    });
     return { revision: Number(header.revision), asked };
   }
 
-  /** Has the cluster tell it to all who listen; one read at a time, whoever asks. Resolves when that is over, with or without an answer. */
-  ask(): Promise<unknown> { return (this.#asking ??= this.read().catch(() => undefined).finally(() => { this.#asking = undefined })) }
+  /**
+   * Has the cluster tell it to all who listen; one read at a time, whoever asks. Resolves when that
+   * is over, with or without an answer.
+   */
+  ask(): Promise<unknown> {
+    return (this.#asking ??= this.read()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#asking = undefined;
+      }));
+  }
 }

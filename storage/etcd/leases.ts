@@ -4,14 +4,20 @@ import { passes } from './failure.js';
 
 const hour = 3_600_000;
 
-/** Leases shared by all entries that expire in the same few minutes; they only collect what is long over. */
+/**
+ * Leases shared by all entries that expire in the same few minutes; they only collect what is long
+ * over.
+ */
 export class Leases {
   readonly #cluster: Cluster;
   readonly #grace: number;
   readonly #width: number;
   readonly #granted = new Map<number, Promise<string>>();
 
-  /** `grace`: milliseconds an entry stays at least after its expiry; `width`: those that expire in so many milliseconds share a lease. */
+  /**
+   * `grace`: milliseconds an entry stays at least after its expiry; `width`: those that expire in
+   * so many milliseconds share a lease.
+   */
   constructor(cluster: Cluster, grace: number, width: number) {
     this.#cluster = cluster;
     this.#grace = grace;
@@ -20,9 +26,15 @@ export class Leases {
 
   /** The lease for each expiry among the writes; undefined when there is none. */
   async of(writes: readonly Write[]): Promise<ReadonlyMap<number, string> | undefined> {
-    const times = new Set(writes.flatMap((write) => ('put' in write && write.expires !== undefined ? [write.expires] : [])));
+    const times = new Set(
+      writes.flatMap((write) =>
+        'put' in write && write.expires !== undefined ? [write.expires] : [],
+      ),
+    );
     if (times.size === 0) return undefined;
-    return new Map(await Promise.all([...times].map(async (time) => [time, await this.#lease(time)] as const)));
+    return new Map(
+      await Promise.all([...times].map(async (time) => [time, await this.#lease(time)] as const)),
+    );
   }
 
   /** Forgets leases that etcd does not know any more. */
@@ -45,7 +57,12 @@ export class Leases {
   async #grant(end: number): Promise<string> {
     const ttl = Math.ceil((Math.max(0, end - Date.now()) + this.#grace) / 1000);
     const request = { TTL: Math.max(1, Math.min(ttl, 9e9)), ID: 0 };
-    const answer = await this.#cluster.insist('leaseGrant', (member, options) => member.leaseClient.leaseGrant(request, options), passes, Date.now() + patience);
+    const answer = await this.#cluster.insist(
+      'leaseGrant',
+      (member, options) => member.leaseClient.leaseGrant(request, options),
+      passes,
+      Date.now() + patience,
+    );
     return answer.ID;
   }
 

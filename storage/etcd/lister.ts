@@ -1,5 +1,14 @@
 import type { IRangeResponse } from 'etcd3';
-import { Compacted, limits, Unavailable, type Entry, type ListOptions, type Page, type Range, type Revision } from '../storage.js';
+import {
+  Compacted,
+  limits,
+  Unavailable,
+  type Entry,
+  type ListOptions,
+  type Page,
+  type Range,
+  type Revision,
+} from '../storage.js';
 import type { Cluster } from './cluster.js';
 import { Failure, unavailable } from './failure.js';
 import type { Keyspace } from './keyspace.js';
@@ -11,10 +20,18 @@ const pageBytes = 2 << 20;
 /** Finds the oldest revision etcd still has, for a message. */
 type FindOldest = (from: Revision) => Promise<Revision>;
 
-interface Place { readonly cluster: Cluster; readonly keyspace: Keyspace; readonly findOldest: FindOldest }
+interface Place {
+  readonly cluster: Cluster;
+  readonly keyspace: Keyspace;
+  readonly findOldest: FindOldest;
+}
 
 /** Reads a range at one revision, in requests bounded by number and by bytes. */
-export async function readRange(place: Place, range: Range, { limit = Infinity, at, ahead = limits.more }: ListOptions): Promise<Page> {
+export async function readRange(
+  place: Place,
+  range: Range,
+  { limit = Infinity, at, ahead = limits.more }: ListOptions,
+): Promise<Page> {
   const { keyspace } = place;
   if (at !== undefined && keyspace.inward(at) <= 0) throw new Compacted(keyspace.outward(1));
   const entries: Entry[] = [];
@@ -25,7 +42,8 @@ export async function readRange(place: Place, range: Range, { limit = Infinity, 
     revision ??= keyspace.outward(answer.header.revision);
     for (const kv of answer.kvs) entries.push(keyspace.entry(kv));
     const following = Number(answer.count) - answer.kvs.length;
-    if (following === 0 || entries.length >= limit) return { entries, revision, more: Math.min(following, ahead) };
+    if (following === 0 || entries.length >= limit)
+      return { entries, revision, more: Math.min(following, ahead) };
     start = `${entries.at(-1)!.key}!`;
     page = Math.min(nextPage(answer), limit - entries.length);
   }
@@ -37,25 +55,47 @@ function nextPage({ kvs }: IRangeResponse): number {
   return Math.max(1, Math.min(largestPage, Math.floor(pageBytes / (bytes / kvs.length))));
 }
 
-/** One request; when its answer would be over the largest message, or does not come in time, half of it. */
-async function requestPage(place: Place, range: Range, page: number, at: Revision | undefined): Promise<IRangeResponse> {
+/**
+ * One request; when its answer would be over the largest message, or does not come in time, half of
+ * it.
+ */
+async function requestPage(
+  place: Place,
+  range: Range,
+  page: number,
+  at: Revision | undefined,
+): Promise<IRangeResponse> {
   const { cluster, keyspace } = place;
   const revision = at === undefined ? 0 : keyspace.inward(at);
   const request = { key: keyspace.key(range.start), range_end: keyspace.key(range.end), revision };
   let tries = 0;
   try {
-    return await cluster.read('range', (member, options) => member.kv.range({ ...request, limit: Math.ceil(page / 2 ** tries++) }, options));
+    return await cluster.read('range', (member, options) =>
+      member.kv.range({ ...request, limit: Math.ceil(page / 2 ** tries++) }, options),
+    );
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (error.kind === 'oversize' && page > 1) return requestPage(place, range, Math.ceil(page / 2), at);
+    if (error.kind === 'oversize' && page > 1)
+      return requestPage(place, range, Math.ceil(page / 2), at);
     if (error.kind === 'compacted') throw new Compacted(await place.findOldest(at!));
-    if (error.kind === 'future') throw new Unavailable(`revision ${at} is not reached yet`, { cause: error });
+    if (error.kind === 'future')
+      throw new Unavailable(`revision ${at} is not reached yet`, { cause: error });
     throw unavailable(error);
   }
 }
 
 /** How many keys a range has now, counted by etcd. */
-export async function countRange(cluster: Cluster, keyspace: Keyspace, range: Range): Promise<number> {
-  const request = { key: keyspace.key(range.start), range_end: keyspace.key(range.end), count_only: true };
-  return Number((await cluster.read('range', (member, options) => member.kv.range(request, options))).count);
+export async function countRange(
+  cluster: Cluster,
+  keyspace: Keyspace,
+  range: Range,
+): Promise<number> {
+  const request = {
+    key: keyspace.key(range.start),
+    range_end: keyspace.key(range.end),
+    count_only: true,
+  };
+  return Number(
+    (await cluster.read('range', (member, options) => member.kv.range(request, options))).count,
+  );
 }

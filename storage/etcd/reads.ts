@@ -5,14 +5,23 @@ import { unavailable, type Failure } from './failure.js';
 import type { Keyspace } from './keyspace.js';
 
 const together = 100;
-/** Milliseconds after which what waits goes on without what is under way: nobody waits for twice the patience. */
+/**
+ * Milliseconds after which what waits goes on without what is under way: nobody waits for twice the
+ * patience.
+ */
 const moment = 100;
 
 type Answer = { entry?: Entry; revision: Revision };
 
-interface Waiter { readonly resolve: (answer: Answer) => void; readonly reject: (error: unknown) => void }
+interface Waiter {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-/** Quorum reads of single keys: all that arrive while one is under way share the next, which begins when that one ends, or a moment later where it does not. */
+/**
+ * Quorum reads of single keys: all that arrive while one is under way share the next, which begins
+ * when that one ends, or a moment later where it does not.
+ */
 export class Reads {
   readonly #cluster: Cluster;
   readonly #keyspace: Keyspace;
@@ -36,11 +45,24 @@ export class Reads {
     });
   }
 
-  /** What etcd holds under some keys now, all at one revision; asked until `until` (milliseconds since the epoch). */
-  async stored(keys: readonly string[], until?: number): Promise<{ kvs: (IKeyValue | undefined)[]; revision: Revision }> {
+  /**
+   * What etcd holds under some keys now, all at one revision; asked until `until` (milliseconds
+   * since the epoch).
+   */
+  async stored(
+    keys: readonly string[],
+    until?: number,
+  ): Promise<{ kvs: (IKeyValue | undefined)[]; revision: Revision }> {
     const success = keys.map((key) => ({ request_range: { key: this.#keyspace.key(key) } }));
-    const answer: ITxnResponse = await this.#cluster.read('txn', (member, options) => member.kv.txn({ success }, options), until);
-    return { kvs: answer.responses.map(({ response_range }) => response_range.kvs[0]), revision: this.#keyspace.outward(answer.header.revision) };
+    const answer: ITxnResponse = await this.#cluster.read(
+      'txn',
+      (member, options) => member.kv.txn({ success }, options),
+      until,
+    );
+    return {
+      kvs: answer.responses.map(({ response_range }) => response_range.kvs[0]),
+      revision: this.#keyspace.outward(answer.header.revision),
+    };
   }
 
   #flySoon(): void {
@@ -58,13 +80,18 @@ export class Reads {
     const taken = this.#waiting;
     this.#waiting = new Map();
     const keys = [...taken.keys()];
-    const shares = Array.from({ length: Math.ceil(keys.length / together) }, (_, i) => keys.slice(i * together, (i + 1) * together));
+    const shares = Array.from({ length: Math.ceil(keys.length / together) }, (_, i) =>
+      keys.slice(i * together, (i + 1) * together),
+    );
     await Promise.all(shares.map((share) => this.#answer(share, taken)));
     this.#flying -= 1;
     if (this.#waiting.size > 0) void this.#fly();
   }
 
-  async #answer(keys: readonly string[], taken: ReadonlyMap<string, readonly Waiter[]>): Promise<void> {
+  async #answer(
+    keys: readonly string[],
+    taken: ReadonlyMap<string, readonly Waiter[]>,
+  ): Promise<void> {
     try {
       const { kvs, revision } = await this.stored(keys);
       keys.forEach((key, i) => {
@@ -73,11 +100,16 @@ export class Reads {
         for (const { resolve } of taken.get(key)!) resolve(answer);
       });
     } catch (error) {
-      if (isOversize(error) && keys.length > 1) await Promise.all(keys.map((key) => this.#answer([key], taken)));
-      else for (const key of keys) for (const { reject } of taken.get(key)!) reject(isFailure(error) ? unavailable(error) : error);
+      if (isOversize(error) && keys.length > 1)
+        await Promise.all(keys.map((key) => this.#answer([key], taken)));
+      else
+        for (const key of keys)
+          for (const { reject } of taken.get(key)!)
+            reject(isFailure(error) ? unavailable(error) : error);
     }
   }
 }
 
-const isFailure = (error: unknown): error is Failure => error instanceof Error && error.name === 'Failure';
+const isFailure = (error: unknown): error is Failure =>
+  error instanceof Error && error.name === 'Failure';
 const isOversize = (error: unknown): boolean => isFailure(error) && error.kind === 'oversize';

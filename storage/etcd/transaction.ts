@@ -22,17 +22,25 @@ export function nest(keyspace: Keyspace, intents: readonly Intent[]): ITxnReques
 }
 
 /** What each intent of a nested request came to. */
-export function unnest(keyspace: Keyspace, intents: readonly Intent[], answer: ITxnResponse): (Committed | Lost)[] {
+export function unnest(
+  keyspace: Keyspace,
+  intents: readonly Intent[],
+  answer: ITxnResponse,
+): (Committed | Lost)[] {
   const revision = keyspace.outward(answer.header.revision);
   const batch = intents.length;
   if (batch === 1) return [resultOf(keyspace, intents[0]!, answer, { revision, batch })];
-  return intents.map((intent, i) => resultOf(keyspace, intent, answer.responses[i]!.response_txn, { revision, batch }));
+  return intents.map((intent, i) =>
+    resultOf(keyspace, intent, answer.responses[i]!.response_txn, { revision, batch }),
+  );
 }
 
 const puts = ({ writes }: Intent): boolean => writes.some((write) => 'put' in write);
 
 /** Nested puts are free of etcd's quota; this one, in the branch never taken, is what it counts. */
-const toll = (keyspace: Keyspace): IRequestOp[] => [{ request_put: { key: keyspace.key('meta/quota'), value: Buffer.alloc(0) } }];
+const toll = (keyspace: Keyspace): IRequestOp[] => [
+  { request_put: { key: keyspace.key('meta/quota'), value: Buffer.alloc(0) } },
+];
 
 function single(keyspace: Keyspace, { checks, writes, nonce, leases }: Intent): ITxnRequest {
   return {
@@ -45,19 +53,36 @@ function single(keyspace: Keyspace, { checks, writes, nonce, leases }: Intent): 
 function compareOf(keyspace: Keyspace, { key, is }: Check): ICompare {
   const named = { key: keyspace.key(key) };
   if (is === 'absent') return { ...named, target: 'Create', result: 'Equal', create_revision: 0 };
-  if (is === 'present') return { ...named, target: 'Create', result: 'Greater', create_revision: 0 };
+  if (is === 'present')
+    return { ...named, target: 'Create', result: 'Greater', create_revision: 0 };
   const revision = keyspace.inward(is);
   return { ...named, target: 'Mod', result: 'Equal', mod_revision: revision > 0 ? revision : -1 };
 }
 
-function operationOf(keyspace: Keyspace, write: Write, nonce: Buffer, leases: Intent['leases']): IRequestOp {
+function operationOf(
+  keyspace: Keyspace,
+  write: Write,
+  nonce: Buffer,
+  leases: Intent['leases'],
+): IRequestOp {
   const key = keyspace.key(keyOf(write));
   if (!('put' in write)) return { request_delete_range: { key } };
   const lease = write.expires === undefined ? undefined : leases?.get(write.expires);
-  return { request_put: { key, value: encodeValue(write.value, write.expires, nonce), ...(lease !== undefined && { lease }) } };
+  return {
+    request_put: {
+      key,
+      value: encodeValue(write.value, write.expires, nonce),
+      ...(lease !== undefined && { lease }),
+    },
+  };
 }
 
-function resultOf(keyspace: Keyspace, { checks }: Intent, answer: ITxnResponse, { revision, batch }: { revision: Revision; batch: number }): Committed | Lost {
+function resultOf(
+  keyspace: Keyspace,
+  { checks }: Intent,
+  answer: ITxnResponse,
+  { revision, batch }: { revision: Revision; batch: number },
+): Committed | Lost {
   if (answer.succeeded) return { committed: true, revision, batch };
   const winners = new Map<string, Entry | undefined>();
   checks.forEach((check, i) => {

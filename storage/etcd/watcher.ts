@@ -20,8 +20,16 @@ export interface Watching {
   readonly marker: Marker | undefined;
 }
 
-/** Every change under `prefix` after `from`, across as many streams as it takes; resumes after the last revision handed on. */
-export async function* watchPrefix(watching: Watching, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
+/**
+ * Every change under `prefix` after `from`, across as many streams as it takes; resumes after the
+ * last revision handed on.
+ */
+export async function* watchPrefix(
+  watching: Watching,
+  prefix: string,
+  from: Revision,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
   const { keyspace, streams } = watching;
   if (keyspace.inward(from) <= 0) throw new Compacted(keyspace.outward(1));
   let at = from;
@@ -33,7 +41,7 @@ export async function* watchPrefix(watching: Watching, prefix: string, from: Rev
         if (signal.aborted) return;
       }
     } catch (error) {
-      if (error instanceof Compacted || (error instanceof TypeError)) throw error;
+      if (error instanceof Compacted || error instanceof TypeError) throw error;
     }
     streams.rotate();
     if (!signal.aborted) await pause(pauseTime, undefined, { signal }).catch(() => undefined);
@@ -41,15 +49,36 @@ export async function* watchPrefix(watching: Watching, prefix: string, from: Rev
 }
 
 /** One stream, until it ends or fails. */
-async function* readStream(watching: Watching, prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<Batch> {
+async function* readStream(
+  watching: Watching,
+  prefix: string,
+  from: Revision,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
   const { cluster, keyspace, streams, marker } = watching;
   const latest = await watching.latest.read();
   if (signal.aborted) return;
   const position = keyspace.inward(from);
   const stream = streams.open();
-  const cancel = (): void => { stream.cancel(); };
-  const progress = new Progress(stream, { position, latest }, { mark: marker && (() => { marker.mark(); }), confirm: () => watching.latest.ask(), lost: cancel });
-  const seen = (revision: number, asked: number): void => { progress.seen(revision, asked); };
+  const cancel = (): void => {
+    stream.cancel();
+  };
+  const progress = new Progress(
+    stream,
+    { position, latest },
+    {
+      mark:
+        marker &&
+        (() => {
+          marker.mark();
+        }),
+      confirm: () => watching.latest.ask(),
+      lost: cancel,
+    },
+  );
+  const seen = (revision: number, asked: number): void => {
+    progress.seen(revision, asked);
+  };
   signal.addEventListener('abort', cancel);
   cluster.onAnswer.add(seen);
   try {
@@ -66,7 +95,8 @@ async function* readStream(watching: Watching, prefix: string, from: Revision, s
 }
 
 /**
- * Where etcd is to begin: behind `from` when that is the latest, else at `from` itself, because etcd refuses a start
+ * Where etcd is to begin: behind `from` when that is the latest, else at `from` itself, because
+ * etcd refuses a start
  * before its compaction and `from` has to be readable for the values before of what follows.
  */
 const startOf = (from: number, latest: number): number => (from >= latest ? from + 1 : from);
@@ -74,10 +104,17 @@ const startOf = (from: number, latest: number): number => (from >= latest ? from
 function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: number): void {
   const { start: first, end } = under(keyspace.prefix + prefix);
   const range = { key: Buffer.from(first, 'latin1'), range_end: Buffer.from(end, 'latin1') };
-  stream.write({ create_request: { ...range, start_revision: start, prev_kv: true, fragment: true } });
+  stream.write({
+    create_request: { ...range, start_revision: start, prev_kv: true, fragment: true },
+  });
 }
 
-async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Keyspace, { prefix, from }: { prefix: string; from: Revision }): AsyncGenerator<Batch> {
+async function* batchesOf(
+  stream: WatchStream,
+  progress: Progress,
+  keyspace: Keyspace,
+  { prefix, from }: { prefix: string; from: Revision },
+): AsyncGenerator<Batch> {
   let at = from;
   let events: WatchEvent[] = [];
   for await (const response of stream as AsyncIterable<WatchResponse>) {
@@ -86,7 +123,7 @@ async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Key
     for (const event of response.events) events.push(event);
     if (response.fragment) continue;
     for (const batch of wholeRevisions(events, keyspace, prefix, at)) {
-      progress.events(keyspace.inward(at = batch.revision));
+      progress.events(keyspace.inward((at = batch.revision)));
       yield { ...batch, asOf: progress.asOf() };
     }
     if (events.length > 0) {
@@ -94,33 +131,54 @@ async function* batchesOf(stream: WatchStream, progress: Progress, keyspace: Key
       continue;
     }
     const reached = progress.answer(Number(response.header.revision));
-    yield { revision: (at = Math.max(at, reached === undefined ? at : keyspace.outward(reached))), changes: [], asOf: progress.asOf() };
+    yield {
+      revision: (at = Math.max(at, reached === undefined ? at : keyspace.outward(reached))),
+      changes: [],
+      asOf: progress.asOf(),
+    };
   }
 }
 
-function refuseCancelled({ canceled, compact_revision, cancel_reason }: WatchResponse, keyspace: Keyspace): void {
+function refuseCancelled(
+  { canceled, compact_revision, cancel_reason }: WatchResponse,
+  keyspace: Keyspace,
+): void {
   if (!canceled) return;
   if (Number(compact_revision) > 0) throw new Compacted(keyspace.outward(compact_revision));
   throw new Failure('unknown', cancel_reason || 'etcd ended the watch');
 }
 
-/** What is new in these events, a batch a revision; empty where all of it lies outside of the prefix. */
-function* wholeRevisions(events: readonly WatchEvent[], keyspace: Keyspace, prefix: string, at: Revision): Generator<Batch> {
-  for (let i = 0; i < events.length;) {
+/**
+ * What is new in these events, a batch a revision; empty where all of it lies outside of the
+ * prefix.
+ */
+function* wholeRevisions(
+  events: readonly WatchEvent[],
+  keyspace: Keyspace,
+  prefix: string,
+  at: Revision,
+): Generator<Batch> {
+  for (let i = 0; i < events.length; ) {
     const revision = keyspace.outward(events[i]!.kv.mod_revision);
     const changes: Change[] = [];
     for (; i < events.length && keyspace.outward(events[i]!.kv.mod_revision) === revision; i++) {
-      if (revision > at && isTold(keyspace.name(events[i]!.kv.key), prefix)) changes.push(changeOf(events[i]!, keyspace));
+      if (revision > at && isTold(keyspace.name(events[i]!.kv.key), prefix))
+        changes.push(changeOf(events[i]!, keyspace));
     }
     if (revision > at) yield { revision, changes };
   }
 }
 
-const isTold = (name: string, prefix: string): boolean => name !== markKey && name.startsWith(prefix);
+const isTold = (name: string, prefix: string): boolean =>
+  name !== markKey && name.startsWith(prefix);
 
 function changeOf({ type, kv, prev_kv }: WatchEvent, keyspace: Keyspace): Change {
   const created = type === 'Put' && kv.create_revision === kv.mod_revision;
   if (!prev_kv && !created) throw new Compacted(keyspace.outward(kv.mod_revision));
   const entry = type === 'Put' ? keyspace.entry(kv) : undefined;
-  return { key: keyspace.name(kv.key), ...(entry && { entry }), ...(prev_kv && { before: keyspace.entry(prev_kv) }) };
+  return {
+    key: keyspace.name(kv.key),
+    ...(entry && { entry }),
+    ...(prev_kv && { before: keyspace.entry(prev_kv) }),
+  };
 }

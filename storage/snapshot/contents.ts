@@ -4,7 +4,10 @@ import type { Item } from './format.js';
 /** Every key of the contract. */
 export const everything: Range = { start: '!', end: '\u007f' };
 
-/** Set in etcd, where a restore cannot be one commit, from before its first until its last: a store that has it is not whole. */
+/**
+ * Set in etcd, where a restore cannot be one commit, from before its first until its last: a store
+ * that has it is not whole.
+ */
 export const restoringKey = 'meta/restoring';
 
 /** What is added to the revisions of a store that was restored. */
@@ -13,11 +16,25 @@ export const baseKey = 'meta/base';
 /** Raised by every restore; the header of a snapshot has it. */
 export const epochKey = 'meta/epoch';
 
-/** What is true of one store and of none that is made of it: its base and epoch, its clocks, how far its history was forgotten. */
-const left: readonly string[] = [baseKey, epochKey, restoringKey, 'meta/clocks/', 'meta/keys', 'meta/dropped-keys', 'meta/compaction', 'meta/quota'];
+/**
+ * What is true of one store and of none that is made of it: its base and epoch, its clocks, how far
+ * its history was forgotten.
+ */
+const left: readonly string[] = [
+  baseKey,
+  epochKey,
+  restoringKey,
+  'meta/clocks/',
+  'meta/keys',
+  'meta/dropped-keys',
+  'meta/compaction',
+  'meta/quota',
+];
 
 /** Whether a snapshot leaves this key out. */
-export const leftOut = (key: string): boolean => key.startsWith('meta/') && left.some((one) => (one.endsWith('/') ? key.startsWith(one) : key === one));
+export const leftOut = (key: string): boolean =>
+  key.startsWith('meta/') &&
+  left.some((one) => (one.endsWith('/') ? key.startsWith(one) : key === one));
 
 /** The range that a key is counted under where it is said what a snapshot holds. */
 export function rangeOf(key: string): string {

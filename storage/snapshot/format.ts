@@ -1,9 +1,12 @@
 import { limits, type Revision } from '../storage.js';
 
 /**
- * A snapshot file: `vestibule snapshot 1`, a line of JSON ({@link Header}), then records in order of their keys; a record is
- * the lengths of key (2 bytes) and value (4), the expiry in milliseconds as a double (0: none), key, value. After them two zero
- * bytes, how many there are as a double, {@link endMark}, and the SHA-256 of everything before it. Numbers are big-endian.
+ * A snapshot file: `vestibule snapshot 1`, a line of JSON ({@link Header}), then records in order
+ * of their keys; a record is
+ * the lengths of key (2 bytes) and value (4), the expiry in milliseconds as a double (0: none),
+ * key, value. After them two zero
+ * bytes, how many there are as a double, {@link endMark}, and the SHA-256 of everything before it.
+ * Numbers are big-endian.
  */
 export const format = 1;
 
@@ -20,7 +23,11 @@ export interface Header {
 }
 
 /** A key as it lies in a snapshot; its revision there counts for nothing elsewhere. */
-export interface Item { readonly key: string; readonly value: Buffer; readonly expires?: number }
+export interface Item {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly expires?: number;
+}
 
 export const endMark = Buffer.from('complete', 'latin1');
 export const digestBytes = 32;
@@ -32,15 +39,27 @@ export const endBytes = 2 + 8 + endMark.length + digestBytes;
 export const headMost = 4096;
 
 /** The two lines a snapshot begins with. */
-export const encodeHead = (header: Header): Buffer => Buffer.from(`vestibule snapshot ${format}\n${JSON.stringify(header)}\n`);
+export const encodeHead = (header: Header): Buffer =>
+  Buffer.from(`vestibule snapshot ${format}\n${JSON.stringify(header)}\n`);
 
-/** The lines that {@link encodeHead} wrote, and how many bytes they take; throws one sentence about `file` where it is something else. */
+/**
+ * The lines that {@link encodeHead} wrote, and how many bytes they take; throws one sentence about
+ * `file` where it is something else.
+ */
 export function decodeHead(file: string, bytes: Buffer): { header: Header; length: number } {
-  const [, number, line] = /^vestibule snapshot (\d{1,9})\n(.*)\n/.exec(bytes.toString('latin1')) ?? [];
+  const [, number, line] =
+    /^vestibule snapshot (\d{1,9})\n(.*)\n/.exec(bytes.toString('latin1')) ?? [];
   if (number === undefined || line === undefined) {
-    throw new Error(/^vestibule snapshot \d/.test(bytes.toString('latin1', 0, 20)) ? `${file} is cut short or damaged` : `${file} is not a snapshot of vestibule`);
+    throw new Error(
+      /^vestibule snapshot \d/.test(bytes.toString('latin1', 0, 20))
+        ? `${file} is cut short or damaged`
+        : `${file} is not a snapshot of vestibule`,
+    );
   }
-  if (Number(number) !== format) throw new Error(`${file} has snapshot format ${number}, and this release reads format ${format}: restore it with the release that wrote it, or a newer one`);
+  if (Number(number) !== format)
+    throw new Error(
+      `${file} has snapshot format ${number}, and this release reads format ${format}: restore it with the release that wrote it, or a newer one`,
+    );
   const length = `vestibule snapshot ${number}\n${line}\n`.length;
   return { header: parseHeader(file, Buffer.from(line, 'latin1').toString()), length };
 }
@@ -48,8 +67,16 @@ export function decodeHead(file: string, bytes: Buffer): { header: Header; lengt
 function parseHeader(file: string, text: string): Header {
   try {
     const header = JSON.parse(text) as Header;
-    if (Number.isSafeInteger(header.revision) && Number.isSafeInteger(header.epoch) && header.revision > 0 && header.epoch >= 0) return header;
-  } catch { /* said below */ }
+    if (
+      Number.isSafeInteger(header.revision) &&
+      Number.isSafeInteger(header.epoch) &&
+      header.revision > 0 &&
+      header.epoch >= 0
+    )
+      return header;
+  } catch {
+    /* said below */
+  }
   throw new Error(`${file} is damaged: its second line says nothing that a snapshot says`);
 }
 
@@ -73,4 +100,5 @@ export function encodeEnd(records: number): Buffer {
 }
 
 /** Whether the lengths before a record can be those of one. */
-export const plausible = (key: number, value: number): boolean => key <= limits.keyBytes && value <= limits.commitBytes;
+export const plausible = (key: number, value: number): boolean =>
+  key <= limits.keyBytes && value <= limits.commitBytes;

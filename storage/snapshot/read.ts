@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Revise } from './contents.js';
-import { digestBytes, decodeHead, endBytes, endMark, frameBytes, headMost, plausible, type Header, type Item } from './format.js';
+import {
+  digestBytes,
+  decodeHead,
+  endBytes,
+  endMark,
+  frameBytes,
+  headMost,
+  plausible,
+  type Header,
+  type Item,
+} from './format.js';
 
 const chunkBytes = 1 << 20;
 const pageBytes = 4 << 20;
@@ -17,18 +27,30 @@ export interface Snapshot {
   readonly digest: Buffer;
 }
 
-/** Reads a snapshot through; throws one sentence where it is none, of another format, cut short or damaged. */
+/**
+ * Reads a snapshot through; throws one sentence where it is none, of another format, cut short or
+ * damaged.
+ */
 export async function verifySnapshot(file: string): Promise<Snapshot> {
-  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => { throw error.code === 'ENOENT' ? new Error(`there is no file ${file}`) : error });
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error(`there is no file ${file}`) : error;
+  });
   try {
     const bytes = (await handle.stat()).size;
     const { header, length } = decodeHead(file, await readAt(handle, 0, Math.min(headMost, bytes)));
-    const end = bytes < length + endBytes ? Buffer.alloc(0) : await readAt(handle, bytes - endBytes, endBytes);
-    if (!end.subarray(10, 10 + endMark.length).equals(endMark)) throw new Error(`${file} is cut short: its end is missing`);
+    const end =
+      bytes < length + endBytes
+        ? Buffer.alloc(0)
+        : await readAt(handle, bytes - endBytes, endBytes);
+    if (!end.subarray(10, 10 + endMark.length).equals(endMark))
+      throw new Error(`${file} is cut short: its end is missing`);
     const digest = end.subarray(-digestBytes);
-    if (!(await digestOf(handle, bytes - digestBytes)).equals(digest)) throw new Error(`${file} is damaged: its checksum is wrong`);
+    if (!(await digestOf(handle, bytes - digestBytes)).equals(digest))
+      throw new Error(`${file} is damaged: its checksum is wrong`);
     return { file, header, items: end.readDoubleBE(2), bytes, digest };
-  } finally { await handle.close() }
+  } finally {
+    await handle.close();
+  }
 }
 
 async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
@@ -38,7 +60,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 
 async function digestOf(handle: FileHandle, bytes: number): Promise<Buffer> {
   const hash = createHash('sha256');
-  for (let at = 0; at < bytes;) {
+  for (let at = 0; at < bytes; ) {
     const chunk = await readAt(handle, at, Math.min(chunkBytes, bytes - at));
     if (chunk.length === 0) break;
     hash.update(chunk);
@@ -47,7 +69,10 @@ async function digestOf(handle: FileHandle, bytes: number): Promise<Buffer> {
   return hash.digest();
 }
 
-/** The records of a snapshot, some megabytes at a time; throws behind the last where these were not the bytes that had been verified. */
+/**
+ * The records of a snapshot, some megabytes at a time; throws behind the last where these were not
+ * the bytes that had been verified.
+ */
 export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly Item[]> {
   const handle = await open(snapshot.file, 'r');
   try {
@@ -67,12 +92,18 @@ export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly It
     await reader.take(endBytes - digestBytes - 2);
     if (items !== snapshot.items || !reader.digest().equals(snapshot.digest)) reader.refuse();
     if (page.length > 0) yield page;
-  } finally { await handle.close() }
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Reads the items of a snapshot as `revise` returns them, without those that it leaves out. */
-export async function* readRevised(snapshot: Snapshot, revise: Revise): AsyncGenerator<readonly Item[]> {
-  for await (const items of readItems(snapshot)) yield items.map(revise).filter((item) => item !== undefined);
+export async function* readRevised(
+  snapshot: Snapshot,
+  revise: Revise,
+): AsyncGenerator<readonly Item[]> {
+  for await (const items of readItems(snapshot))
+    yield items.map(revise).filter((item) => item !== undefined);
 }
 
 async function readItem(reader: Reader): Promise<Item | undefined> {
@@ -108,13 +139,21 @@ class Reader {
     return taken;
   }
 
-  digest(): Buffer { return this.#hash.digest() }
+  digest(): Buffer {
+    return this.#hash.digest();
+  }
 
-  refuse(): never { throw new Error(`${this.#file} was changed while it was read, or is damaged`) }
+  refuse(): never {
+    throw new Error(`${this.#file} was changed while it was read, or is damaged`);
+  }
 
   async #fill(length: number): Promise<void> {
     while (this.#held.length < length) {
-      const chunk = await readAt(this.#handle, this.#position, Math.max(chunkBytes, length - this.#held.length));
+      const chunk = await readAt(
+        this.#handle,
+        this.#position,
+        Math.max(chunkBytes, length - this.#held.length),
+      );
       if (chunk.length === 0) this.refuse();
       this.#position += chunk.length;
       this.#held = Buffer.concat([this.#held, chunk]);

@@ -9,24 +9,46 @@ import type { Source } from './source.js';
 const bufferBytes = 1 << 20;
 
 /** What was saved. */
-export interface Saved { readonly header: Header; readonly tally: Tally }
+export interface Saved {
+  readonly header: Header;
+  readonly tally: Tally;
+}
 
-/** Writes what a store holds to a file that does not exist yet, readable by its owner alone; it has its name only when it is whole and on disk. */
-export async function saveSnapshot(source: Source, file: string, release: string, watcher: Watcher): Promise<Saved> {
+/**
+ * Writes what a store holds to a file that does not exist yet, readable by its owner alone; it has
+ * its name only when it is whole and on disk.
+ */
+export async function saveSnapshot(
+  source: Source,
+  file: string,
+  release: string,
+  watcher: Watcher,
+): Promise<Saved> {
   refuseExisting(file);
   const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}.partial`);
-  const header: Header = { release, time: new Date().toISOString(), store: source.store, revision: source.revision, epoch: source.epoch };
+  const header: Header = {
+    release,
+    time: new Date().toISOString(),
+    store: source.store,
+    revision: source.revision,
+    epoch: source.epoch,
+  };
   try {
     const handle = await open(draft, 'wx', 0o600);
     let tally: Tally;
     try {
       tally = await writeAll(source, header, new Writer(handle), watcher);
       await handle.sync();
-    } finally { await handle.close() }
+    } finally {
+      await handle.close();
+    }
     await publish(draft, file);
     return { header, tally };
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ENOSPC' || (error as NodeJS.ErrnoException).code === 'EDQUOT' ? new Error(`no space is left for ${file}: nothing was kept`, { cause: error }) : error;
+    throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ||
+      (error as NodeJS.ErrnoException).code === 'EDQUOT'
+      ? new Error(`no space is left for ${file}: nothing was kept`, { cause: error })
+      : error;
   } finally {
     await rm(draft, { force: true });
   }
@@ -37,7 +59,12 @@ export function refuseExisting(file: string): void {
   if (existsSync(file)) throw new Error(`${file} exists already: a snapshot overwrites nothing`);
 }
 
-async function writeAll(source: Source, header: Header, writer: Writer, { signal, progress }: Watcher): Promise<Tally> {
+async function writeAll(
+  source: Source,
+  header: Header,
+  writer: Writer,
+  { signal, progress }: Watcher,
+): Promise<Tally> {
   const tally = new Tally();
   await writer.write(encodeHead(header));
   for await (const page of source.pages()) {
@@ -61,7 +88,9 @@ class Writer {
   #waiting: Buffer[] = [];
   #bytes = 0;
 
-  constructor(handle: FileHandle) { this.#handle = handle }
+  constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
 
   async write(bytes: Buffer): Promise<void> {
     this.#waiting.push(bytes);
@@ -89,8 +118,12 @@ async function publish(draft: string, file: string): Promise<void> {
   } catch (error) {
     refuseExisting(file);
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
-    await rename(draft, file);   // a file system without links
+    await rename(draft, file); // a file system without links
   }
   const folder = await open(dirname(file), 'r');
-  try { await folder.sync() } finally { await folder.close() }
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }

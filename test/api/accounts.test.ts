@@ -1,19 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Session } from '../../kinds/session.js';
-import { authorizationPath, begin, isNoNotice, mailTo, redeem, signIn, wrong } from '../support/signin.js';
+import {
+  authorizationPath,
+  begin,
+  isNoNotice,
+  mailTo,
+  redeem,
+  signIn,
+  wrong,
+} from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { clock } from '../support/clock.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
-afterAll(async () => { clock.release(); await stopAll() });
+afterAll(async () => {
+  clock.release();
+  await stopAll();
+});
 
 /** Reads until it holds, for what follows an answer a moment later. */
 async function settles(holds: () => Promise<boolean>): Promise<void> {
   for (let i = 0; i < 6_000; i += 1) {
     if (await holds()) return;
-    await new Promise((resolve) => { setTimeout(resolve, 10) });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
   }
   throw new Error('it never came about');
 }
@@ -25,9 +38,23 @@ async function taken(service: TestService, address: string): ReturnType<typeof m
   return mail;
 }
 
-const form = (values: Record<string, string>) => ({ plain: true, body: new URLSearchParams(values).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-const refreshed = (service: TestService, token: string) => service.tab().send('POST', '/oauth2/token', form({ grant_type: 'refresh_token', refresh_token: token, client_id: 'app' }));
-const userinfo = (service: TestService, token: string) => service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
+const form = (values: Record<string, string>) => ({
+  plain: true,
+  body: new URLSearchParams(values).toString(),
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+});
+const refreshed = (service: TestService, token: string) =>
+  service
+    .tab()
+    .send(
+      'POST',
+      '/oauth2/token',
+      form({ grant_type: 'refresh_token', refresh_token: token, client_id: 'app' }),
+    );
+const userinfo = (service: TestService, token: string) =>
+  service
+    .tab()
+    .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
 
 describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
   let service: TestService;
@@ -41,15 +68,27 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
 
   /** Somebody signed in with tokens that outlive the session. */
   async function person(address: string) {
-    const signedIn = await signIn(service, address, { scope: 'openid email profile offline_access', parameters: { prompt: 'consent' } });
+    const signedIn = await signIn(service, address, {
+      scope: 'openid email profile offline_access',
+      parameters: { prompt: 'consent' },
+    });
     const { body } = await redeem(service, signedIn);
     const name: string = (await signedIn.tab.get('accounts/~').is(200)).body.metadata.name;
-    return { ...signedIn, name, access: body.access_token as string, refresh: body.refresh_token as string };
+    return {
+      ...signedIn,
+      name,
+      access: body.access_token as string,
+      refresh: body.refresh_token as string,
+    };
   }
 
-  /** The Client asks again, for what was taken away too: a rejected scope is not asked for again. */
+  /**
+   * The Client asks again, for what was taken away too: a rejected scope is not asked for again.
+   */
   async function signInAgain(tab: Tab): Promise<{ callback: URL }> {
-    const { headers } = await tab.navigate(authorizationPath('app', 'openid email profile', 'x'.repeat(43))).is(303);
+    const { headers } = await tab
+      .navigate(authorizationPath('app', 'openid email profile', 'x'.repeat(43)))
+      .is(303);
     return { callback: new URL(headers.location!) };
   }
 
@@ -58,19 +97,38 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
       const { tab, name } = await person('old@example.test');
       const elsewhere = (await signIn(service, 'old@example.test')).tab;
       const pending = await begin(service);
-      await pending.tab.post(`${pending.I}/emailchallenge`, { spec: { email: 'old@example.test' } }).is(200);
+      await pending.tab
+        .post(`${pending.I}/emailchallenge`, { spec: { email: 'old@example.test' } })
+        .is(200);
       const { code: former } = await taken(service, 'old@example.test');
-      const { body: proven } = await pending.tab.post(`${pending.I}/login`, { spec: { method: 'EmailCode', code: former } }).is(200);
+      const { body: proven } = await pending.tab
+        .post(`${pending.I}/login`, { spec: { method: 'EmailCode', code: former } })
+        .is(200);
 
-      const { body } = await tab.post('accounts/~/emailchallenge', { spec: { email: 'New@example.test' } }).is(200);
-      expect(body).toMatchObject({ kind: 'EmailChallenge', spec: { email: 'New@example.test' }, status: { triesLeft: 5 } });
+      const { body } = await tab
+        .post('accounts/~/emailchallenge', { spec: { email: 'New@example.test' } })
+        .is(200);
+      expect(body).toMatchObject({
+        kind: 'EmailChallenge',
+        spec: { email: 'New@example.test' },
+        status: { triesLeft: 5 },
+      });
       const { code, link, text } = await taken(service, 'new@example.test');
       expect(link).toBeUndefined();
       expect(text).toContain('Never read the code to anybody');
-      await tab.post('accounts/~/email', { spec: { code: wrong(code) } }).fails(422, 'Invalid', 'spec.code').then(({ details }) => expect(details!.triesLeft).toBe(4));
-      expect((await tab.get('accounts/~').is(200)).body.status.email.address).toBe('old@example.test');
+      await tab
+        .post('accounts/~/email', { spec: { code: wrong(code) } })
+        .fails(422, 'Invalid', 'spec.code')
+        .then(({ details }) => expect(details!.triesLeft).toBe(4));
+      expect((await tab.get('accounts/~').is(200)).body.status.email.address).toBe(
+        'old@example.test',
+      );
       const { body: account } = await tab.post('accounts/~/email', { spec: { code } }).is(200);
-      expect(account).toMatchObject({ kind: 'Account', metadata: { name }, status: { email: { address: 'New@example.test' } } });
+      expect(account).toMatchObject({
+        kind: 'Account',
+        metadata: { name },
+        status: { email: { address: 'New@example.test' } },
+      });
       expect((await taken(service, 'old@example.test')).subject).toMatch(/was changed/);
       await tab.post('accounts/~/email', { spec: { code } }).fails(410, 'Expired');
       await tab.get('accounts/~').is(200);
@@ -78,7 +136,9 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
 
       const back = await pending.tab.navigate(proven.status.returnTo).is(303);
       expect(back.headers.location).toMatch(/^\/api\/v1alpha1\/interactions\//);
-      expect((await pending.tab.get(back.headers.location!).is(200)).body.status.phase).toBe('LoginRequired');
+      expect((await pending.tab.get(back.headers.location!).is(200)).body.status.phase).toBe(
+        'LoginRequired',
+      );
       await pending.tab.get('accounts/~').fails(401, 'Unauthorized');
       clock.advance(1_000);
       const anew = await person('old@example.test');
@@ -90,31 +150,54 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     test('of somebody else is told apart only by who reads its mail: 409 once that is proven', async () => {
       const [one, other] = [await person('one@example.test'), await person('other@example.test')];
       const shape = ({ body, code }: any): unknown => [code, Object.keys(body.status), body.kind];
-      const used = await one.tab.post('accounts/~/emailchallenge', { spec: { email: 'other@example.test' } }).is(200);
-      const free = await other.tab.post('accounts/~/emailchallenge', { spec: { email: 'free@example.test' } }).is(200);
+      const used = await one.tab
+        .post('accounts/~/emailchallenge', { spec: { email: 'other@example.test' } })
+        .is(200);
+      const free = await other.tab
+        .post('accounts/~/emailchallenge', { spec: { email: 'free@example.test' } })
+        .is(200);
       expect(shape(used)).toEqual(shape(free));
       const { code } = await taken(service, 'other@example.test');
       await one.tab.post('accounts/~/email', { spec: { code } }).fails(409, 'AlreadyExists');
-      expect((await other.tab.get('accounts/~').is(200)).body.status.email.address).toBe('other@example.test');
+      expect((await other.tab.get('accounts/~').is(200)).body.status.email.address).toBe(
+        'other@example.test',
+      );
     });
 
     test('takes a recent sign-in, five tries, one mail a minute, and its own session', async () => {
       const { tab, name } = await person('careful@example.test');
-      await operator.post(`accounts/${name}/emailchallenge`, { spec: { email: 'mine@example.test' } }).fails(403, 'Forbidden');
-      await tab.post('accounts/~/emailchallenge', { spec: { email: 'no address' } }).fails(422, 'Invalid', 'spec.email');
+      await operator
+        .post(`accounts/${name}/emailchallenge`, { spec: { email: 'mine@example.test' } })
+        .fails(403, 'Forbidden');
+      await tab
+        .post('accounts/~/emailchallenge', { spec: { email: 'no address' } })
+        .fails(422, 'Invalid', 'spec.email');
       await tab.post('accounts/~/email', { spec: { code: '12345678' } }).fails(410, 'Expired');
       await tab.post('accounts/~/emailchallenge', { spec: { email: 'next@example.test' } }).is(200);
-      await tab.post('accounts/~/emailchallenge', { spec: { email: 'next@example.test' } }).fails(429, 'TooManyRequests');
+      await tab
+        .post('accounts/~/emailchallenge', { spec: { email: 'next@example.test' } })
+        .fails(429, 'TooManyRequests');
       const { code } = await taken(service, 'next@example.test');
       const second = (await signIn(service, 'careful@example.test')).tab;
       await second.post('accounts/~/email', { spec: { code } }).fails(410, 'Expired');
-      const answers = await Promise.all(Array.from({ length: 20 }, () => tab.post('accounts/~/email', { spec: { code: wrong(code) } })));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          tab.post('accounts/~/email', { spec: { code: wrong(code) } }),
+        ),
+      );
       expect(answers.filter((answer) => answer.code === 422)).toHaveLength(5);
       await tab.post('accounts/~/email', { spec: { code } }).fails(410, 'Expired');
       clock.advance(11 * 60_000);
-      const refusal = await tab.post('accounts/~/emailchallenge', { spec: { email: 'next@example.test' } }).fails(403, 'Forbidden');
+      const refusal = await tab
+        .post('accounts/~/emailchallenge', { spec: { email: 'next@example.test' } })
+        .fails(403, 'Forbidden');
       expect(refusal.details!.causes).toMatchObject([{ reason: 'ReauthenticationRequired' }]);
-      await tab.delete('accounts/~').fails(403, 'Forbidden').then(({ details }) => expect(details!.causes).toMatchObject([{ reason: 'ReauthenticationRequired' }]));
+      await tab
+        .delete('accounts/~')
+        .fails(403, 'Forbidden')
+        .then(({ details }) =>
+          expect(details!.causes).toMatchObject([{ reason: 'ReauthenticationRequired' }]),
+        );
     });
   });
 
@@ -152,9 +235,14 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await tab.patch('accounts/~', { spec: { displayName: 'Leaving' } }).is(200);
     await tab.get('accounts/zzzzzzzzzzzzzzzzzzzz').fails(404, 'NotFound');
     await service.tab().delete('mockmessages').is(200);
-    const stream = await new Stream(operator, `accounts?watch=true`).until(({ code }) => code !== 0);
+    const stream = await new Stream(operator, `accounts?watch=true`).until(
+      ({ code }) => code !== 0,
+    );
     const { body } = await tab.delete('accounts/~').is(200);
-    expect(body).toMatchObject({ kind: 'Account', metadata: { name, deletionTimestamp: expect.any(String) } });
+    expect(body).toMatchObject({
+      kind: 'Account',
+      metadata: { name, deletionTimestamp: expect.any(String) },
+    });
     expect(tab.cookie('vestibule-session')).toBeUndefined();
     await userinfo(service, access).is(401);
     await refreshed(service, refresh).is(400);
@@ -172,7 +260,9 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     const { name } = await person('removed@example.test');
     const fresh = (await signIn(service, 'op@example.test')).tab;
     await fresh.delete(`accounts/${name}?dryRun=All`).is(200);
-    expect((await fresh.get(`accounts/${name}`).is(200)).body.metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await fresh.get(`accounts/${name}`).is(200)).body.metadata).not.toHaveProperty(
+      'deletionTimestamp',
+    );
     await service.tab().delete('mockmessages').is(200);
     await fresh.delete(`accounts/${name}`).is(200);
     expect((await taken(service, 'removed@example.test')).text).toContain('by an operator');
@@ -183,7 +273,8 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     const address = 'roaming@example.test';
     const { tab } = await person(address);
     clock.advance(120_000);
-    const from = (userAgent: string): Tab => Object.assign(service.tab(), { headers: { 'user-agent': userAgent } });
+    const from = (userAgent: string): Tab =>
+      Object.assign(service.tab(), { headers: { 'user-agent': userAgent } });
     const firefox = from('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0');
     await service.tab().delete('mockmessages').is(200);
     await signIn(service, address, { tab: firefox });
@@ -193,7 +284,12 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await service.tab().delete('mockmessages').is(200);
     await firefox.delete('sessions/~').is(200);
     await signIn(service, address, { tab: firefox });
-    await settles(async () => (await tab.get('sessions').is(200)).body.items.filter(({ metadata }: any) => !metadata.deletionTimestamp).length === 2);
+    await settles(
+      async () =>
+        (await tab.get('sessions').is(200)).body.items.filter(
+          ({ metadata }: any) => !metadata.deletionTimestamp,
+        ).length === 2,
+    );
     expect((await service.tab().get('mockmessages').is(200)).body.items).toEqual([]);
   });
 
@@ -203,10 +299,16 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
       const at = `grants/${name}-${client}`;
       const { body } = await tab.get(at).is(200);
       expect(body.spec.scopes).toEqual(['openid', 'email', 'profile', 'offline_access']);
-      await tab.patch(at, { spec: { scopes: ['openid', 'groups'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
-      await tab.patch(at, { spec: { scopes: ['openid', 'openid'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
+      await tab
+        .patch(at, { spec: { scopes: ['openid', 'groups'] } })
+        .fails(422, 'Invalid', 'spec.scopes[1]');
+      await tab
+        .patch(at, { spec: { scopes: ['openid', 'openid'] } })
+        .fails(422, 'Invalid', 'spec.scopes[1]');
       await tab.patch(at, { spec: { scopes: ['email'] } }).fails(422, 'Invalid', 'spec.scopes');
-      await tab.patch(at, { spec: { scopes: ['openid', 'email'] }, metadata: { resourceVersion: '1' } }).fails(409, 'Conflict');
+      await tab
+        .patch(at, { spec: { scopes: ['openid', 'email'] }, metadata: { resourceVersion: '1' } })
+        .fails(409, 'Conflict');
       await userinfo(service, access).is(200);
       await tab.patch(at, { spec: { scopes: ['openid', 'email'] } }).is(200);
       await userinfo(service, access).is(401);
@@ -241,8 +343,16 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
   });
 });
 
-/** Keys of the store that name an account, or hold its name in what can be read; what an operator did to it is the operator's record. */
+/**
+ * Keys of the store that name an account, or hold its name in what can be read; what an operator
+ * did to it is the operator's record.
+ */
 async function leftOf(service: TestService, name: string): Promise<string[]> {
   const { entries } = await service.storage.list({ start: '!', end: '~' });
-  return entries.filter(({ key, value }) => key.includes(name) || (value.includes(name) && !key.startsWith('objects/policydecisions/'))).map(({ key }) => key);
+  return entries
+    .filter(
+      ({ key, value }) =>
+        key.includes(name) || (value.includes(name) && !key.startsWith('objects/policydecisions/')),
+    )
+    .map(({ key }) => key);
 }

@@ -17,28 +17,58 @@ jest.unstable_mockModule('../../kinds/policy/engine.js', () => ({
   openEngine: async (...parts: Parameters<typeof real.openEngine>) => {
     const engine = await real.openEngine(...parts);
     const decide = engine.decide.bind(engine);
-    return Object.assign(engine, { decide: (question: Question) => { asked.push(question.action); return decide(question) } });
+    return Object.assign(engine, {
+      decide: (question: Question) => {
+        asked.push(question.action);
+        return decide(question);
+      },
+    });
   },
 }));
 const { createClient, startTest, stopAll, temporary } = await import('../support/service.js');
-const { authorizationPath, begin, mailTo, proceed, redeem, signIn } = await import('../support/signin.js');
+const { authorizationPath, begin, mailTo, proceed, redeem, signIn } = await import(
+  '../support/signin.js'
+);
 
-const isDrawn = (writes: Parameters<Storage['commit']>[1]): boolean => writes.length === 1 && 'put' in writes[0]! && writes[0].put.startsWith('limits/') && !writes[0].put.startsWith('limits/mail');
+const isDrawn = (writes: Parameters<Storage['commit']>[1]): boolean =>
+  writes.length === 1 &&
+  'put' in writes[0]! &&
+  writes[0].put.startsWith('limits/') &&
+  !writes[0].put.startsWith('limits/mail');
 
 /** Decisions written down in the background, by themselves. */
-const isRecorded = (writes: Parameters<Storage['commit']>[1]): boolean => writes.every((write) => 'put' in write && write.put.startsWith('objects/policydecisions/'));
+const isRecorded = (writes: Parameters<Storage['commit']>[1]): boolean =>
+  writes.every((write) => 'put' in write && write.put.startsWith('objects/policydecisions/'));
 
-/** Counts the commits that requests wait for. Those of workers name a row of the outbox; blocks of the limits by network are drawn now and then. */
+/**
+ * Counts the commits that requests wait for. Those of workers name a row of the outbox; blocks of
+ * the limits by network are drawn now and then.
+ */
 function observed(storage: Storage): Storage & { commits: number; reads: number } {
-  const seen = Object.assign(Object.create(storage) as Storage & { commits: number; reads: number }, {
-    commits: 0, reads: 0,
-    get: (key: string) => { seen.reads += 1; return storage.get(key) },
-    list: storage.list.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: storage.close.bind(storage),
-    commit: (...[checks, writes]: Parameters<Storage['commit']>) => {
-      if (!checks.some(({ key }) => key.startsWith('outbox/')) && !isDrawn(writes) && !isRecorded(writes)) seen.commits += 1;
-      return storage.commit(checks, writes);
+  const seen = Object.assign(
+    Object.create(storage) as Storage & { commits: number; reads: number },
+    {
+      commits: 0,
+      reads: 0,
+      get: (key: string) => {
+        seen.reads += 1;
+        return storage.get(key);
+      },
+      list: storage.list.bind(storage),
+      watch: storage.watch.bind(storage),
+      compact: storage.compact.bind(storage),
+      close: storage.close.bind(storage),
+      commit: (...[checks, writes]: Parameters<Storage['commit']>) => {
+        if (
+          !checks.some(({ key }) => key.startsWith('outbox/')) &&
+          !isDrawn(writes) &&
+          !isRecorded(writes)
+        )
+          seen.commits += 1;
+        return storage.commit(checks, writes);
+      },
     },
-  });
+  );
   return seen;
 }
 
@@ -47,24 +77,40 @@ describe('what an operation costs (performance budgets)', () => {
   let service: TestService;
   beforeAll(async () => {
     storage = observed(await openEmbedded({ directory: join(temporary(), 'store') }));
-    service = await startTest({ storage, flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
+    service = await startTest({
+      storage,
+      flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
+    });
     await createClient(service, 'app');
     await signIn(service, 'warm@example.test');
   });
   afterAll(stopAll);
 
   /** Commits, reads and decisions of some work. */
-  async function cost<T>(work: () => PromiseLike<T>): Promise<{ commits: number; reads: number; decisions: string[]; value: T }> {
+  async function cost<T>(
+    work: () => PromiseLike<T>,
+  ): Promise<{ commits: number; reads: number; decisions: string[]; value: T }> {
     const before = { commits: storage.commits, reads: storage.reads };
     asked.length = 0;
     const value = await work();
-    return { commits: storage.commits - before.commits, reads: storage.reads - before.reads, decisions: [...asked], value };
+    return {
+      commits: storage.commits - before.commits,
+      reads: storage.reads - before.reads,
+      decisions: [...asked],
+      value,
+    };
   }
 
   async function whole(tab: Tab, address: string): Promise<void> {
     const done = await signIn(service, address, { tab });
     const { body } = await redeem(service, done);
-    await service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${body.access_token}` } }).is(200);
+    await service
+      .tab()
+      .get('/oauth2/userinfo', {
+        plain: true,
+        headers: { authorization: `Bearer ${body.access_token}` },
+      })
+      .is(200);
   }
 
   test('a sign-in: at most 14 commits where consent is asked, at most 10 where it is remembered', async () => {
@@ -79,23 +125,53 @@ describe('what an operation costs (performance budgets)', () => {
   test('each exchange of it: commits and decisions', async () => {
     const begun = await begin(service);
     const { tab, I } = begun;
-    const challenge = await cost(() => tab.post(`${I}/emailchallenge`, { spec: { email: 'steps@example.test' } }).is(200));
-    expect([challenge.commits, challenge.decisions]).toEqual([1, ['interactions/emailchallenge', 'interactions/login', 'interactions/login', 'interactions/login', 'signIn', 'signIn', 'signIn']]);   // the ways that are left, from memory
+    const challenge = await cost(() =>
+      tab.post(`${I}/emailchallenge`, { spec: { email: 'steps@example.test' } }).is(200),
+    );
+    expect([challenge.commits, challenge.decisions]).toEqual([
+      1,
+      [
+        'interactions/emailchallenge',
+        'interactions/login',
+        'interactions/login',
+        'interactions/login',
+        'signIn',
+        'signIn',
+        'signIn',
+      ],
+    ]); // the ways that are left, from memory
     const { code } = await mailTo(service, 'steps@example.test');
-    const login = await cost(() => tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200));
+    const login = await cost(() =>
+      tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200),
+    );
     expect(login.commits).toBe(3);
-    expect(login.decisions).toEqual(['interactions/login', 'interactions/login', 'signUp', 'signIn']);
+    expect(login.decisions).toEqual([
+      'interactions/login',
+      'interactions/login',
+      'signUp',
+      'signIn',
+    ]);
     const resume = await cost(() => tab.navigate(login.value.body.status.returnTo).is(303));
     expect(resume.commits).toBeLessThanOrEqual(2);
-    expect(resume.reads).toBeLessThanOrEqual(10);   // one behind the answer, about a browser that no session is from
-    const consent = await cost(() => tab.post(`${resume.value.headers.location!}/consent`, { spec: { scopes: ['openid', 'email'] } }).is(200));
+    expect(resume.reads).toBeLessThanOrEqual(10); // one behind the answer, about a browser that no session is from
+    const consent = await cost(() =>
+      tab
+        .post(`${resume.value.headers.location!}/consent`, {
+          spec: { scopes: ['openid', 'email'] },
+        })
+        .is(200),
+    );
     expect(consent.commits).toBe(2);
     expect(consent.decisions).toEqual(['interactions/consent', 'share', 'share']);
     const back = await cost(() => tab.navigate(consent.value.body.status.returnTo).is(303));
     expect(back.commits).toBeLessThanOrEqual(2);
-    const token = await cost(() => redeem(service, { ...begun, callback: new URL(back.value.headers.location!) }));
+    const token = await cost(() =>
+      redeem(service, { ...begun, callback: new URL(back.value.headers.location!) }),
+    );
     expect(token.commits).toBeLessThanOrEqual(2);
-    const again = await cost(() => tab.navigate(authorizationPath('app', 'openid email', 'v'.repeat(43))).is(303));
+    const again = await cost(() =>
+      tab.navigate(authorizationPath('app', 'openid email', 'v'.repeat(43))).is(303),
+    );
     expect(again.commits).toBeLessThanOrEqual(2);
   });
 
@@ -107,24 +183,46 @@ describe('what an operation costs (performance budgets)', () => {
     expect([get.commits, get.decisions]).toEqual([0, ['get']]);
     const own = await cost(() => tab.get(`accounts/${name}`).is(200));
     expect([own.commits, own.decisions]).toEqual([0, ['get']]);
-    const patch = await cost(() => tab.patch('clients/app', { spec: { displayName: 'once' } }).is(200));
+    const patch = await cost(() =>
+      tab.patch('clients/app', { spec: { displayName: 'once' } }).is(200),
+    );
     expect([patch.commits, patch.decisions]).toEqual([1, ['patch']]);
-    const nothing = await cost(() => tab.patch('clients/app', { spec: { displayName: 'once' } }).is(200));
+    const nothing = await cost(() =>
+      tab.patch('clients/app', { spec: { displayName: 'once' } }).is(200),
+    );
     expect([nothing.commits, nothing.decisions]).toEqual([0, ['patch']]);
-    const dry = await cost(() => tab.patch('clients/app?dryRun=All', { spec: { displayName: 'never' } }).is(200));
+    const dry = await cost(() =>
+      tab.patch('clients/app?dryRun=All', { spec: { displayName: 'never' } }).is(200),
+    );
     expect([dry.commits, dry.decisions]).toEqual([0, ['patch']]);
-    for (const path of ['/api', '/api/openapi/v3', '/livez']) expect((await cost(() => tab.get(path).is(200))).commits).toBe(0);
+    for (const path of ['/api', '/api/openapi/v3', '/livez'])
+      expect((await cost(() => tab.get(path).is(200))).commits).toBe(0);
     expect((await cost(() => tab.get('/api').is(200))).decisions).toEqual(['discovery']);
     expect((await cost(() => tab.navigate('/mailbox').is(200))).decisions).toEqual(['page']);
   });
 
   test('what is refused before it is read costs nothing', async () => {
     const { tab, I } = await begin(service);
-    const foreign = await cost(() => tab.post(`${I}/emailchallenge`, { spec: { email: 'a@example.test' } }, { headers: { 'sec-fetch-site': 'cross-site' } }).fails(403, 'Forbidden'));
+    const foreign = await cost(() =>
+      tab
+        .post(
+          `${I}/emailchallenge`,
+          { spec: { email: 'a@example.test' } },
+          { headers: { 'sec-fetch-site': 'cross-site' } },
+        )
+        .fails(403, 'Forbidden'),
+    );
     expect([foreign.commits, foreign.reads, foreign.decisions]).toEqual([0, 0, []]);
-    const stranger = await cost(() => service.tab().post(`${I}/emailchallenge`, { spec: { email: 'a@example.test' } }).fails(404, 'NotFound'));
+    const stranger = await cost(() =>
+      service
+        .tab()
+        .post(`${I}/emailchallenge`, { spec: { email: 'a@example.test' } })
+        .fails(404, 'NotFound'),
+    );
     expect([stranger.commits, stranger.reads]).toEqual([0, 0]);
-    const shapeless = await cost(() => tab.post(`${I}/emailchallenge`, { spec: { email: 'no address' } }).fails(422, 'Invalid'));
+    const shapeless = await cost(() =>
+      tab.post(`${I}/emailchallenge`, { spec: { email: 'no address' } }).fails(422, 'Invalid'),
+    );
     expect(shapeless.commits).toBe(0);
   });
 
@@ -142,17 +240,27 @@ test('Express gets requests whose prototypes it does not have to change', async 
   const app = createApp();
   const seen: boolean[] = [];
   app.get('/', ((req: Req, res: Res) => {
-    seen.push(Object.getPrototypeOf(req) === app.request, Object.getPrototypeOf(res) === app.response);
+    seen.push(
+      Object.getPrototypeOf(req) === app.request,
+      Object.getPrototypeOf(res) === app.response,
+    );
     res.writeHead(204).end();
   }) as never);
   const server = createServer({ IncomingMessage: Req, ServerResponse: Res }, (req, res) => {
-    seen.push(Object.getPrototypeOf(req) === app.request, Object.getPrototypeOf(res) === app.response);
+    seen.push(
+      Object.getPrototypeOf(req) === app.request,
+      Object.getPrototypeOf(res) === app.response,
+    );
     app(req as never, res as never);
   });
-  await new Promise<void>((done) => { server.listen(0, '127.0.0.1', done) });
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done);
+  });
   await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   server.closeAllConnections();
-  await new Promise((done) => { server.close(done) });
+  await new Promise((done) => {
+    server.close(done);
+  });
   expect(seen).toEqual([true, true, true, true]);
 });
 
@@ -168,6 +276,19 @@ test('a start on the embedded store loads nothing of the other one, and no mail 
     process.stdout.write('express ' + loaded.some((path) => path.startsWith('express/')) + '\\n');
     await service.stop();
     process.exit(0);`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--import', './test/provider/typescript.mjs', '--input-type=module', '-e', script, join(temporary(), 'data')], { cwd: process.cwd(), encoding: 'utf8', timeout: 60_000, env: { PATH: process.env.PATH! } });
-  expect(`${stdout}${stdout.includes('loaded') ? '' : stderr}`).toContain('loaded []\nexpress true\n');
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      '--import',
+      './test/provider/typescript.mjs',
+      '--input-type=module',
+      '-e',
+      script,
+      join(temporary(), 'data'),
+    ],
+    { cwd: process.cwd(), encoding: 'utf8', timeout: 60_000, env: { PATH: process.env.PATH! } },
+  );
+  expect(`${stdout}${stdout.includes('loaded') ? '' : stderr}`).toContain(
+    'loaded []\nexpress true\n',
+  );
 });

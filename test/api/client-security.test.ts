@@ -6,26 +6,53 @@ import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
 
-const keys = { keys: [{ kty: 'EC', crv: 'P-256', x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU', y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0' }] };
+const keys = {
+  keys: [
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+      y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+    },
+  ],
+};
 
 describe.each(['embedded', 'etcd'] as const)('how a Client is protected, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   beforeAll(async () => {
-    service = await startTest({ store, flags: ['--operators', 'root@example.test', '--limit-factor', '100'] });
+    service = await startTest({
+      store,
+      flags: ['--operators', 'root@example.test', '--limit-factor', '100'],
+    });
     await createClient(service, 'app');
     operator = (await signIn(service, 'root@example.test')).tab;
   });
 
-  const made = (name: string, spec: object) => operator.post('clients', { metadata: { name }, spec: { displayName: name, redirectURIs: ['https://rp.example.test/cb'], ...spec } });
+  const made = (name: string, spec: object) =>
+    operator.post('clients', {
+      metadata: { name },
+      spec: { displayName: name, redirectURIs: ['https://rp.example.test/cb'], ...spec },
+    });
 
   test('PKCE is required unless the spec of a Confidential one says otherwise, and a condition says so since when', async () => {
     const { body: strict } = await made('strict', {}).is(201);
     expect(strict.spec.pkce).toBe('Required');
     expect(strict.status.conditions).toMatchObject([{ type: 'PKCERequired', status: 'True' }]);
-    const { body: lenient } = await operator.patch('clients/strict', { spec: { pkce: 'Optional' } }).is(200);
-    expect(lenient.status.conditions).toMatchObject([{ type: 'PKCERequired', status: 'False', reason: 'Optional', lastTransitionTime: expect.any(String) }]);
-    const { body: renamed } = await operator.patch('clients/strict', { spec: { displayName: 'renamed' } }).is(200);
+    const { body: lenient } = await operator
+      .patch('clients/strict', { spec: { pkce: 'Optional' } })
+      .is(200);
+    expect(lenient.status.conditions).toMatchObject([
+      {
+        type: 'PKCERequired',
+        status: 'False',
+        reason: 'Optional',
+        lastTransitionTime: expect.any(String),
+      },
+    ]);
+    const { body: renamed } = await operator
+      .patch('clients/strict', { spec: { displayName: 'renamed' } })
+      .is(200);
     expect(renamed.status.conditions).toEqual(lenient.status.conditions);
     await made('spa', { type: 'Public', pkce: 'Optional' }).fails(422, 'Invalid', 'spec.pkce');
     await made('odd', { pkce: 'Sometimes' }).fails(422, 'Invalid', 'spec.pkce');
@@ -34,19 +61,34 @@ describe.each(['embedded', 'etcd'] as const)('how a Client is protected, on %s',
   test('profile FAPI2 sets what it asks for, and refuses at its field what it forbids', async () => {
     const { body } = await made('bank', { profile: 'FAPI2', jwks: keys }).is(201);
     expect(body.spec).toMatchObject({
-      tokenEndpointAuthMethod: 'private_key_jwt', tokenEndpointAuthSigningAlg: 'ES256', requirePushedAuthorizationRequests: true, dpopBoundAccessTokens: true, pkce: 'Required',
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      tokenEndpointAuthSigningAlg: 'ES256',
+      requirePushedAuthorizationRequests: true,
+      dpopBoundAccessTokens: true,
+      pkce: 'Required',
     });
     const forbidden: [string, object][] = [
-      ['spec.pkce', { pkce: 'Optional' }], ['spec.requirePushedAuthorizationRequests', { requirePushedAuthorizationRequests: false }],
-      ['spec.dpopBoundAccessTokens', { dpopBoundAccessTokens: false }], ['spec.tokenEndpointAuthSigningAlg', { tokenEndpointAuthSigningAlg: 'RS256' }],
-      ['spec.tokenEndpointAuthMethod', { tokenEndpointAuthMethod: 'client_secret_basic' }], ['spec.idTokenSignedResponseAlg', { idTokenSignedResponseAlg: 'RS256' }],
-      ['spec.redirectURIs[0]', { redirectURIs: ['http://localhost:1/cb'] }], ['spec.type', { type: 'Public' }],
+      ['spec.pkce', { pkce: 'Optional' }],
+      ['spec.requirePushedAuthorizationRequests', { requirePushedAuthorizationRequests: false }],
+      ['spec.dpopBoundAccessTokens', { dpopBoundAccessTokens: false }],
+      ['spec.tokenEndpointAuthSigningAlg', { tokenEndpointAuthSigningAlg: 'RS256' }],
+      ['spec.tokenEndpointAuthMethod', { tokenEndpointAuthMethod: 'client_secret_basic' }],
+      ['spec.idTokenSignedResponseAlg', { idTokenSignedResponseAlg: 'RS256' }],
+      ['spec.redirectURIs[0]', { redirectURIs: ['http://localhost:1/cb'] }],
+      ['spec.type', { type: 'Public' }],
     ];
-    for (const [field, spec] of forbidden) await made('broken', { profile: 'FAPI2', jwks: keys, ...spec }).fails(422, 'Invalid', field);
-    await operator.patch('clients/bank', { spec: { pkce: 'Optional' } }).fails(422, 'Invalid', 'spec.pkce');
+    for (const [field, spec] of forbidden)
+      await made('broken', { profile: 'FAPI2', jwks: keys, ...spec }).fails(422, 'Invalid', field);
+    await operator
+      .patch('clients/bank', { spec: { pkce: 'Optional' } })
+      .fails(422, 'Invalid', 'spec.pkce');
   });
 
   test('an algorithm for assertions needs a Client that signs them', async () => {
-    await made('unsigned', { tokenEndpointAuthSigningAlg: 'ES256' }).fails(422, 'Invalid', 'spec.tokenEndpointAuthSigningAlg');
+    await made('unsigned', { tokenEndpointAuthSigningAlg: 'ES256' }).fails(
+      422,
+      'Invalid',
+      'spec.tokenEndpointAuthSigningAlg',
+    );
   });
 });

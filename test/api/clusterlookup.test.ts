@@ -8,51 +8,101 @@ import { KubeAPI } from '../support/kubeapi.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
 
 const apis: KubeAPI[] = [];
-afterEach(async () => { await stopAll(); for (const one of apis.splice(0)) await one.stop() });
+afterEach(async () => {
+  await stopAll();
+  for (const one of apis.splice(0)) await one.stop();
+});
 afterAll(stopAll);
 
 const plain = { plain: true } as const;
-const open = async (): Promise<KubeAPI> => { const api = await new KubeAPI().listen(); apis.push(api); return api };
+const open = async (): Promise<KubeAPI> => {
+  const api = await new KubeAPI().listen();
+  apis.push(api);
+  return api;
+};
 
 /** What kube-apiserver writes there; `more` replaces keys. */
 const said = (by: Pair, more: Record<string, string> = {}): Record<string, string> => ({
-  'client-ca-file': authority('clients').cert, 'requestheader-client-ca-file': by.cert, 'requestheader-allowed-names': '["front-proxy-client"]', 'requestheader-username-headers': '["X-Remote-User"]',
-  'requestheader-group-headers': '["X-Remote-Group"]', 'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]', 'requestheader-uid-headers': '["X-Remote-Uid"]', ...more,
+  'client-ca-file': authority('clients').cert,
+  'requestheader-client-ca-file': by.cert,
+  'requestheader-allowed-names': '["front-proxy-client"]',
+  'requestheader-username-headers': '["X-Remote-User"]',
+  'requestheader-group-headers': '["X-Remote-Group"]',
+  'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+  'requestheader-uid-headers': '["X-Remote-Uid"]',
+  ...more,
 });
 
-interface Looked { readonly service: TestService; code(pair: Pair, headers?: Record<string, string | string[]>): Promise<number>; becomes(pair: Pair, code: number, headers?: Record<string, string | string[]>): Promise<void> }
+interface Looked {
+  readonly service: TestService;
+  code(pair: Pair, headers?: Record<string, string | string[]>): Promise<number>;
+  becomes(pair: Pair, code: number, headers?: Record<string, string | string[]>): Promise<void>;
+}
 
 async function start(api: KubeAPI, store: 'embedded' | 'etcd' = 'embedded'): Promise<Looked> {
   const directory = temporary();
-  const service = await startTest({ store, directory, environment: api.environment, serviceAccount: api.folder, flags: ['--secure-port', '0', '--authentication-skip-lookup=false', '--limit-factor', '1000'] });
+  const service = await startTest({
+    store,
+    directory,
+    environment: api.environment,
+    serviceAccount: api.folder,
+    flags: ['--secure-port', '0', '--authentication-skip-lookup=false', '--limit-factor', '1000'],
+  });
   const ca = readFileSync(join(directory, 'tls.crt'), 'utf8');
-  const code: Looked['code'] = async (pair, headers = master) => (await callerOf(service, ca, pair, headers).get('clients', plain)).code;
-  return { service, code, becomes: async (pair, wanted, headers) => { await until(async () => (await code(pair, headers)) === wanted) } };
+  const code: Looked['code'] = async (pair, headers = master) =>
+    (await callerOf(service, ca, pair, headers).get('clients', plain)).code;
+  return {
+    service,
+    code,
+    becomes: async (pair, wanted, headers) => {
+      await until(async () => (await code(pair, headers)) === wanted);
+    },
+  };
 }
 
-test.each(['embedded', 'etcd'] as const)('front proxies are those that the cluster names, and followed as they change, on %s', async (store) => {
-  const api = await open();
-  const [first, second] = [authority('front-proxy'), authority('front-proxy-2')];
-  const [proxy, other] = [proxyOf(first), certificate('aggregator', second, { usages: [clientAuth] })];
-  api.say(said(first));
-  const { service, code, becomes } = await start(api, store);
-  expect([await code(proxy), await code(proxyOf(second)), await code(proxyOf(authority('clients')))]).toEqual([200, 401, 401]);
-  await until(() => api.watching === 1);
-  expect(api.asked).toEqual(['list 200', 'watch 101 200']);
-  api.say(said(second, { 'requestheader-client-ca-file': first.cert + second.cert, 'requestheader-allowed-names': '["front-proxy-client","aggregator"]' }));
-  await becomes(other, 200);
-  expect(await code(proxy)).toBe(200);
-  api.say(said(second, { 'requestheader-allowed-names': '[]' }));
-  await becomes(proxy, 401);
-  expect(await code(other)).toBe(200);
-  api.say(said(second, { 'requestheader-allowed-names': '[]', 'requestheader-username-headers': '["X-Who"]' }));
-  await becomes(other, 200, { 'x-who': 'root', 'x-remote-group': 'system:masters' });
-  expect(await code(other)).toBe(401);
-  expect(api.asked).toHaveLength(2);
-  expect(service.logs.join('')).not.toContain('first');
-  await service.stop();
-  await until(() => api.watching === 0);
-});
+test.each(['embedded', 'etcd'] as const)(
+  'front proxies are those that the cluster names, and followed as they change, on %s',
+  async (store) => {
+    const api = await open();
+    const [first, second] = [authority('front-proxy'), authority('front-proxy-2')];
+    const [proxy, other] = [
+      proxyOf(first),
+      certificate('aggregator', second, { usages: [clientAuth] }),
+    ];
+    api.say(said(first));
+    const { service, code, becomes } = await start(api, store);
+    expect([
+      await code(proxy),
+      await code(proxyOf(second)),
+      await code(proxyOf(authority('clients'))),
+    ]).toEqual([200, 401, 401]);
+    await until(() => api.watching === 1);
+    expect(api.asked).toEqual(['list 200', 'watch 101 200']);
+    api.say(
+      said(second, {
+        'requestheader-client-ca-file': first.cert + second.cert,
+        'requestheader-allowed-names': '["front-proxy-client","aggregator"]',
+      }),
+    );
+    await becomes(other, 200);
+    expect(await code(proxy)).toBe(200);
+    api.say(said(second, { 'requestheader-allowed-names': '[]' }));
+    await becomes(proxy, 401);
+    expect(await code(other)).toBe(200);
+    api.say(
+      said(second, {
+        'requestheader-allowed-names': '[]',
+        'requestheader-username-headers': '["X-Who"]',
+      }),
+    );
+    await becomes(other, 200, { 'x-who': 'root', 'x-remote-group': 'system:masters' });
+    expect(await code(other)).toBe(401);
+    expect(api.asked).toHaveLength(2);
+    expect(service.logs.join('')).not.toContain('first');
+    await service.stop();
+    await until(() => api.watching === 0);
+  },
+);
 
 test('a watch that ends is taken up where it was; one from too long ago begins anew', async () => {
   const api = await open();
@@ -75,7 +125,9 @@ test('a watch that ends is taken up where it was; one from too long ago begins a
   await turn(3, () => api.end('too old'));
   expect(api.asked.filter((one) => one.startsWith('list'))).toHaveLength(2);
   await api.hang();
-  await until(() => service.logs.some((line) => line.includes('trying again, what was known holds')));
+  await until(() =>
+    service.logs.some((line) => line.includes('trying again, what was known holds')),
+  );
   expect(await code(proxyOf(signers[3]!))).toBe(200);
   api.forget();
   api.say(said(signers[4]!));
@@ -102,7 +154,11 @@ test('the token is read as it is renewed, and a refusal is said once, with what 
   api.failing = undefined;
   api.say(said(signers[1]!));
   await becomes(proxyOf(signers[1]!), 200);
-  expect(service.logs.filter((line) => line.includes('the cluster cannot be asked')).map((line) => JSON.parse(line).reason)).toEqual(['the API server answers 401: no: 401']);
+  expect(
+    service.logs
+      .filter((line) => line.includes('the cluster cannot be asked'))
+      .map((line) => JSON.parse(line).reason),
+  ).toEqual(['the API server answers 401: no: 401']);
   expect(service.logs.join('')).not.toContain('second-token');
 });
 
@@ -113,13 +169,33 @@ test('what it says wrongly, or no longer, leaves the former', async () => {
   const { service, code, becomes } = await start(api);
   await until(() => api.watching === 1);
   for (const [key, wrong, why] of [
-    ['requestheader-client-ca-file', 'no certificate', 'there is no certificate in PEM'], ['requestheader-client-ca-file', '', 'requestheader-client-ca-file is missing'], ['requestheader-client-ca-file', proxyOf(next).cert, 'none of the certificates is an authority’s'],
-    ['requestheader-allowed-names', 'x', 'requestheader-allowed-names is not a list of strings in JSON'], ['requestheader-group-headers', '[1]', 'requestheader-group-headers is not a list'],
-    ['requestheader-username-headers', '["Cookie"]', 'Cookie would stand for cookie, which means something else'], ['requestheader-extra-headers-prefix', '["X"]', 'X would stand for x-forwarded-…'],
+    ['requestheader-client-ca-file', 'no certificate', 'there is no certificate in PEM'],
+    ['requestheader-client-ca-file', '', 'requestheader-client-ca-file is missing'],
+    [
+      'requestheader-client-ca-file',
+      proxyOf(next).cert,
+      'none of the certificates is an authority’s',
+    ],
+    [
+      'requestheader-allowed-names',
+      'x',
+      'requestheader-allowed-names is not a list of strings in JSON',
+    ],
+    ['requestheader-group-headers', '[1]', 'requestheader-group-headers is not a list'],
+    [
+      'requestheader-username-headers',
+      '["Cookie"]',
+      'Cookie would stand for cookie, which means something else',
+    ],
+    ['requestheader-extra-headers-prefix', '["X"]', 'X would stand for x-forwarded-…'],
   ] as const) {
     const before = service.logs.length;
     api.say(said(next, { [key]: wrong }));
-    await until(() => service.logs.slice(before).some((line) => line.includes('the former stays') && line.includes(why)));
+    await until(() =>
+      service.logs
+        .slice(before)
+        .some((line) => line.includes('the former stays') && line.includes(why)),
+    );
     expect([await code(proxyOf(signer)), await code(proxyOf(next))]).toEqual([200, 401]);
   }
   api.say(undefined);
@@ -137,39 +213,128 @@ test('a cluster that cannot be asked yet keeps nobody else from being served', a
   const { service, code, becomes } = await start(api);
   expect(await code(proxyOf(signer))).toBe(401);
   await service.tab().get('policies').is(200);
-  expect(service.logs.filter((line) => line.includes('the cluster cannot be asked')).map((line) => JSON.parse(line).reason)).toEqual([expect.stringMatching(/403: .*RoleBinding in kube-system to Role extension-apiserver-authentication-reader$/)]);
+  expect(
+    service.logs
+      .filter((line) => line.includes('the cluster cannot be asked'))
+      .map((line) => JSON.parse(line).reason),
+  ).toEqual([
+    expect.stringMatching(
+      /403: .*RoleBinding in kube-system to Role extension-apiserver-authentication-reader$/,
+    ),
+  ]);
   api.failing = undefined;
   api.say(said(signer));
   await becomes(proxyOf(signer), 200);
 });
 
 test('settings that cannot be followed stop the start, each with its sentence', async () => {
-  const problems = (flags: string[], environment = {}): readonly string[] => { try { readConfig(['--mock-mail', '--data-dir', 'x', ...flags], environment); return [] } catch (error) { return (error as ConfigError).problems } };
-  const [secure, file, lookup] = [['--secure-port', '0'], ['--requestheader-client-ca-file', 'ca'], '--authentication-skip-lookup=false'];
+  const problems = (flags: string[], environment = {}): readonly string[] => {
+    try {
+      readConfig(['--mock-mail', '--data-dir', 'x', ...flags], environment);
+      return [];
+    } catch (error) {
+      return (error as ConfigError).problems;
+    }
+  };
+  const [secure, file, lookup] = [
+    ['--secure-port', '0'],
+    ['--requestheader-client-ca-file', 'ca'],
+    '--authentication-skip-lookup=false',
+  ];
   expect(problems([...secure, ...file])).toEqual([]);
-  expect(problems(file)).toEqual(['--requestheader-client-ca-file is given without --secure-port: a front proxy proves itself by a certificate, over TLS alone']);
-  expect(problems([...secure, '--requestheader-allowed-names', 'a', '--requestheader-uid-headers', 'x-remote-uid'])).toEqual(['--requestheader-allowed-names is given without --requestheader-client-ca-file: no front proxy would be believed', '--requestheader-uid-headers is given without --requestheader-client-ca-file: no front proxy would be believed']);
-  expect(problems([...secure, ...file, '--requestheader-username-headers', 'x user'])).toEqual(['--requestheader-username-headers: "x user" is not the name of a header']);
-  expect(problems([...secure, ...file, '--requestheader-username-headers', ''])).toEqual(['--requestheader-username-headers is empty: without it nobody could be told']);
-  for (const one of ['Authorization', 'cookie', 'Sec-Fetch-Site', 'content-type', 'X-Forwarded-For', 'Impersonate-User']) expect(problems([...secure, ...file, '--requestheader-group-headers', one])).toEqual([expect.stringMatching(`^--requestheader-group-headers: ${one} would stand for `)]);
-  expect(problems([...secure, ...file, '--requestheader-extra-headers-prefix', 'x-'])).toEqual([expect.stringMatching('^--requestheader-extra-headers-prefix: x- would stand for x-forwarded-')]);
+  expect(problems(file)).toEqual([
+    '--requestheader-client-ca-file is given without --secure-port: a front proxy proves itself by a certificate, over TLS alone',
+  ]);
+  expect(
+    problems([
+      ...secure,
+      '--requestheader-allowed-names',
+      'a',
+      '--requestheader-uid-headers',
+      'x-remote-uid',
+    ]),
+  ).toEqual([
+    '--requestheader-allowed-names is given without --requestheader-client-ca-file: no front proxy would be believed',
+    '--requestheader-uid-headers is given without --requestheader-client-ca-file: no front proxy would be believed',
+  ]);
+  expect(problems([...secure, ...file, '--requestheader-username-headers', 'x user'])).toEqual([
+    '--requestheader-username-headers: "x user" is not the name of a header',
+  ]);
+  expect(problems([...secure, ...file, '--requestheader-username-headers', ''])).toEqual([
+    '--requestheader-username-headers is empty: without it nobody could be told',
+  ]);
+  for (const one of [
+    'Authorization',
+    'cookie',
+    'Sec-Fetch-Site',
+    'content-type',
+    'X-Forwarded-For',
+    'Impersonate-User',
+  ])
+    expect(problems([...secure, ...file, '--requestheader-group-headers', one])).toEqual([
+      expect.stringMatching(`^--requestheader-group-headers: ${one} would stand for `),
+    ]);
+  expect(problems([...secure, ...file, '--requestheader-extra-headers-prefix', 'x-'])).toEqual([
+    expect.stringMatching('^--requestheader-extra-headers-prefix: x- would stand for x-forwarded-'),
+  ]);
   const pod = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
-  expect(readConfig(['--mock-mail', '--data-dir', 'x', ...secure, lookup], pod).frontProxy).toEqual({ from: 'cluster', server: 'https://[fd00::1]:443' });
-  expect(readConfig(['--mock-mail', '--data-dir', 'x', ...secure], { ...pod, VESTIBULE_AUTHENTICATION_SKIP_LOOKUP: 'false' }).frontProxy).toEqual({ from: 'cluster', server: 'https://[fd00::1]:443' });
-  expect(problems([...secure, lookup])).toEqual([expect.stringMatching(/^--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not say/)]);
-  expect(problems([...secure, lookup, ...file], pod)).toEqual([expect.stringMatching(/^--requestheader-client-ca-file and --authentication-skip-lookup=false are both given/)]);
-  expect(problems([lookup], pod)).toEqual([expect.stringMatching(/^--authentication-skip-lookup=false is given without --secure-port/)]);
-  expect(problems([...secure, '--authentication-skip-lookup=no'], pod)).toEqual(['--authentication-skip-lookup must be true or false']);
+  expect(readConfig(['--mock-mail', '--data-dir', 'x', ...secure, lookup], pod).frontProxy).toEqual(
+    { from: 'cluster', server: 'https://[fd00::1]:443' },
+  );
+  expect(
+    readConfig(['--mock-mail', '--data-dir', 'x', ...secure], {
+      ...pod,
+      VESTIBULE_AUTHENTICATION_SKIP_LOOKUP: 'false',
+    }).frontProxy,
+  ).toEqual({ from: 'cluster', server: 'https://[fd00::1]:443' });
+  expect(problems([...secure, lookup])).toEqual([
+    expect.stringMatching(
+      /^--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not say/,
+    ),
+  ]);
+  expect(problems([...secure, lookup, ...file], pod)).toEqual([
+    expect.stringMatching(
+      /^--requestheader-client-ca-file and --authentication-skip-lookup=false are both given/,
+    ),
+  ]);
+  expect(problems([lookup], pod)).toEqual([
+    expect.stringMatching(/^--authentication-skip-lookup=false is given without --secure-port/),
+  ]);
+  expect(problems([...secure, '--authentication-skip-lookup=no'], pod)).toEqual([
+    '--authentication-skip-lookup must be true or false',
+  ]);
 
-  const refused = (options: object, ...flags: string[]): Promise<string> => startTest({ ...options, flags: [...secure, ...flags] }).then(() => 'it starts', (error) => (error instanceof ConfigError ? error.message : `not as a setting: ${error}`));
+  const refused = (options: object, ...flags: string[]): Promise<string> =>
+    startTest({ ...options, flags: [...secure, ...flags] }).then(
+      () => 'it starts',
+      (error) => (error instanceof ConfigError ? error.message : `not as a setting: ${error}`),
+    );
   const folder = temporary();
   mkdirSync(folder, { recursive: true });
   const ca = join(folder, 'ca.crt');
-  expect(await refused({ environment: pod, serviceAccount: folder }, lookup)).toBe(['token', 'ca.crt'].map((one) => `--authentication-skip-lookup=false: there is no ${join(folder, one)}: the pod needs its service account (automountServiceAccountToken: true)`).join('\n'));
-  expect(await refused({}, '--requestheader-client-ca-file', ca)).toBe(`--requestheader-client-ca-file: ${ca} cannot be read (ENOENT)`);
-  for (const [text, why] of [['nothing', 'there is no certificate in PEM'], ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'certificate 1 of 1 cannot be read'], [proxyOf(authority('x')).cert, 'none of the certificates is an authority’s']] as const) {
+  expect(await refused({ environment: pod, serviceAccount: folder }, lookup)).toBe(
+    ['token', 'ca.crt']
+      .map(
+        (one) =>
+          `--authentication-skip-lookup=false: there is no ${join(folder, one)}: the pod needs its service account (automountServiceAccountToken: true)`,
+      )
+      .join('\n'),
+  );
+  expect(await refused({}, '--requestheader-client-ca-file', ca)).toBe(
+    `--requestheader-client-ca-file: ${ca} cannot be read (ENOENT)`,
+  );
+  for (const [text, why] of [
+    ['nothing', 'there is no certificate in PEM'],
+    [
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+      'certificate 1 of 1 cannot be read',
+    ],
+    [proxyOf(authority('x')).cert, 'none of the certificates is an authority’s'],
+  ] as const) {
     writeFileSync(ca, text);
-    expect(await refused({}, '--requestheader-client-ca-file', ca)).toBe(`--requestheader-client-ca-file: ${ca} is of no use: ${why}`);
+    expect(await refused({}, '--requestheader-client-ca-file', ca)).toBe(
+      `--requestheader-client-ca-file: ${ca} is of no use: ${why}`,
+    );
   }
   rmSync(ca);
 });

@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Group } from '../../kinds/group.js';
 import { Memberships } from '../../kinds/memberships.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 import { signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,11 +16,18 @@ import { join } from 'node:path';
 afterAll(stopAll);
 
 const flags = ['--operators', 'Op@Example.test', '--limit-factor', '100'];
-const group = (name: string, members: string[], displayName = name) => ({ metadata: { name }, spec: { displayName, members } });
+const group = (name: string, members: string[], displayName = name) => ({
+  metadata: { name },
+  spec: { displayName, members },
+});
 
 /** Asks again and again until the answer has a code, a second at most. */
-async function within(second: number, ask: () => PromiseLike<{ code: number }>, code: number): Promise<void> {
-  for (const end = performance.now() + second * 1000; ;) {
+async function within(
+  second: number,
+  ask: () => PromiseLike<{ code: number }>,
+  code: number,
+): Promise<void> {
+  for (const end = performance.now() + second * 1000; ; ) {
     if ((await ask()).code === code) return;
     if (performance.now() > end) throw new Error(`no ${code} within ${second} s`);
   }
@@ -75,8 +88,13 @@ test('an index follows every change, and is right however little is known', asyn
   const service = await startTest({ flags });
   const early = new Memberships(service.store, ['root@example.test']);
   expect(early.held('a@example.test')).toBeUndefined();
-  const { tab } = await (async () => { await createClient(service, 'app'); return signIn(service, 'op@example.test') })();
-  await tab.post('groups', group('b', ['a@example.test', 'A@example.test', 'c@example.test'])).is(201);
+  const { tab } = await (async () => {
+    await createClient(service, 'app');
+    return signIn(service, 'op@example.test');
+  })();
+  await tab
+    .post('groups', group('b', ['a@example.test', 'A@example.test', 'c@example.test']))
+    .is(201);
   expect(await early.of('A@example.test')).toEqual(['b']);
   await early.start();
   await tab.post('groups', group('a', ['a@example.test', 'root@example.test'])).is(201);
@@ -84,14 +102,28 @@ test('an index follows every change, and is right however little is known', asyn
   expect(await early.of('root@example.test')).toEqual(['a', 'operators']);
   await tab.patch('groups/b', { spec: { members: ['c@example.test'] } }).is(200);
   expect(await early.of('a@example.test')).toEqual(['a']);
-  for (const [members, counting] of [[['A@example.test'], ['a@example.test']], [[], ['root@example.test']], [['Root@example.test'], ['root@example.test']]] as const) {
+  for (const [members, counting] of [
+    [['A@example.test'], ['a@example.test']],
+    [[], ['root@example.test']],
+    [['Root@example.test'], ['root@example.test']],
+  ] as const) {
     await service.store.change(service.store.systemCall(), async (tx) => {
-      if (await tx.get(Group, 'operators')) await tx.update(Group, 'operators', ({ spec }) => { spec.members = [...members] });
-      else await tx.create(Group, { metadata: { name: 'operators' }, status: {}, spec: { displayName: 'Operators', members: [...members] } });
+      if (await tx.get(Group, 'operators'))
+        await tx.update(Group, 'operators', ({ spec }) => {
+          spec.members = [...members];
+        });
+      else
+        await tx.create(Group, {
+          metadata: { name: 'operators' },
+          status: {},
+          spec: { displayName: 'Operators', members: [...members] },
+        });
     });
     for (const one of [early, new Memberships(service.store, ['root@example.test'])]) {
       expect((await one.members('operators')).map(({ address }) => address)).toEqual(counting);
-      expect((await one.of('root@example.test')).includes('operators')).toBe(counting[0] === 'root@example.test');
+      expect((await one.of('root@example.test')).includes('operators')).toBe(
+        counting[0] === 'root@example.test',
+      );
     }
   }
   await service.store.change(service.store.systemCall(), (tx) => tx.delete(Group, 'operators'));
@@ -105,9 +137,14 @@ test('an index follows every change, and is right however little is known', asyn
 test('a manifest makes the first operators', async () => {
   const folder = join(temporary(), 'manifests');
   mkdirSync(folder);
-  writeFileSync(join(folder, 'groups.yaml'), 'apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: operators }\nspec: { displayName: Operators, members: [ada@example.test] }\n');
+  writeFileSync(
+    join(folder, 'groups.yaml'),
+    'apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: operators }\nspec: { displayName: Operators, members: [ada@example.test] }\n',
+  );
   const service = await startTest({ flags: ['--manifests', folder] });
   await createClient(service, 'app');
   const { tab } = await signIn(service, 'ada@example.test');
-  expect((await tab.get('groups/operators').is(200)).body.spec.members).toEqual(['ada@example.test']);
+  expect((await tab.get('groups/operators').is(200)).body.spec.members).toEqual([
+    'ada@example.test',
+  ]);
 });

@@ -13,30 +13,52 @@ import { startTest, stopAll, type TestService } from '../support/service.js';
 afterAll(stopAll);
 
 const key = 'meta/policy-rules';
-interface Kept { source: string; rules: { id: string; effect: string }[] }
+interface Kept {
+  source: string;
+  rules: { id: string; effect: string }[];
+}
 const read = (value: Buffer): Kept => JSON.parse(value.toString('utf8', 32)) as Kept;
 
 /** The same rules but for one, which shows itself: what anybody may do, nobody may. */
-const turned = ({ source, rules }: Kept): Kept => ({ source, rules: rules.map((rule) => (rule.id === 'anyone-reads-policies' ? { ...rule, effect: 'forbid' } : rule)) });
+const turned = ({ source, rules }: Kept): Kept => ({
+  source,
+  rules: rules.map((rule) =>
+    rule.id === 'anyone-reads-policies' ? { ...rule, effect: 'forbid' } : rule,
+  ),
+});
 
 describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, on %s', (store) => {
-  const held = async (service: TestService): Promise<Buffer | undefined> => (await service.storage.get(key)).entry?.value;
-  const open = async (): Promise<{ service: TestService; genuine: Buffer; plant(value: Buffer): Promise<unknown>; made(kept: Kept, keys?: Keys, purpose?: string): Buffer }> => {
+  const held = async (service: TestService): Promise<Buffer | undefined> =>
+    (await service.storage.get(key)).entry?.value;
+  const open = async (): Promise<{
+    service: TestService;
+    genuine: Buffer;
+    plant(value: Buffer): Promise<unknown>;
+    made(kept: Kept, keys?: Keys, purpose?: string): Buffer;
+  }> => {
     const service = await startTest({ store });
-    const genuine = (await settles(() => held(service), (value) => value !== undefined))!;
+    const genuine = (await settles(
+      () => held(service),
+      (value) => value !== undefined,
+    ))!;
     return {
-      service, genuine,
+      service,
+      genuine,
       plant: (value) => service.storage.commit([], [{ put: key, value }]),
-      made: (kept, keys = service.keys, purpose = 'policy rules') => Buffer.concat([keys.mac(purpose, JSON.stringify(kept)), Buffer.from(JSON.stringify(kept))]),
+      made: (kept, keys = service.keys, purpose = 'policy rules') =>
+        Buffer.concat([keys.mac(purpose, JSON.stringify(kept)), Buffer.from(JSON.stringify(kept))]),
     };
   };
   /** What another replica, which starts now, answers to anybody who reads policies. */
-  const answers = async (service: TestService): Promise<number> => (await (await service.replica()).tab().get('policies')).code;
+  const answers = async (service: TestService): Promise<number> =>
+    (await (await service.replica()).tab().get('policies')).code;
 
   test('are kept as they were read, and the next start goes by them', async () => {
     const { service, genuine, plant, made } = await open();
     const text = (await service.tab().get('policies').is(200)).body.items[0].spec.cedar as string;
-    expect(read(genuine).rules).toEqual(JSON.parse(JSON.stringify((await readRules(cedar, text)).rules)));
+    expect(read(genuine).rules).toEqual(
+      JSON.parse(JSON.stringify((await readRules(cedar, text)).rules)),
+    );
     const { entry } = await service.storage.get(key);
     expect(await answers(service)).toBe(200);
     expect((await service.storage.get(key)).entry).toEqual(entry);
@@ -52,12 +74,25 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
       'made under other keys': made(turned(read(genuine)), new Keys(newKeys())),
       'made for something else': made(turned(read(genuine)), service.keys, 'emailcode'),
       'with the seal of what it was': Buffer.concat([genuine.subarray(0, 32), forged.subarray(32)]),
-      'with one bit of its seal turned': Buffer.concat([Buffer.from([forged[0]! ^ 1]), forged.subarray(1)]),
-      'with one bit of its body turned': Buffer.concat([forged.subarray(0, at), Buffer.from([forged[at]! ^ 1]), forged.subarray(at + 1)]),
+      'with one bit of its seal turned': Buffer.concat([
+        Buffer.from([forged[0]! ^ 1]),
+        forged.subarray(1),
+      ]),
+      'with one bit of its body turned': Buffer.concat([
+        forged.subarray(0, at),
+        Buffer.from([forged[at]! ^ 1]),
+        forged.subarray(at + 1),
+      ]),
       'with something behind it': Buffer.concat([forged, Buffer.from(' ')]),
-      'cut short': forged.subarray(0, -1), 'nothing but a seal': forged.subarray(0, 32), 'shorter than a seal': forged.subarray(0, 7), empty: Buffer.alloc(0),
+      'cut short': forged.subarray(0, -1),
+      'nothing but a seal': forged.subarray(0, 32),
+      'shorter than a seal': forged.subarray(0, 7),
+      empty: Buffer.alloc(0),
       'no rules at all': Buffer.concat([service.keys.mac('policy rules', 'no'), Buffer.from('no')]),
-      'larger than what is kept': made({ ...turned(read(genuine)), more: 'x'.repeat(520 << 10) } as Kept),
+      'larger than what is kept': made({
+        ...turned(read(genuine)),
+        more: 'x'.repeat(520 << 10),
+      } as Kept),
     };
     const text = (await service.tab().get('policies').is(200)).body.items[0].spec.cedar as string;
     const kept = new KeptRules(service.store, await openEngine(kinds, actions));
@@ -69,7 +104,10 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
     for (const what of ['with the seal of what it was', 'no rules at all', 'empty']) {
       await plant(planted[what]!);
       expect([what, await answers(service)]).toEqual([what, 200]);
-      await settles(() => held(service), (now) => now?.equals(genuine) === true);
+      await settles(
+        () => held(service),
+        (now) => now?.equals(genuine) === true,
+      );
     }
   });
 
@@ -77,32 +115,59 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
     const { service, genuine, plant, made } = await open();
     const text = (await service.tab().get('policies').is(200)).body.items[0].spec.cedar as string;
     const { reader } = await openEngine(kinds, actions);
-    const sourceOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-    expect([read(genuine).source, reader]).toEqual([sourceOf(reader, 'p-1', text), expect.stringContaining(cedar.getCedarVersion())]);
-    for (const source of [sourceOf(reader, 'p-2', text), sourceOf(reader, 'p-1', `${text}\n`), sourceOf(reader.replace(cedar.getCedarVersion(), '0.0.0'), 'p-1', text), '']) {
+    const sourceOf = (...parts: string[]): string =>
+      createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+    expect([read(genuine).source, reader]).toEqual([
+      sourceOf(reader, 'p-1', text),
+      expect.stringContaining(cedar.getCedarVersion()),
+    ]);
+    for (const source of [
+      sourceOf(reader, 'p-2', text),
+      sourceOf(reader, 'p-1', `${text}\n`),
+      sourceOf(reader.replace(cedar.getCedarVersion(), '0.0.0'), 'p-1', text),
+      '',
+    ]) {
       await plant(made({ ...turned(read(genuine)), source }));
       const { entry, revision } = await service.storage.get(key);
       await service.store.hub.reached(revision, 60_000);
       expect((await service.storage.get(key)).entry).toEqual(entry);
       expect(await answers(service)).toBe(200);
-      await settles(() => held(service), (now) => now?.equals(genuine) === true);
+      await settles(
+        () => held(service),
+        (now) => now?.equals(genuine) === true,
+      );
     }
   });
 
   test('go with a new policy, and neither rules under the name of the other', async () => {
     const { service, genuine, plant } = await open();
     const text = (await service.tab().get('policies/p-1').is(200)).body.spec.cedar as string;
-    const closed = text.replace(/(@id\("anyone-reads-policies"\)\s*@message\("[^"]*"\)\s*)permit/, '$1forbid');
+    const closed = text.replace(
+      /(@id\("anyone-reads-policies"\)\s*@message\("[^"]*"\)\s*)permit/,
+      '$1forbid',
+    );
     expect(closed).not.toBe(text);
     const replica = await service.replica();
     const call = service.store.systemCall();
-    await service.store.change(call, (tx) => enact(tx, call, { spec: { cedar: closed }, rules: [] }));
-    for (const one of [service, replica]) await settles(async () => (await one.tab().get('policies')).code, (code) => code === 401);
-    const second = (await settles(() => held(service), (value) => value?.equals(genuine) === false))!;
+    await service.store.change(call, (tx) =>
+      enact(tx, call, { spec: { cedar: closed }, rules: [] }),
+    );
+    for (const one of [service, replica])
+      await settles(
+        async () => (await one.tab().get('policies')).code,
+        (code) => code === 401,
+      );
+    const second = (await settles(
+      () => held(service),
+      (value) => value?.equals(genuine) === false,
+    ))!;
     expect(read(second).rules).toEqual(turned(read(genuine)).rules);
     await plant(genuine);
     expect(await answers(service)).toBe(401);
-    await settles(() => held(service), (now) => now?.equals(second) === true);
+    await settles(
+      () => held(service),
+      (now) => now?.equals(second) === true,
+    );
   });
 });
 
@@ -123,5 +188,8 @@ test('rules are the same rules once they were kept, and the form they are held i
   expect([faults, rules.length]).toEqual([[], 7]);
   const kept = JSON.stringify(rules);
   expect(JSON.parse(kept)).toStrictEqual(rules);
-  expect([ruleForm, createHash('sha256').update(kept).digest('hex')]).toEqual([1, '4af58a935945edca068565b48d6a8542a54cf2f7e524b27de1c3a4e54a88c1f7']);
+  expect([ruleForm, createHash('sha256').update(kept).digest('hex')]).toEqual([
+    1,
+    '4af58a935945edca068565b48d6a8542a54cf2f7e524b27de1c3a4e54a88c1f7',
+  ]);
 });

@@ -8,7 +8,10 @@ import { createClient, startTest, stopAll, temporary } from '../support/service.
 import { signIn } from '../support/signin.js';
 
 let etcd: EtcdServer | undefined;
-afterAll(async () => { await stopAll(); await etcd?.stop() });
+afterAll(async () => {
+  await stopAll();
+  await etcd?.stop();
+});
 
 /** A store whose watches say nothing while they are held: nobody hears what others write. */
 class Deaf {
@@ -17,8 +20,16 @@ class Deaf {
   readonly storage: Storage;
 
   constructor(storage: Storage) {
-    const watch = (...asked: Parameters<Storage['watch']>): AsyncIterable<Batch> => this.#heard(storage.watch(...asked));
-    this.storage = new Proxy(storage, { get: (target, name) => (name === 'watch' ? watch : typeof Reflect.get(target, name) === 'function' ? Reflect.get(target, name).bind(target) : Reflect.get(target, name)) });
+    const watch = (...asked: Parameters<Storage['watch']>): AsyncIterable<Batch> =>
+      this.#heard(storage.watch(...asked));
+    this.storage = new Proxy(storage, {
+      get: (target, name) =>
+        name === 'watch'
+          ? watch
+          : typeof Reflect.get(target, name) === 'function'
+            ? Reflect.get(target, name).bind(target)
+            : Reflect.get(target, name),
+    });
   }
 
   free(): void {
@@ -28,7 +39,10 @@ class Deaf {
 
   async *#heard(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of batches) {
-      if (this.held) await new Promise<void>((resolve) => { this.#freed.push(resolve) });
+      if (this.held)
+        await new Promise<void>((resolve) => {
+          this.#freed.push(resolve);
+        });
       yield batch;
     }
   }
@@ -37,18 +51,32 @@ class Deaf {
 describe.each(['embedded', 'etcd'] as const)('what is read without a version, on %s', (store) => {
   test('a list has what was answered before it, though the hub has not heard of it', async () => {
     if (store === 'etcd') etcd ??= await startEtcd();
-    const deaf = new Deaf(store === 'etcd' ? await openEtcd({ servers: [etcd!.endpoint], prefix: '/latest/' }) : await openEmbedded({ directory: join(temporary(), 'store') }));
-    const service = await startTest({ storage: deaf.storage, flags: ['--operators', 'op@example.test'] });
+    const deaf = new Deaf(
+      store === 'etcd'
+        ? await openEtcd({ servers: [etcd!.endpoint], prefix: '/latest/' })
+        : await openEmbedded({ directory: join(temporary(), 'store') }),
+    );
+    const service = await startTest({
+      storage: deaf.storage,
+      flags: ['--operators', 'op@example.test'],
+    });
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
     deaf.held = true;
     try {
-      const { body } = await tab.post('groups', { metadata: { name: 'new' }, spec: { displayName: 'New' } }).is(201);
+      const { body } = await tab
+        .post('groups', { metadata: { name: 'new' }, spec: { displayName: 'New' } })
+        .is(201);
       for (const path of ['groups', 'groups?limit=10']) {
         const { metadata, items } = (await tab.get(path).is(200)).body;
-        expect([Number(metadata.resourceVersion) >= Number(body.metadata.resourceVersion), items.map((one: any) => one.metadata.name)]).toEqual([true, ['new']]);
+        expect([
+          Number(metadata.resourceVersion) >= Number(body.metadata.resourceVersion),
+          items.map((one: any) => one.metadata.name),
+        ]).toEqual([true, ['new']]);
       }
-      expect((await tab.get('groups/new').is(200)).body.metadata.resourceVersion).toBe(body.metadata.resourceVersion);
+      expect((await tab.get('groups/new').is(200)).body.metadata.resourceVersion).toBe(
+        body.metadata.resourceVersion,
+      );
     } finally {
       deaf.free();
     }
@@ -58,25 +86,46 @@ describe.each(['embedded', 'etcd'] as const)('what is read without a version, on
     if (store === 'etcd') etcd ??= await startEtcd();
     const directory = join(temporary(), 'store');
     const near = store === 'etcd' ? undefined : await openEmbedded({ directory });
-    const open = async (): Promise<Storage> => near ?? openEtcd({ servers: [etcd!.endpoint], prefix: '/unheard/' });
+    const open = async (): Promise<Storage> =>
+      near ?? openEtcd({ servers: [etcd!.endpoint], prefix: '/unheard/' });
     const deaf = new Deaf(await open());
     const flags = ['--operators', 'op@example.test', '--limit-factor', '100'];
     const service = await startTest({ storage: deaf.storage, flags });
-    const other = await startTest({ storage: near ? unclosed(near) : await open(), keys: service.keys, flags: [...flags, '--base-url', service.baseURL] });
+    const other = await startTest({
+      storage: near ? unclosed(near) : await open(),
+      keys: service.keys,
+      flags: [...flags, '--base-url', service.baseURL],
+    });
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
     const elsewhere = Object.assign(other.tab(), { cookies: tab.cookies });
     const group = (at: typeof tab) => at.get('groups/team').is(200);
     await tab.post('groups', { metadata: { name: 'team' }, spec: { displayName: 'Team' } }).is(201);
-    const { body: first } = await tab.patch('groups/team', { spec: { displayName: 'The team' } }).is(200);
+    const { body: first } = await tab
+      .patch('groups/team', { spec: { displayName: 'The team' } })
+      .is(200);
     deaf.held = true;
     try {
       await elsewhere.patch('groups/team', { metadata: { labels: { by: 'another' } } }).is(200);
-      const { body: both } = await tab.patch('groups/team', { spec: { displayName: 'A team' } }).is(200);
+      const { body: both } = await tab
+        .patch('groups/team', { spec: { displayName: 'A team' } })
+        .is(200);
       expect([both.metadata.labels, both.spec.displayName]).toEqual([{ by: 'another' }, 'A team']);
-      const { body: newest } = await elsewhere.patch('groups/team', { spec: { displayName: 'Their team' } }).is(200);
-      await tab.patch('groups/team', { metadata: { resourceVersion: first.metadata.resourceVersion }, spec: { displayName: 'Stale' } }).fails(409, 'Conflict');
-      await tab.patch('groups/team', { metadata: { resourceVersion: newest.metadata.resourceVersion }, spec: { displayName: 'Ours' } }).is(200);
+      const { body: newest } = await elsewhere
+        .patch('groups/team', { spec: { displayName: 'Their team' } })
+        .is(200);
+      await tab
+        .patch('groups/team', {
+          metadata: { resourceVersion: first.metadata.resourceVersion },
+          spec: { displayName: 'Stale' },
+        })
+        .fails(409, 'Conflict');
+      await tab
+        .patch('groups/team', {
+          metadata: { resourceVersion: newest.metadata.resourceVersion },
+          spec: { displayName: 'Ours' },
+        })
+        .is(200);
       expect((await group(elsewhere)).body.spec.displayName).toBe('Ours');
       await elsewhere.patch('groups/team', { spec: { displayName: 'Theirs' } }).is(200);
       await tab.patch('groups/team', { spec: { displayName: 'Ours' } }).is(200);
@@ -91,4 +140,12 @@ describe.each(['embedded', 'etcd'] as const)('what is read without a version, on
 });
 
 /** The same storage for one more service: only the first closes it. */
-const unclosed = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => {} : typeof Reflect.get(target, name) === 'function' ? Reflect.get(target, name).bind(target) : Reflect.get(target, name)) });
+const unclosed = (storage: Storage): Storage =>
+  new Proxy(storage, {
+    get: (target, name) =>
+      name === 'close'
+        ? async () => {}
+        : typeof Reflect.get(target, name) === 'function'
+          ? Reflect.get(target, name).bind(target)
+          : Reflect.get(target, name),
+  });

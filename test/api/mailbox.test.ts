@@ -6,7 +6,14 @@ import { Recovery } from '../../kinds/recovery/recovery.js';
 import { Session } from '../../kinds/session.js';
 import { Authenticator } from '../support/authenticator.js';
 import { clock } from '../support/clock.js';
-import { askingOf, authenticated, passkeyLogin, register, signInByPasskey, withPasskey } from '../support/passkeys.js';
+import {
+  askingOf,
+  authenticated,
+  passkeyLogin,
+  register,
+  signInByPasskey,
+  withPasskey,
+} from '../support/passkeys.js';
 import { under } from '../../storage/storage.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { proceed, redeem, signIn } from '../support/signin.js';
@@ -18,8 +25,23 @@ const hour = 3_600_000;
 
 /** What somebody with the victim's mailbox does, and what its owner does, who has passkeys. */
 const acts = [
-  'thief signs in', 'thief signs in', 'thief registers', 'thief registers in setup', 'thief removes', 'thief moves the address', 'thief exports', 'thief deletes', 'thief recovers', 'thief uses a passkey of their own', 'thief stops a recovery',
-  'owner signs in', 'owner adds', 'owner removes', 'owner stops a recovery', 'minutes pass', 'hours pass',
+  'thief signs in',
+  'thief signs in',
+  'thief registers',
+  'thief registers in setup',
+  'thief removes',
+  'thief moves the address',
+  'thief exports',
+  'thief deletes',
+  'thief recovers',
+  'thief uses a passkey of their own',
+  'thief stops a recovery',
+  'owner signs in',
+  'owner adds',
+  'owner removes',
+  'owner stops a recovery',
+  'minutes pass',
+  'hours pass',
 ] as const;
 type Act = (typeof acts)[number];
 
@@ -33,7 +55,15 @@ class Siege {
   #thief: Tab | undefined;
   #owner: Tab | undefined;
 
-  constructor(service: TestService, address: string, { account, name, authenticator }: { account: string; name: string; authenticator: Authenticator }) {
+  constructor(
+    service: TestService,
+    address: string,
+    {
+      account,
+      name,
+      authenticator,
+    }: { account: string; name: string; authenticator: Authenticator },
+  ) {
     this.#service = service;
     this.#address = address;
     this.#account = account;
@@ -43,8 +73,14 @@ class Siege {
   async does(act: Act): Promise<void> {
     const thief = this.#thief;
     switch (act) {
-      case 'thief signs in': { await this.#emptied(); const signed = await signIn(this.#service, this.#address); this.#thief = signed.tab; return this.#claims(signed) }
-      case 'thief registers': return thief && this.#registers(thief, 'accounts/~', 'passkeys');
+      case 'thief signs in': {
+        await this.#emptied();
+        const signed = await signIn(this.#service, this.#address);
+        this.#thief = signed.tab;
+        return this.#claims(signed);
+      }
+      case 'thief registers':
+        return thief && this.#registers(thief, 'accounts/~', 'passkeys');
       case 'thief registers in setup': {
         await this.#emptied();
         const { tab, I } = await authenticated(this.#service, this.#address);
@@ -53,20 +89,40 @@ class Siege {
         this.#thief = tab;
         return;
       }
-      case 'thief removes': if (thief) for (const { name } of this.#keys) await thief.delete(`passkeys/${name}`); return;
+      case 'thief removes':
+        if (thief) for (const { name } of this.#keys) await thief.delete(`passkeys/${name}`);
+        return;
       case 'thief moves the address': {
         if (!thief) return;
-        await thief.post('accounts/~/emailchallenge', { spec: { email: `thief-${this.#address}` } });
-        const found = (await this.#service.tab().get('mockmessages').is(200)).body.items.find(({ status }: any) => status.to === `thief-${this.#address}`);
+        await thief.post('accounts/~/emailchallenge', {
+          spec: { email: `thief-${this.#address}` },
+        });
+        const found = (await this.#service.tab().get('mockmessages').is(200)).body.items.find(
+          ({ status }: any) => status.to === `thief-${this.#address}`,
+        );
         if (found) await thief.post('accounts/~/email', { spec: { code: found.status.code } });
         return;
       }
-      case 'thief exports': if (thief) expect((await thief.get('accounts/~/export')).code).toBeGreaterThanOrEqual(401); return;
-      case 'thief deletes': if (thief) await thief.delete('accounts/~'); return;
-      case 'thief recovers': if (thief) await thief.post('accounts/~/recovery', { spec: {} }); return;
-      case 'thief stops a recovery': return thief && this.#stops(thief);
-      case 'thief uses a passkey of their own': for (const one of this.#stolen) expect((await (await passkeyLogin(this.#service, one)).answer).code).toBe(422); return;
-      case 'owner signs in': { const signed = await signInByPasskey(this.#service, this.#keys[0]!.authenticator); this.#owner = signed.tab; return expect((await this.#told(signed)).acr).toBe('phr') as void }
+      case 'thief exports':
+        if (thief) expect((await thief.get('accounts/~/export')).code).toBeGreaterThanOrEqual(401);
+        return;
+      case 'thief deletes':
+        if (thief) await thief.delete('accounts/~');
+        return;
+      case 'thief recovers':
+        if (thief) await thief.post('accounts/~/recovery', { spec: {} });
+        return;
+      case 'thief stops a recovery':
+        return thief && this.#stops(thief);
+      case 'thief uses a passkey of their own':
+        for (const one of this.#stolen)
+          expect((await (await passkeyLogin(this.#service, one)).answer).code).toBe(422);
+        return;
+      case 'owner signs in': {
+        const signed = await signInByPasskey(this.#service, this.#keys[0]!.authenticator);
+        this.#owner = signed.tab;
+        return expect((await this.#told(signed)).acr).toBe('phr') as void;
+      }
       case 'owner adds': {
         await this.does('owner signs in');
         const { authenticator, answer } = await register(this.#service, this.#owner!);
@@ -80,9 +136,13 @@ class Siege {
         clock.advance(2_000);
         return;
       }
-      case 'owner stops a recovery': await this.does('owner signs in'); return this.#stops(this.#owner!);
-      case 'minutes pass': clock.advance(7 * 60_000); return;
-      case 'hours pass':   // an owner who looks once in a day finds whatever waits
+      case 'owner stops a recovery':
+        await this.does('owner signs in');
+        return this.#stops(this.#owner!);
+      case 'minutes pass':
+        clock.advance(7 * 60_000);
+        return;
+      case 'hours pass': // an owner who looks once in a day finds whatever waits
         await this.does('owner stops a recovery');
         clock.advance(23 * hour);
         return;
@@ -94,24 +154,39 @@ class Siege {
     const account = await this.#service.store.reader(Account).get(this.#account);
     expect(account!.status.email.address).toBe(this.#address);
     expect(account!.metadata.deletionTimestamp).toBeUndefined();
-    expect((await this.#service.store.reader(Passkey).list(this.#account)).map(({ metadata }) => metadata.name).sort()).toEqual(this.#keys.map(({ name }) => name).sort());
-    expect((await this.#service.store.reader(Recovery).list(this.#account)).filter(({ status }) => status.phase === 'Completed')).toEqual([]);
-    for (const { status } of await this.#service.store.reader(Session).list(this.#account)) expect(status.assurance === 'phr').toBe(status.methods.includes('Passkey'));
+    expect(
+      (await this.#service.store.reader(Passkey).list(this.#account))
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    ).toEqual(this.#keys.map(({ name }) => name).sort());
+    expect(
+      (await this.#service.store.reader(Recovery).list(this.#account)).filter(
+        ({ status }) => status.phase === 'Completed',
+      ),
+    ).toEqual([]);
+    for (const { status } of await this.#service.store.reader(Session).list(this.#account))
+      expect(status.assurance === 'phr').toBe(status.methods.includes('Passkey'));
   }
 
   async #registers(tab: Tab, at: string, path: string): Promise<void> {
     const answer = await tab.post(`${at}/passkeychallenge`, { spec: { purpose: 'Register' } });
-    const options = answer.code === 201 ? answer.body.status.options : { challenge: 'x'.repeat(43), rp: { id: 'localhost' }, user: { id: 'x' } };
+    const options =
+      answer.code === 201
+        ? answer.body.status.options
+        : { challenge: 'x'.repeat(43), rp: { id: 'localhost' }, user: { id: 'x' } };
     const own = new Authenticator();
     this.#stolen.push(own);
-    await tab.post(path, { spec: { credential: own.create(askingOf(this.#service, options), {}, options.user.id) } });
+    await tab.post(path, {
+      spec: { credential: own.create(askingOf(this.#service, options), {}, options.user.id) },
+    });
     own.userHandle ??= options.user.id;
   }
 
   async #stops(tab: Tab): Promise<void> {
     const { code, body } = await tab.get('recoveries');
     if (code !== 200) return;
-    for (const { metadata, status } of body.items) if (status.phase === 'Waiting') await tab.delete(`recoveries/${metadata.name}`).is(200);
+    for (const { metadata, status } of body.items)
+      if (status.phase === 'Waiting') await tab.delete(`recoveries/${metadata.name}`).is(200);
   }
 
   async #claims(signed: Parameters<typeof redeem>[1]): Promise<void> {
@@ -121,13 +196,22 @@ class Siege {
   }
 
   async #told(signed: Parameters<typeof redeem>[1]): Promise<any> {
-    return JSON.parse(Buffer.from((await redeem(this.#service, signed)).body.id_token.split('.')[1], 'base64url').toString());
+    return JSON.parse(
+      Buffer.from(
+        (await redeem(this.#service, signed)).body.id_token.split('.')[1],
+        'base64url',
+      ).toString(),
+    );
   }
 
   /** Once no mail is on its way any more: the next one is the one with the code. */
   async #emptied(): Promise<void> {
-    const onTheirWay = async (): Promise<number> => (await this.#service.storage.list(under('outbox/mail/'))).entries.length;
-    for (let i = 0; i < 500 && await onTheirWay() > 0; i += 1) await new Promise((resolve) => { setTimeout(resolve, 5) });
+    const onTheirWay = async (): Promise<number> =>
+      (await this.#service.storage.list(under('outbox/mail/'))).entries.length;
+    for (let i = 0; i < 500 && (await onTheirWay()) > 0; i += 1)
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5);
+      });
     await this.#service.tab().delete('mockmessages').is(200);
     clock.advance(2_000);
   }
@@ -140,15 +224,27 @@ describe.each(['embedded', 'etcd'] as const)('a mailbox alone, on %s', (store) =
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });
     await createClient(service, 'app');
   });
-  afterAll(async () => { clock.release(); await stopAll() });
+  afterAll(async () => {
+    clock.release();
+    await stopAll();
+  });
 
   test('never reaches phr, nor anything else that the passkeys hold, whatever is tried in whatever order', async () => {
     let number = 0;
-    await fc.assert(fc.asyncProperty(fc.array(fc.constantFrom(...acts), { minLength: 8, maxLength: 16 }), async (tried) => {
-      const address = `m${number += 1}-${store}@example.test`;
-      await service.tab().delete('mockmessages').is(200);
-      const siege = new Siege(service, address, await withPasskey(service, address));
-      for (const act of tried) { await siege.does(act); await siege.holds() }
-    }), { numRuns: 15, endOnFailure: true });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...acts), { minLength: 8, maxLength: 16 }),
+        async (tried) => {
+          const address = `m${(number += 1)}-${store}@example.test`;
+          await service.tab().delete('mockmessages').is(200);
+          const siege = new Siege(service, address, await withPasskey(service, address));
+          for (const act of tried) {
+            await siege.does(act);
+            await siege.holds();
+          }
+        },
+      ),
+      { numRuns: 15, endOnFailure: true },
+    );
   });
 });

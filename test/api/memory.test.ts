@@ -29,25 +29,59 @@ describe('the memory that is in use of a cgroup', () => {
     return root;
   }
   const stat = 'anon 500\nfile 400\ninactive_file 100\nactive_file 200\nslab_reclaimable 50';
-  const second = (folder: string, max: string, current: string): Record<string, string> => ({ [`${folder}/memory.max`]: max, [`${folder}/memory.current`]: current, [`${folder}/memory.stat`]: stat });
+  const second = (folder: string, max: string, current: string): Record<string, string> => ({
+    [`${folder}/memory.max`]: max,
+    [`${folder}/memory.current`]: current,
+    [`${folder}/memory.stat`]: stat,
+  });
 
   test('is what cannot be reclaimed, in version 2', () => {
-    expect(readCgroup(files({ 'proc/self/cgroup': '0::/', ...second('sys/fs/cgroup', '1000', '850') }))()).toBe(0.5);
+    expect(
+      readCgroup(
+        files({ 'proc/self/cgroup': '0::/', ...second('sys/fs/cgroup', '1000', '850') }),
+      )(),
+    ).toBe(0.5);
   });
 
   test('is that of the nearest limit, of its own cgroup or one around it', () => {
-    const around = { ...second('sys/fs/cgroup/system.slice', '1000', '950'), ...second('sys/fs/cgroup/system.slice/vestibule.service', '2000', '850') };
-    expect(readCgroup(files({ 'proc/self/cgroup': '0::/system.slice/vestibule.service', ...around }))()).toBe(0.6);
+    const around = {
+      ...second('sys/fs/cgroup/system.slice', '1000', '950'),
+      ...second('sys/fs/cgroup/system.slice/vestibule.service', '2000', '850'),
+    };
+    expect(
+      readCgroup(files({ 'proc/self/cgroup': '0::/system.slice/vestibule.service', ...around }))(),
+    ).toBe(0.6);
   });
 
   test('is that of the container, whose files stand at the top, whatever the path outside', () => {
-    const v1 = { 'sys/fs/cgroup/memory/memory.limit_in_bytes': '1000', 'sys/fs/cgroup/memory/memory.usage_in_bytes': '900', 'sys/fs/cgroup/memory/memory.stat': 'total_inactive_file 100\ntotal_active_file 100' };
-    expect(readCgroup(files({ 'proc/self/cgroup': '9:name=systemd:/\n4:memory:/kubepods/pod1/container\n0::/', ...v1 }))()).toBe(0.7);
+    const v1 = {
+      'sys/fs/cgroup/memory/memory.limit_in_bytes': '1000',
+      'sys/fs/cgroup/memory/memory.usage_in_bytes': '900',
+      'sys/fs/cgroup/memory/memory.stat': 'total_inactive_file 100\ntotal_active_file 100',
+    };
+    expect(
+      readCgroup(
+        files({
+          'proc/self/cgroup': '9:name=systemd:/\n4:memory:/kubepods/pod1/container\n0::/',
+          ...v1,
+        }),
+      )(),
+    ).toBe(0.7);
   });
 
   test('is none without a limit', () => {
-    expect(readCgroup(files({ 'proc/self/cgroup': '0::/', ...second('sys/fs/cgroup', 'max', '850') }))()).toBeUndefined();
-    expect(readCgroup(files({ 'proc/self/cgroup': '4:memory:/', 'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712', 'sys/fs/cgroup/memory/memory.usage_in_bytes': '900' }))()).toBeUndefined();
+    expect(
+      readCgroup(files({ 'proc/self/cgroup': '0::/', ...second('sys/fs/cgroup', 'max', '850') }))(),
+    ).toBeUndefined();
+    expect(
+      readCgroup(
+        files({
+          'proc/self/cgroup': '4:memory:/',
+          'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712',
+          'sys/fs/cgroup/memory/memory.usage_in_bytes': '900',
+        }),
+      )(),
+    ).toBeUndefined();
     expect(readCgroup(temporary())()).toBeUndefined();
   });
 
@@ -62,19 +96,36 @@ describe('the memory that is in use of a cgroup', () => {
 });
 
 describe('the memory guard', () => {
-  const guardAt = (heap: number, cgroup: number): MemoryGuard => new MemoryGuard(defaultLimits, () => [{ limit: 'heap', ratio: heap }, { limit: 'cgroup', ratio: cgroup }]);
+  const guardAt = (heap: number, cgroup: number): MemoryGuard =>
+    new MemoryGuard(defaultLimits, () => [
+      { limit: 'heap', ratio: heap },
+      { limit: 'cgroup', ratio: cgroup },
+    ]);
 
-  test.each([[0.8, 0.1], [0.1, 0.8]])('refuses watches and large bodies where either limit is near (%d, %d)', (heap, cgroup) => {
+  test.each([
+    [0.8, 0.1],
+    [0.1, 0.8],
+  ])('refuses watches and large bodies where either limit is near (%d, %d)', (heap, cgroup) => {
     const guard = guardAt(heap, cgroup);
-    expect(() => guard.refuseWatch()).toThrow(expect.objectContaining({ reason: 'TooManyRequests', details: { retryAfterSeconds: 5 } }));
-    expect(() => guard.refuseBody((64 << 10) + 1)).toThrow(expect.objectContaining({ reason: 'TooManyRequests' }));
+    expect(() => guard.refuseWatch()).toThrow(
+      expect.objectContaining({ reason: 'TooManyRequests', details: { retryAfterSeconds: 5 } }),
+    );
+    expect(() => guard.refuseBody((64 << 10) + 1)).toThrow(
+      expect.objectContaining({ reason: 'TooManyRequests' }),
+    );
     guard.refuseBody(64 << 10);
     expect(Object.fromEntries(guard.refused.entries())).toEqual({ watch: 1, body: 1 });
   });
 
   test('refuses a body that turns out to be large, though it never said so', async () => {
-    const sent = (size: number): Req => Object.assign(Readable.from(Array.from({ length: size >> 10 }, () => Buffer.alloc(1 << 10))), { headers: {}, memory: guardAt(0.9, 0) }) as unknown as Req;
-    await expect(readBytes(sent(65 << 10), 256 << 10)).rejects.toThrow(expect.objectContaining({ reason: 'TooManyRequests' }));
+    const sent = (size: number): Req =>
+      Object.assign(
+        Readable.from(Array.from({ length: size >> 10 }, () => Buffer.alloc(1 << 10))),
+        { headers: {}, memory: guardAt(0.9, 0) },
+      ) as unknown as Req;
+    await expect(readBytes(sent(65 << 10), 256 << 10)).rejects.toThrow(
+      expect.objectContaining({ reason: 'TooManyRequests' }),
+    );
     expect(await readBytes(sent(64 << 10), 256 << 10)).toHaveLength(64 << 10);
   });
 
@@ -88,41 +139,97 @@ describe('the memory guard', () => {
 
 describe('a process that is short of memory', () => {
   let child: ChildProcess | undefined;
-  afterEach(() => { child?.kill('SIGKILL') });
+  afterEach(() => {
+    child?.kill('SIGKILL');
+  });
 
   test('refuses new watches and large bodies, keeps those it has, answers all that is small, and takes them again', async () => {
     const fill = join(import.meta.dirname, '../support/fill.mjs');
     const [metricsPort] = await freePorts(1);
-    const flags = ['--port', '0', '--metrics-port', String(metricsPort), '--data-dir', temporary(), '--mock-mail'];
-    child = spawn(process.execPath, ['--max-old-space-size=256', '--import', fill, program, 'serve', ...flags], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const flags = [
+      '--port',
+      '0',
+      '--metrics-port',
+      String(metricsPort),
+      '--data-dir',
+      temporary(),
+      '--mock-mail',
+    ];
+    child = spawn(
+      process.execPath,
+      ['--max-old-space-size=256', '--import', fill, program, 'serve', ...flags],
+      { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
     let out = '';
-    child.stdout!.on('data', (text: Buffer) => { out += text.toString() });
+    child.stdout!.on('data', (text: Buffer) => {
+      out += text.toString();
+    });
     child.stderr!.resume();
-    const said = await settles(async () => /^ready (\S+) (\S+)$/m.exec(out), (line) => line !== null);
+    const said = await settles(
+      async () => /^ready (\S+) (\S+)$/m.exec(out),
+      (line) => line !== null,
+    );
     const [, baseURL, url] = said as unknown as [string, string, string];
     const metricsURL = `http://127.0.0.1:${metricsPort}`;
     const tab = new Tab(url, baseURL);
-    const refused = (seen: Scrape): number[] => ['watch', 'body'].map((kind) => seen.sum('vestibule_memory_refused_total', { kind }));
-    const before = await new Stream(tab, 'policies?watch=true').until(({ events }) => events.length > 0);
+    const refused = (seen: Scrape): number[] =>
+      ['watch', 'body'].map((kind) => seen.sum('vestibule_memory_refused_total', { kind }));
+    const before = await new Stream(tab, 'policies?watch=true').until(
+      ({ events }) => events.length > 0,
+    );
     expect(refused(await scrape(metricsURL))).toEqual([0, 0]);
 
     child.kill('SIGUSR2');
-    await settles(async () => out, (said) => said.includes('filled'));
-    await settles(() => scrape(metricsURL), (seen) => seen.sum('vestibule_memory_used_ratio', { limit: 'heap' }) > 0.8);
+    await settles(
+      async () => out,
+      (said) => said.includes('filled'),
+    );
+    await settles(
+      () => scrape(metricsURL),
+      (seen) => seen.sum('vestibule_memory_used_ratio', { limit: 'heap' }) > 0.8,
+    );
     await tab.get('policies?watch=true').fails(429, 'TooManyRequests');
-    expect((await new Stream(tab, 'policies?watch=true').until(({ code }) => code !== 0)).code).toBe(429);
+    expect(
+      (await new Stream(tab, 'policies?watch=true').until(({ code }) => code !== 0)).code,
+    ).toBe(429);
     const large = JSON.stringify({ spec: { cedar: 'x'.repeat(70_000) } });
-    await tab.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', large).fails(429, 'TooManyRequests');
-    await tab.post('/oauth2/token', large, { headers: { 'content-type': 'application/x-www-form-urlencoded' } }).fails(429, 'TooManyRequests');
+    await tab
+      .post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', large)
+      .fails(429, 'TooManyRequests');
+    await tab
+      .post('/oauth2/token', large, {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+      .fails(429, 'TooManyRequests');
     await tab.get('policies').is(200);
-    expect((await tab.post('/oauth2/token', 'grant_type=authorization_code', { headers: { 'content-type': 'application/x-www-form-urlencoded' } })).code).toBe(400);
+    expect(
+      (
+        await tab.post('/oauth2/token', 'grant_type=authorization_code', {
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        })
+      ).code,
+    ).toBe(400);
     expect([before.ended, refused(await scrape(metricsURL))]).toEqual([false, [2, 2]]);
 
     child.kill('SIGUSR2');
-    await settles(async () => out, (said) => said.includes('emptied'));
-    await settles(() => scrape(metricsURL), (seen) => seen.sum('vestibule_memory_used_ratio', { limit: 'heap' }) < 0.8);
-    const after = await new Stream(tab, 'policies?watch=true').until(({ events }) => events.length > 0);
-    expect((await tab.post('/oauth2/token', large, { headers: { 'content-type': 'application/x-www-form-urlencoded' } })).code).not.toBe(429);
+    await settles(
+      async () => out,
+      (said) => said.includes('emptied'),
+    );
+    await settles(
+      () => scrape(metricsURL),
+      (seen) => seen.sum('vestibule_memory_used_ratio', { limit: 'heap' }) < 0.8,
+    );
+    const after = await new Stream(tab, 'policies?watch=true').until(
+      ({ events }) => events.length > 0,
+    );
+    expect(
+      (
+        await tab.post('/oauth2/token', large, {
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        })
+      ).code,
+    ).not.toBe(429);
     after.close();
     before.close();
   });

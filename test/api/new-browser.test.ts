@@ -17,9 +17,12 @@ describe.each(['embedded', 'etcd'] as const)('a sign-in from a new browser, on %
   const browser = () => Object.assign(service.tab(), { headers: { 'user-agent': agent } });
   const noticesTo = async (address: string): Promise<string[]> => {
     const { body } = await service.tab().get('mockmessages').is(200);
-    return body.items.filter(({ status }: any) => status.to === address && status.code === undefined).map(({ status }: any) => status.subject);
+    return body.items
+      .filter(({ status }: any) => status.to === address && status.code === undefined)
+      .map(({ status }: any) => status.subject);
   };
-  const inbox = (address: string) => mailTo(service, address, [], (status) => status.code === undefined);
+  const inbox = (address: string) =>
+    mailTo(service, address, [], (status) => status.code === undefined);
 
   test('is told of by mail, though a session of a browser just like it is live', async () => {
     await signIn(service, 'new@example.test', { tab: browser() });
@@ -43,9 +46,18 @@ describe.each(['embedded', 'etcd'] as const)('a sign-in from a new browser, on %
   test('is written with the session: nothing is left to be done after the commit', async () => {
     await signIn(service, 'commit@example.test', { tab: browser() });
     const begun = await begin(service, { tab: browser() });
-    await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: 'commit@example.test' } }).is(200);
-    const { code } = await mailTo(service, 'commit@example.test', [], (status) => status.code !== undefined);
-    const { body } = await begun.tab.post(`${begun.I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
+    await begun.tab
+      .post(`${begun.I}/emailchallenge`, { spec: { email: 'commit@example.test' } })
+      .is(200);
+    const { code } = await mailTo(
+      service,
+      'commit@example.test',
+      [],
+      (status) => status.code !== undefined,
+    );
+    const { body } = await begun.tab
+      .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code } })
+      .is(200);
     const commits: string[][] = [];
     const { commit } = service.storage;
     service.storage.commit = (checks, writes) => {
@@ -54,7 +66,9 @@ describe.each(['embedded', 'etcd'] as const)('a sign-in from a new browser, on %
     };
     await begun.tab.navigate(body.status.returnTo).is(303);
     service.storage.commit = commit;
-    const session = commits.filter((keys) => keys.some((key) => key.startsWith('objects/sessions/')));
+    const session = commits.filter((keys) =>
+      keys.some((key) => key.startsWith('objects/sessions/')),
+    );
     expect(session[0]).toEqual(expect.arrayContaining([`outbox/mail/browser-${begun.name}`]));
   });
 });

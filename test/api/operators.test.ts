@@ -18,26 +18,46 @@ describe.each(['embedded', 'etcd'] as const)('what operators write, on %s', (sto
   let person: Awaited<ReturnType<typeof withPasskey>>;
   beforeAll(async () => {
     clock.own();
-    service = await startTest({ store, flags: ['--limit-factor', '1000', '--operators', 'op@example.test,second@example.test'] });
+    service = await startTest({
+      store,
+      flags: ['--limit-factor', '1000', '--operators', 'op@example.test,second@example.test'],
+    });
     other = await service.replica();
     await createClient(service, 'app');
     person = await withPasskey(service, 'ada@example.test');
   });
-  afterEach(async () => { await service.tab().delete('mockmessages').is(200) });
-  afterAll(async () => { clock.release(); await stopAll() });
+  afterEach(async () => {
+    await service.tab().delete('mockmessages').is(200);
+  });
+  afterAll(async () => {
+    clock.release();
+    await stopAll();
+  });
 
   let number = 0;
   /** A write of each sort, none of which changes anything that is there. */
   const writes = (tab: Tab): Pending[] => [
-    tab.post('groups?dryRun=All', { metadata: { name: `g${number += 1}` }, spec: { displayName: 'G', members: [] } }),
+    tab.post('groups?dryRun=All', {
+      metadata: { name: `g${(number += 1)}` },
+      spec: { displayName: 'G', members: [] },
+    }),
     tab.patch('clients/app?dryRun=All', { spec: { displayName: 'Another' } }),
     tab.patch(`accounts/${person.account}?dryRun=All`, { spec: { displayName: 'Another' } }),
     tab.delete(`passkeys/${person.name}?dryRun=All`),
     tab.delete(`sessions?dryRun=All&fieldSelector=status.account=${person.account}`),
   ];
-  const elsewhere = (tab: Tab): Tab => { const copy = other.tab(); copy.cookies = [...tab.cookies]; return copy };
-  const allowed = async (tab: Tab): Promise<void> => { for (const write of writes(tab)) expect((await write).code).toBeLessThan(300) };
-  const refused = async (tab: Tab): Promise<void> => { for (const write of writes(tab)) expect((await write.fails(403, 'Forbidden')).message).toContain(again) };
+  const elsewhere = (tab: Tab): Tab => {
+    const copy = other.tab();
+    copy.cookies = [...tab.cookies];
+    return copy;
+  };
+  const allowed = async (tab: Tab): Promise<void> => {
+    for (const write of writes(tab)) expect((await write).code).toBeLessThan(300);
+  };
+  const refused = async (tab: Tab): Promise<void> => {
+    for (const write of writes(tab))
+      expect((await write.fails(403, 'Forbidden')).message).toContain(again);
+  };
 
   test('a sign-in of more than ten minutes ago writes nothing of others, and still reads, and still changes its own', async () => {
     const { tab } = await signIn(service, 'op@example.test');
@@ -49,14 +69,31 @@ describe.each(['embedded', 'etcd'] as const)('what operators write, on %s', (sto
     await tab.patch('accounts/~', { spec: { displayName: 'Operator' } }).is(200);
     await tab.delete('grants').is(200);
     const stranger = await signIn(service, `x-${store}@example.test`);
-    expect((await stranger.tab.post('groups', { metadata: { name: 'g' }, spec: { displayName: 'G', members: [] } }).fails(403, 'Forbidden')).message).not.toContain(again);
+    expect(
+      (
+        await stranger.tab
+          .post('groups', { metadata: { name: 'g' }, spec: { displayName: 'G', members: [] } })
+          .fails(403, 'Forbidden')
+      ).message,
+    ).not.toContain(again);
   });
 
   test('a token of the command is judged by the sign-in behind it', async () => {
     const { tab } = await signIn(service, 'op@example.test');
     const token = await tokenOf(service, tab);
     const bearer = service.tab();
-    const send = () => bearer.send('POST', `groups?dryRun=All`, { plain: true, cookies: false, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Group', metadata: { name: `t${number += 1}` }, spec: { displayName: 'G', members: [] } }) });
+    const send = () =>
+      bearer.send('POST', `groups?dryRun=All`, {
+        plain: true,
+        cookies: false,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          apiVersion: 'id.vestibule.org/v1alpha1',
+          kind: 'Group',
+          metadata: { name: `t${(number += 1)}` },
+          spec: { displayName: 'G', members: [] },
+        }),
+      });
     await send().is(201);
     clock.advance(11 * minute);
     expect((await send().fails(403, 'Forbidden')).message).toContain(again);
@@ -68,10 +105,17 @@ describe.each(['embedded', 'etcd'] as const)('what operators write, on %s', (sto
     await allowed(second);
     const weak = await register(service, first);
     const { metadata } = (await weak.answer.is(201)).body;
-    for (const tab of [first, second]) { await refused(tab); await refused(elsewhere(tab)) }
+    for (const tab of [first, second]) {
+      await refused(tab);
+      await refused(elsewhere(tab));
+    }
     await service.tab().delete('mockmessages').is(200);
     await allowed((await signInByPasskey(service, weak.authenticator)).tab);
-    await service.store.change(service.store.systemCall(), (tx) => tx.update(Passkey, metadata.name, ({ status }) => { delete status.fullStrengthTimestamp }));
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.update(Passkey, metadata.name, ({ status }) => {
+        delete status.fullStrengthTimestamp;
+      }),
+    );
     const strong = (await signInByPasskey(service, weak.authenticator)).tab;
     const lesser = await register(service, (await signIn(service, 'second@example.test')).tab);
     await lesser.answer.is(201);
@@ -81,7 +125,7 @@ describe.each(['embedded', 'etcd'] as const)('what operators write, on %s', (sto
     await strong.delete(`passkeys/${(await lesser.answer).body.metadata.name}`).is(200);
     await strong.delete(`passkeys/${metadata.name}`).is(200);
     await service.tab().delete('mockmessages').is(200);
-    clock.advance(2_000);   // a sign-in in the second in which the others were ended counts as one of them
+    clock.advance(2_000); // a sign-in in the second in which the others were ended counts as one of them
     await allowed((await signIn(service, 'second@example.test')).tab);
   });
 });

@@ -9,12 +9,23 @@ describe.each(['embedded', 'etcd'] as const)('what an account may write, on %s',
   let service: TestService;
   let other: TestService;
   beforeAll(async () => {
-    service = await startTest({ store, flags: ['--limits-account-changes', '50', '--limits-account-bytes', '256Ki', '--operators', 'root@example.test'] });
+    service = await startTest({
+      store,
+      flags: [
+        '--limits-account-changes',
+        '50',
+        '--limits-account-bytes',
+        '256Ki',
+        '--operators',
+        'root@example.test',
+      ],
+    });
     await createClient(service, 'app');
     other = await service.replica();
   });
 
-  const rename = (tab: Tab, i: number) => tab.patch('accounts/~', { spec: { displayName: `Name ${i}` } });
+  const rename = (tab: Tab, i: number) =>
+    tab.patch('accounts/~', { spec: { displayName: `Name ${i}` } });
   const note = (bytes: number) => ({ metadata: { annotations: { note: 'x'.repeat(bytes) } } });
 
   test('more changes than fifty in a day are refused on every replica, and signing out is not', async () => {
@@ -33,16 +44,31 @@ describe.each(['embedded', 'etcd'] as const)('what an account may write, on %s',
 
   test('many bytes are refused for the rest of the day, whatever becomes of them', async () => {
     const { tab } = await signIn(service, 'large@example.test');
-    for (let i = 0; i < 2; i += 1) await tab.patch('accounts/~', note(100_000)).fails(422, 'Invalid', 'metadata');
+    for (let i = 0; i < 2; i += 1)
+      await tab.patch('accounts/~', note(100_000)).fails(422, 'Invalid', 'metadata');
     await tab.patch('accounts/~', note(100_000)).fails(429, 'TooManyRequests');
   });
 
   test('metadata beyond 4 KiB in all is refused, also bit by bit; operators keep theirs', async () => {
     const { tab } = await signIn(service, 'notes@example.test');
     await tab.patch('accounts/~', note(3_000)).is(200);
-    await tab.patch('accounts/~', { metadata: { labels: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`label-${i}`, 'y'.repeat(40)])) } }).fails(422, 'Invalid', 'metadata');
+    await tab
+      .patch('accounts/~', {
+        metadata: {
+          labels: Object.fromEntries(
+            Array.from({ length: 30 }, (_, i) => [`label-${i}`, 'y'.repeat(40)]),
+          ),
+        },
+      })
+      .fails(422, 'Invalid', 'metadata');
     await tab.patch('accounts/~', note(2_000)).is(200);
     const { tab: operator } = await signIn(service, 'root@example.test');
-    for (let i = 0; i < 3; i += 1) await operator.post('groups', { metadata: { name: `large-${i}`, annotations: { note: 'z'.repeat(100_000) } }, spec: { displayName: 'x' } }).is(201);
+    for (let i = 0; i < 3; i += 1)
+      await operator
+        .post('groups', {
+          metadata: { name: `large-${i}`, annotations: { note: 'z'.repeat(100_000) } },
+          spec: { displayName: 'x' },
+        })
+        .is(201);
   });
 });

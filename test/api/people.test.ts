@@ -6,7 +6,13 @@ import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
 import { counting } from '../provider/house.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 import type { Answer } from '../support/tab.js';
 
 /** What differs from request to request whoever is asked about. */
@@ -29,7 +35,10 @@ describe('what an address tells before it is proven (D1)', () => {
   });
   afterAll(stopAll);
 
-  /** Draws from the limits by network what the challenges below take, so that none of them happens to be the one that draws. */
+  /**
+   * Draws from the limits by network what the challenges below take, so that none of them happens
+   * to be the one that draws.
+   */
   async function drawAhead(): Promise<void> {
     const { networkLimits, settings } = service.store;
     const { network } = mailLimits(settings.limits, 'stranger');
@@ -37,22 +46,41 @@ describe('what an address tells before it is proven (D1)', () => {
     networkLimits.giveBack(network, '127.0.0.1', Date.now(), 100);
   }
 
-  const accountOf = async (address: string) => (await service.store.reader(Account).byUnique('email', address))!;
+  const accountOf = async (address: string) =>
+    (await service.store.reader(Account).byUnique('email', address))!;
 
   async function disable(address: string): Promise<void> {
     const { metadata } = await accountOf(address);
-    await service.store.change(service.store.systemCall(), (tx) => tx.update(Account, metadata.name, ({ status }) => { status.disabledTimestamp = '2026-01-01T00:00:00Z' }));
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.update(Account, metadata.name, ({ status }) => {
+        status.disabledTimestamp = '2026-01-01T00:00:00Z';
+      }),
+    );
   }
 
   /** The answer without what is this request's own: names, addresses, times. */
   function shape({ code, rawHeaders, body }: Answer, name: string, address: string): unknown {
-    const headers = rawHeaders.flatMap((field, i) => (i % 2 ? [] : [[field, fleeting.has(field.toLowerCase()) ? '' : rawHeaders[i + 1]]]));
-    const text = JSON.stringify({ ...body, metadata: { ...body.metadata, uid: '', resourceVersion: '' } });
-    return { code, headers, body: text.replaceAll(name, 'NAME').replaceAll(address, 'ADDRESS').replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME') };
+    const headers = rawHeaders.flatMap((field, i) =>
+      i % 2 ? [] : [[field, fleeting.has(field.toLowerCase()) ? '' : rawHeaders[i + 1]]],
+    );
+    const text = JSON.stringify({
+      ...body,
+      metadata: { ...body.metadata, uid: '', resourceVersion: '' },
+    });
+    return {
+      code,
+      headers,
+      body: text
+        .replaceAll(name, 'NAME')
+        .replaceAll(address, 'ADDRESS')
+        .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME'),
+    };
   }
 
   /** Everything an onlooker can tell of one challenge, and what it cost the store. */
-  async function challenge(address: string): Promise<{ seen: unknown; mails: number; commits: number; reads: number }> {
+  async function challenge(
+    address: string,
+  ): Promise<{ seen: unknown; mails: number; commits: number; reads: number }> {
     const { tab, I, name } = await begin(service);
     await service.tab().delete('mockmessages').is(200);
     await quiet();
@@ -61,20 +89,35 @@ describe('what an address tells before it is proven (D1)', () => {
     await mailTo(service, address);
     await quiet();
     const { body } = await service.tab().get('mockmessages').is(200);
-    return { seen: shape(answer, name, address), mails: body.items.length, commits: counted.commits - before.commits, reads: counted.reads - before.reads };
+    return {
+      seen: shape(answer, name, address),
+      mails: body.items.length,
+      commits: counted.commits - before.commits,
+      reads: counted.reads - before.reads,
+    };
   }
 
   /** Until nothing more was committed for a while: no worker is under way. */
   async function quiet(): Promise<void> {
     for (let still = 0, last = counted.commits; still < 5; last = counted.commits) {
-      await new Promise((resolve) => { setTimeout(resolve, 20) });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
       still = counted.commits === last ? still + 1 : 0;
     }
   }
 
   test('known, unknown and disabled: the same code, headers, body, mails and commits', async () => {
     const told = [];
-    for (const address of [known[0]!, unknown[0]!, disabled[0]!, unknown[1]!, disabled[1]!, known[1]!]) told.push(await challenge(address));
+    for (const address of [
+      known[0]!,
+      unknown[0]!,
+      disabled[0]!,
+      unknown[1]!,
+      disabled[1]!,
+      known[1]!,
+    ])
+      told.push(await challenge(address));
     for (const one of told) expect(one.seen).toEqual(told[0]!.seen);
     expect(told.map(({ mails }) => mails)).toEqual([1, 1, 1, 1, 1, 1]);
     expect(new Set(told.map(({ commits }) => commits)).size).toBe(1);
@@ -87,7 +130,14 @@ describe('what an address tells before it is proven (D1)', () => {
       const { tab, I, name } = await begin(service);
       await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
       const mail = await mailTo(service, address);
-      texts.push([mail.subject, mail.text.replaceAll(name, 'NAME').replace(/^\d{4} \d{4}$/m, 'CODE').replace(mail.token, 'TOKEN').replaceAll(/\d\d:\d\d UTC/g, 'TIME')]);
+      texts.push([
+        mail.subject,
+        mail.text
+          .replaceAll(name, 'NAME')
+          .replace(/^\d{4} \d{4}$/m, 'CODE')
+          .replace(mail.token, 'TOKEN')
+          .replaceAll(/\d\d:\d\d UTC/g, 'TIME'),
+      ]);
     }
     expect(texts[1]).toEqual(texts[0]);
     expect(texts[2]).toEqual(texts[0]);
@@ -100,10 +150,16 @@ describe('what an address tells before it is proven (D1)', () => {
       const { tab, I, name } = await begin(service);
       await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
       const { code, token } = await mailTo(service, address);
-      const answer = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: code === '00000000' ? '00000001' : '00000000' } }).is(422);
+      const answer = await tab
+        .post(`${I}/login`, {
+          spec: { method: 'EmailCode', code: code === '00000000' ? '00000001' : '00000000' },
+        })
+        .is(422);
       refused.push(shape(answer, name, address));
       if (address !== disabled[0]) continue;
-      const { message } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).fails(403, 'Forbidden');
+      const { message } = await tab
+        .post(`${I}/login`, { spec: { method: 'EmailCode', code } })
+        .fails(403, 'Forbidden');
       expect(message).toContain('disabled');
       await tab.post(`${I}/login`, { spec: { method: 'EmailLink', token } }).fails(410, 'Expired');
       await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).fails(410, 'Expired');
@@ -134,10 +190,14 @@ describe('what an address tells before it is proven (D1)', () => {
     const { body } = await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
     const second = (await tab.navigate(body.status.returnTo).is(303)).headers.location!;
     await disable('late-1@example.test');
-    expect((await tab.post(`${second}/consent`, { spec: { scopes: ['openid', 'email'] } })).code).toBe(410);
+    expect(
+      (await tab.post(`${second}/consent`, { spec: { scopes: ['openid', 'email'] } })).code,
+    ).toBe(410);
     await tab.get('accounts/~').fails(401, 'Unauthorized');
     const { metadata } = await accountOf('late-1@example.test');
-    expect((await service.storage.get(`objects/grants/${metadata.name}-app`)).entry).toBeUndefined();
+    expect(
+      (await service.storage.get(`objects/grants/${metadata.name}-app`)).entry,
+    ).toBeUndefined();
   });
 
   test('two hundred challenges, known and unknown in turn, take equally long', async () => {
@@ -146,7 +206,11 @@ describe('what an address tells before it is proven (D1)', () => {
       const who = i % 2 ? 'known' : 'unknown';
       const { tab, I } = await begin(service);
       const from = performance.now();
-      await tab.post(`${I}/emailchallenge`, { spec: { email: who === 'known' ? known[0]! : `stranger-${i}@example.test` } }).is(200);
+      await tab
+        .post(`${I}/emailchallenge`, {
+          spec: { email: who === 'known' ? known[0]! : `stranger-${i}@example.test` },
+        })
+        .is(200);
       took[who].push(performance.now() - from);
     }
     const median = (times: number[]): number => times.sort((a, b) => a - b)[times.length / 2]!;

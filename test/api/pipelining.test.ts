@@ -8,9 +8,18 @@ import type { Tab } from '../support/tab.js';
 afterAll(stopAll);
 
 /** One request on a connection: its bytes, and whether its answer closes the connection. */
-interface Sent { readonly text: string; readonly closes: boolean; readonly name?: string }
+interface Sent {
+  readonly text: string;
+  readonly closes: boolean;
+  readonly name?: string;
+}
 
-interface Sequence { readonly kinds: string[]; readonly end: string; readonly behind: number; readonly cuts: number[] }
+interface Sequence {
+  readonly kinds: string[];
+  readonly end: string;
+  readonly behind: number;
+  readonly cuts: number[];
+}
 
 const clients = '/api/v1alpha1/clients';
 const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
@@ -20,83 +29,164 @@ const refusals: Readonly<Record<string, string>> = {
   'no Host': head('GET /livez HTTP/1.1'),
   'two Hosts': head('GET /livez HTTP/1.1', 'Host: x', 'Host: y'),
   'a body that is too large': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', 'Content-Length: 999999999')}{`,
-  'a header that is too large': head('GET /livez HTTP/1.1', 'Host: x', `X-Large: ${'x'.repeat(17 << 10)}`),
-  'too many fields': head('GET /livez HTTP/1.1', 'Host: x', ...Array.from({ length: 201 }, (_, i) => `X-${i}: 1`)),
-  'a transfer coding that is not served': head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Transfer-Encoding: gzip, chunked'),
+  'a header that is too large': head(
+    'GET /livez HTTP/1.1',
+    'Host: x',
+    `X-Large: ${'x'.repeat(17 << 10)}`,
+  ),
+  'too many fields': head(
+    'GET /livez HTTP/1.1',
+    'Host: x',
+    ...Array.from({ length: 201 }, (_, i) => `X-${i}: 1`),
+  ),
+  'a transfer coding that is not served': head(
+    `POST ${clients} HTTP/1.1`,
+    'Host: x',
+    'Transfer-Encoding: gzip, chunked',
+  ),
   'two framings': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Content-Length: 5', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
   'two lengths': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Content-Length: 2', 'Content-Length: 3')}{}`,
   'a broken chunk': `${head(`POST ${clients} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`,
   'an expectation that is not known': head('GET /livez HTTP/1.1', 'Host: x', 'Expect: a-miracle'),
   'a target that is no path': head('GET http://x/livez HTTP/1.1', 'Host: x'),
-  'CONNECT': head('CONNECT x:443 HTTP/1.1', 'Host: x'),
+  CONNECT: head('CONNECT x:443 HTTP/1.1', 'Host: x'),
   'no HTTP': 'HELLO\r\n\r\n',
   'another version of HTTP': head('GET /livez HTTP/1.2', 'Host: x'),
   'the end of the connection': head('GET /livez HTTP/1.1', 'Host: x', 'Connection: close'),
   'HTTP/1.0': head('GET /livez HTTP/1.0'),
 };
 
-describe.each(['embedded', 'etcd'] as const)('requests that come without waiting for an answer, on %s', (store) => {
-  let service: TestService;
-  let tab: Tab;
-  let cookie: string;
-  let made = 0;
-  beforeAll(async () => {
-    service = await startTest({ store, flags: ['--secure-port', '0', '--limit-factor', '10000', '--operators', 'op@example.test'] });
-    await createClient(service, 'app');
-    ({ tab } = await signIn(service, 'op@example.test'));
-    cookie = tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
-  });
+describe.each(['embedded', 'etcd'] as const)(
+  'requests that come without waiting for an answer, on %s',
+  (store) => {
+    let service: TestService;
+    let tab: Tab;
+    let cookie: string;
+    let made = 0;
+    beforeAll(async () => {
+      service = await startTest({
+        store,
+        flags: ['--secure-port', '0', '--limit-factor', '10000', '--operators', 'op@example.test'],
+      });
+      await createClient(service, 'app');
+      ({ tab } = await signIn(service, 'op@example.test'));
+      cookie = tab.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+    });
 
-  const creation = (): Sent => {
-    const name = `made-${made += 1}`;
-    const body = JSON.stringify({ metadata: { name }, spec: { displayName: name, type: 'Public' } });
-    const text = `${head(`POST ${clients} HTTP/1.1`, `Host: ${host()}`, `Cookie: ${cookie}`, `Origin: ${service.baseURL}`, 'Content-Type: application/json', `Content-Length: ${body.length}`)}${body}`;
-    return { text, closes: false, name };
-  };
-  const reading = (): Sent => ({ text: head('GET /livez HTTP/1.1', 'Host: x'), closes: false });
-  const host = (): string => new URL(service.baseURL).host;
-  const refused = (why: string): Sent => ({ text: refusals[why]!.replaceAll('Host: x\r\n', `Host: ${host()}\r\n`), closes: true });
-  const names = async (): Promise<Set<string>> => new Set((await tab.get('clients').is(200)).body.items.map((one: { metadata: { name: string } }) => one.metadata.name));
+    const creation = (): Sent => {
+      const name = `made-${(made += 1)}`;
+      const body = JSON.stringify({
+        metadata: { name },
+        spec: { displayName: name, type: 'Public' },
+      });
+      const text = `${head(`POST ${clients} HTTP/1.1`, `Host: ${host()}`, `Cookie: ${cookie}`, `Origin: ${service.baseURL}`, 'Content-Type: application/json', `Content-Length: ${body.length}`)}${body}`;
+      return { text, closes: false, name };
+    };
+    const reading = (): Sent => ({ text: head('GET /livez HTTP/1.1', 'Host: x'), closes: false });
+    const host = (): string => new URL(service.baseURL).host;
+    const refused = (why: string): Sent => ({
+      text: refusals[why]!.replaceAll('Host: x\r\n', `Host: ${host()}\r\n`),
+      closes: true,
+    });
+    const names = async (): Promise<Set<string>> =>
+      new Set(
+        (await tab.get('clients').is(200)).body.items.map(
+          (one: { metadata: { name: string } }) => one.metadata.name,
+        ),
+      );
 
-  /** Sends it all, cut at random, and waits for the end of the connection; then every creation before the first refusal has been made, and none behind it. */
-  async function sendAll(base: string, requests: readonly Sent[], cuts: readonly number[]): Promise<RawSocket> {
-    const text = requests.map((one) => one.text).join('');
-    const raw = new RawSocket(base);
-    let from = 0;
-    for (const to of [...cuts.map((cut) => cut % text.length).sort((a, b) => a - b), text.length]) {
-      if (raw.socket.writable) raw.socket.write(text.slice(from, to), 'latin1');
-      from = to;
-      await new Promise(setImmediate);
+    /**
+     * Sends it all, cut at random, and waits for the end of the connection; then every creation
+     * before the first refusal has been made, and none behind it.
+     */
+    async function sendAll(
+      base: string,
+      requests: readonly Sent[],
+      cuts: readonly number[],
+    ): Promise<RawSocket> {
+      const text = requests.map((one) => one.text).join('');
+      const raw = new RawSocket(base);
+      let from = 0;
+      for (const to of [
+        ...cuts.map((cut) => cut % text.length).sort((a, b) => a - b),
+        text.length,
+      ]) {
+        if (raw.socket.writable) raw.socket.write(text.slice(from, to), 'latin1');
+        from = to;
+        await new Promise(setImmediate);
+      }
+      await raw.until(({ closed }) => closed, 20_000);
+      const end = requests.findIndex(({ closes }) => closes);
+      const held = await names();
+      requests.forEach(({ name }, i) => {
+        if (name !== undefined) expect([i, end, held.has(name)]).toEqual([i, end, i < end]);
+      });
+      return raw;
     }
-    await raw.until(({ closed }) => closed, 20_000);
-    const end = requests.findIndex(({ closes }) => closes);
-    const held = await names();
-    requests.forEach(({ name }, i) => { if (name !== undefined) expect([i, end, held.has(name)]).toEqual([i, end, i < end]) });
-    return raw;
-  }
 
-  const request = fc.oneof({ weight: 4, arbitrary: fc.constant('create') }, { weight: 1, arbitrary: fc.constant('read') }, { weight: 1, arbitrary: fc.constantFrom(...Object.keys(refusals)) });
-  const sequence = fc.record({ kinds: fc.array(request, { maxLength: 6 }), end: fc.constantFrom(...Object.keys(refusals)), behind: fc.nat(2), cuts: fc.array(fc.nat(100_000), { maxLength: 3 }) });
+    const request = fc.oneof(
+      { weight: 4, arbitrary: fc.constant('create') },
+      { weight: 1, arbitrary: fc.constant('read') },
+      { weight: 1, arbitrary: fc.constantFrom(...Object.keys(refusals)) },
+    );
+    const sequence = fc.record({
+      kinds: fc.array(request, { maxLength: 6 }),
+      end: fc.constantFrom(...Object.keys(refusals)),
+      behind: fc.nat(2),
+      cuts: fc.array(fc.nat(100_000), { maxLength: 3 }),
+    });
 
-  test.each(['plain', 'TLS'])('nothing behind a refusal is carried out, and everything before it is, by %s', async (how) => {
-    const base = how === 'TLS' ? service.secureURL! : service.url;
-    await fc.assert(fc.asyncProperty(sequence, async ({ kinds, end, behind, cuts }) => {
-      const sent = [...kinds.map((kind) => (kind === 'create' ? creation() : kind === 'read' ? reading() : refused(kind))), refused(end), ...Array.from({ length: behind }, creation)];
-      await sendAll(base, sent, cuts);
-    }), { numRuns: 40, examples: Object.keys(refusals).map((end): [Sequence] => [{ kinds: ['create', 'create'], end, behind: 1, cuts: [] }]) });
-  }, 240_000);
+    test.each(['plain', 'TLS'])(
+      'nothing behind a refusal is carried out, and everything before it is, by %s',
+      async (how) => {
+        const base = how === 'TLS' ? service.secureURL! : service.url;
+        await fc.assert(
+          fc.asyncProperty(sequence, async ({ kinds, end, behind, cuts }) => {
+            const sent = [
+              ...kinds.map((kind) =>
+                kind === 'create' ? creation() : kind === 'read' ? reading() : refused(kind),
+              ),
+              refused(end),
+              ...Array.from({ length: behind }, creation),
+            ];
+            await sendAll(base, sent, cuts);
+          }),
+          {
+            numRuns: 40,
+            examples: Object.keys(refusals).map((end): [Sequence] => [
+              { kinds: ['create', 'create'], end, behind: 1, cuts: [] },
+            ]),
+          },
+        );
+      },
+      240_000,
+    );
 
-  test('answers come in the order of the requests, the refusal last', async () => {
-    const { text } = await sendAll(service.url, [creation(), reading(), creation(), refused('no HTTP'), creation()], []);
-    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 200', 'HTTP/1.1 201', 'HTTP/1.1 400']);
-  });
+    test('answers come in the order of the requests, the refusal last', async () => {
+      const { text } = await sendAll(
+        service.url,
+        [creation(), reading(), creation(), refused('no HTTP'), creation()],
+        [],
+      );
+      expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([
+        'HTTP/1.1 201',
+        'HTTP/1.1 200',
+        'HTTP/1.1 201',
+        'HTTP/1.1 400',
+      ]);
+    });
 
-  test('a thousand at once are answered one after another', async () => {
-    const { text } = await sendAll(service.url, [...Array.from({ length: 1_000 }, reading), creation(), refused('no Host')], []);
-    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(1_000);
-    expect(text.match(/HTTP\/1\.1 \d+/g)!.slice(-2)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
-  });
-});
+    test('a thousand at once are answered one after another', async () => {
+      const { text } = await sendAll(
+        service.url,
+        [...Array.from({ length: 1_000 }, reading), creation(), refused('no Host')],
+        [],
+      );
+      expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(1_000);
+      expect(text.match(/HTTP\/1\.1 \d+/g)!.slice(-2)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
+    });
+  },
+);
 
 describe('a connection on which no request comes', () => {
   test('is closed without a word; one on which part of a request came gets a 408, and the log says so', async () => {
@@ -110,10 +200,15 @@ describe('a connection on which no request comes', () => {
       second.socket.write('GET ');
       for (const one of [silent, begun, second]) await one.until(({ closed }) => closed, 40_000);
       expect(silent.text).toBe('');
-      for (const one of [begun, second]) expect(one.text).toMatch(/HTTP\/1\.1 408 Request Timeout\r\n[^]*"reason":"RequestTimeout","code":408\}$/);
+      for (const one of [begun, second])
+        expect(one.text).toMatch(
+          /HTTP\/1\.1 408 Request Timeout\r\n[^]*"reason":"RequestTimeout","code":408\}$/,
+        );
       const auditID = /Audit-ID: (\S+)/.exec(begun.text)![1]!;
       expect(service.logs.join('')).toContain(auditID);
     }
-    expect(service.logs.filter((line) => line.includes('"connection closed before a request came"'))).toHaveLength(2);
+    expect(
+      service.logs.filter((line) => line.includes('"connection closed before a request came"')),
+    ).toHaveLength(2);
   });
 });

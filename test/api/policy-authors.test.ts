@@ -7,8 +7,15 @@ import type { Tab } from '../support/tab.js';
 afterAll(stopAll);
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
-const accepts = (as: string) => ({ headers: { accept: `application/json;as=${as};g=meta.k8s.io;v=v1` } });
-const ways = [{}, accepts('Table'), accepts('PartialObjectMetadata'), accepts('PartialObjectMetadataList')];
+const accepts = (as: string) => ({
+  headers: { accept: `application/json;as=${as};g=meta.k8s.io;v=v1` },
+});
+const ways = [
+  {},
+  accepts('Table'),
+  accepts('PartialObjectMetadata'),
+  accepts('PartialObjectMetadataList'),
+];
 
 describe.each(['embedded', 'etcd'] as const)('who wrote a policy, over %s', (store) => {
   let service: TestService;
@@ -23,14 +30,27 @@ describe.each(['embedded', 'etcd'] as const)('who wrote a policy, over %s', (sto
     author = (await operator.get('accounts/~').is(200)).body.metadata.name;
   });
 
-  /** Everything that get, list, table, metadata and watch say of policies to `tab` while another comes. */
+  /**
+   * Everything that get, list, table, metadata and watch say of policies to `tab` while another
+   * comes.
+   */
   async function seenBy(tab: Tab): Promise<string> {
     const { body } = await operator.get('policies').is(200);
     const inForce = body.items.find((one: any) => one.status.inForce);
-    const streams = [undefined, ...['Table', 'PartialObjectMetadata'].map((as) => accepts(as).headers.accept)].map((accept) => new Stream(tab, 'policies?watch=true&resourceVersion=0', accept));
-    const next = (await operator.post('policies', { spec: { cedar: inForce.spec.cedar } }).is(201)).body.metadata.name;
+    const streams = [
+      undefined,
+      ...['Table', 'PartialObjectMetadata'].map((as) => accepts(as).headers.accept),
+    ].map((accept) => new Stream(tab, 'policies?watch=true&resourceVersion=0', accept));
+    const next = (await operator.post('policies', { spec: { cedar: inForce.spec.cedar } }).is(201))
+      .body.metadata.name;
     const seen: string[] = [];
-    for (const path of [`policies/${next}`, `policies/${next}?includeObject=Object`, 'policies', 'policies?limit=1', 'policies?includeObject=Object'])
+    for (const path of [
+      `policies/${next}`,
+      `policies/${next}?includeObject=Object`,
+      'policies',
+      'policies?limit=1',
+      'policies?includeObject=Object',
+    ])
       for (const way of ways) {
         const answer = await tab.get(path, way);
         if (answer.code !== 406) seen.push((await tab.get(path, way).is(200)).bytes.toString());
@@ -47,7 +67,11 @@ describe.each(['embedded', 'etcd'] as const)('who wrote a policy, over %s', (sto
     const seen = await seenBy(operator);
     expect(seen).toContain(`"author":"${author}"`);
     expect((await operator.get('policies/p-1').is(200)).body.status.author).toBe('vestibule');
-    expect((await operator.get('policies', accepts('Table')).is(200)).body.rows.map(({ cells }: any) => cells)).toContainEqual(expect.arrayContaining([author]));
+    expect(
+      (await operator.get('policies', accepts('Table')).is(200)).body.rows.map(
+        ({ cells }: any) => cells,
+      ),
+    ).toContainEqual(expect.arrayContaining([author]));
   });
 
   test('is shown to nobody else, signed in or not, wherever policies are shown', async () => {
@@ -66,8 +90,12 @@ describe.each(['embedded', 'etcd'] as const)('who wrote a policy, over %s', (sto
     const open = `${cedar}\npermit (principal == Account::"${own}", action == Action::"create", resource is Policy);\n`;
     await operator.post('policies', { spec: { cedar: open } }).is(201);
     for (const path of ['policies?dryRun=All', 'policies']) {
-      expect((await person.post(path, { spec: { cedar: open } }).is(201)).body.status).not.toHaveProperty('author');
-      expect((await operator.post(path, { spec: { cedar: open } }).is(201)).body.status.author).toBe(author);
+      expect(
+        (await person.post(path, { spec: { cedar: open } }).is(201)).body.status,
+      ).not.toHaveProperty('author');
+      expect(
+        (await operator.post(path, { spec: { cedar: open } }).is(201)).body.status.author,
+      ).toBe(author);
     }
   });
 });

@@ -2,7 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { Passkey } from '../../kinds/passkey/passkey.js';
 import { Recovery } from '../../kinds/recovery/recovery.js';
 import { clock } from '../support/clock.js';
-import { passkeyLogin, register, signInByPasskey, signedInByPasskey, withPasskey } from '../support/passkeys.js';
+import {
+  passkeyLogin,
+  register,
+  signInByPasskey,
+  signedInByPasskey,
+  withPasskey,
+} from '../support/passkeys.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { mailTo, signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';
@@ -18,36 +24,61 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
   let other: TestService;
   beforeAll(async () => {
     clock.own();
-    service = await startTest({ store, flags: ['--limit-factor', '1000', '--operators', 'op@example.test'] });
+    service = await startTest({
+      store,
+      flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
+    });
     other = await service.replica();
     await createClient(service, 'app');
   });
-  afterEach(async () => { await empty() });
-  afterAll(async () => { clock.release(); await stopAll() });
+  afterEach(async () => {
+    await empty();
+  });
+  afterAll(async () => {
+    clock.release();
+    await stopAll();
+  });
 
   let number = 0;
-  const address = (): string => `r${number += 1}-${store}@example.test`;
+  const address = (): string => `r${(number += 1)}-${store}@example.test`;
   const empty = () => service.tab().delete('mockmessages').is(200);
-  const start = async (tab: Tab) => (await tab.post('accounts/~/recovery', { spec: {} }).is(201)).body;
-  const mails = async (to: string): Promise<string[]> => (await service.tab().get('mockmessages').is(200)).body.items.filter(({ status }: any) => status.to === to).map(({ status }: any) => status.subject);
+  const start = async (tab: Tab) =>
+    (await tab.post('accounts/~/recovery', { spec: {} }).is(201)).body;
+  const mails = async (to: string): Promise<string[]> =>
+    (await service.tab().get('mockmessages').is(200)).body.items
+      .filter(({ status }: any) => status.to === to)
+      .map(({ status }: any) => status.subject);
 
-  /** A replica that starts looks at what is due by the clock as the test has set it; timers of those that run go by real time. */
+  /**
+   * A replica that starts looks at what is due by the clock as the test has set it; timers of those
+   * that run go by real time.
+   */
   async function fresh<T>(work: () => Promise<T>): Promise<T> {
     const replica = await service.replica();
-    try { return await work() } finally { await replica.stop() }
+    try {
+      return await work();
+    } finally {
+      await replica.stop();
+    }
   }
   async function until(holds: () => Promise<boolean>): Promise<void> {
     await fresh(async () => {
       for (let i = 0; i < 600; i += 1) {
         if (await holds()) return;
-        await new Promise((resolve) => { setTimeout(resolve, 20) });
+        await new Promise((resolve) => {
+          setTimeout(resolve, 20);
+        });
       }
       throw new Error('it never came to hold');
     });
   }
-  const phase = async (tab: Tab, name: string): Promise<string> => (await tab.get(`recoveries/${name}`).is(200)).body.status.phase;
+  const phase = async (tab: Tab, name: string): Promise<string> =>
+    (await tab.get(`recoveries/${name}`).is(200)).body.status.phase;
   /** The way to cancel that a mail holds, as its page sends it. */
-  const linkOf = (text: string): { name: string; token: string } => { const [, name, token] = /\/recovery#([a-z0-9-]+)\.([A-Za-z0-9_-]{43})/.exec(text)!; return { name: name!, token: token! } };
+  const linkOf = (text: string): { name: string; token: string } => {
+    const [, name, token] = /\/recovery#([a-z0-9-]+)\.([A-Za-z0-9_-]{43})/.exec(text)!;
+    return { name: name!, token: token! };
+  };
 
   test('it starts by mail, is announced three times, ends all passkeys and sessions at once, and says so', async () => {
     const email = address();
@@ -56,13 +87,25 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     const { tab } = await signIn(service, email);
     const recovery = await start(tab);
     const { name } = recovery.metadata;
-    expect(recovery).toMatchObject({ kind: 'Recovery', status: { account, phase: 'Waiting', startedBy: 'Person', startedFrom: 'an unknown browser' } });
-    const [begun, half, ready] = ['startedTimestamp', 'halfwayTimestamp', 'readyTimestamp'].map((field) => Date.parse(recovery.status[field]));
+    expect(recovery).toMatchObject({
+      kind: 'Recovery',
+      status: { account, phase: 'Waiting', startedBy: 'Person', startedFrom: 'an unknown browser' },
+    });
+    const [begun, half, ready] = ['startedTimestamp', 'halfwayTimestamp', 'readyTimestamp'].map(
+      (field) => Date.parse(recovery.status[field]),
+    );
     expect(Math.abs(ready! - begun! - 48 * hour)).toBeLessThanOrEqual(1_000);
     expect(Math.abs(half! - begun! - 24 * hour)).toBeLessThanOrEqual(1_000);
     expect((await mailTo(service, email)).subject).toContain('are going to be removed');
-    expect((await byPasskey.get('recoveries').is(200)).body.items.map(({ metadata }: any) => metadata.name)).toEqual([name]);
-    const watched = new Stream(byPasskey, `recoveries?watch=true&resourceVersion=${recovery.metadata.resourceVersion}`);
+    expect(
+      (await byPasskey.get('recoveries').is(200)).body.items.map(
+        ({ metadata }: any) => metadata.name,
+      ),
+    ).toEqual([name]);
+    const watched = new Stream(
+      byPasskey,
+      `recoveries?watch=true&resourceVersion=${recovery.metadata.resourceVersion}`,
+    );
     await tab.post('accounts/~/recovery', { spec: {} }).fails(409, 'AlreadyExists');
     await signInByPasskey(service, authenticator);
     expect(await phase(tab, name)).toBe('Waiting');
@@ -73,25 +116,33 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     expect(await mails(email)).toEqual([expect.stringContaining('Still to come')]);
     clock.advance(19 * hour);
     await until(async () => (await mails(email)).length === 2);
-    expect((await mails(email))).toContainEqual(expect.stringContaining('Last notice'));
+    expect(await mails(email)).toContainEqual(expect.stringContaining('Last notice'));
     clock.advance(ready! - Date.now() - 5_000);
     await fresh(async () => {
       await (await passkeyLogin(service, authenticator)).answer.is(200);
       expect(await phase(tab, name)).toBe('Waiting');
     });
     clock.advance(6_000);
-    await until(async () => (await service.store.reader(Recovery).get(name))!.status.phase === 'Completed');
+    await until(
+      async () => (await service.store.reader(Recovery).get(name))!.status.phase === 'Completed',
+    );
     await tab.get('accounts/~').fails(401, 'Unauthorized');
     await byPasskey.get('accounts/~').fails(401, 'Unauthorized');
     expect(await service.store.reader(Passkey).list(account)).toEqual([]);
     await (await passkeyLogin(service, authenticator)).answer.fails(422, 'Invalid');
-    await until(async () => (await mails(email)).some((subject) => /^The passkeys of your account with .* were removed$/.test(subject)));
+    await until(async () =>
+      (await mails(email)).some((subject) =>
+        /^The passkeys of your account with .* were removed$/.test(subject),
+      ),
+    );
     watched.close();
     await empty();
-    clock.advance(2_000);   // a sign-in in the second of the end is ended with the others
+    clock.advance(2_000); // a sign-in in the second of the end is ended with the others
     const again = await signIn(service, email);
     expect((await again.tab.get('accounts/~').is(200)).body.status.passkeys).toBe(0);
-    expect((await again.tab.get(`recoveries/${name}`).is(200)).body.status).toMatchObject({ phase: 'Completed' });
+    expect((await again.tab.get(`recoveries/${name}`).is(200)).body.status).toMatchObject({
+      phase: 'Completed',
+    });
     const added = (await (await register(service, again.tab)).answer.is(201)).body;
     expect(Date.parse(added.status.fullStrengthTimestamp) - Date.now()).toBeGreaterThan(47 * hour);
   });
@@ -104,10 +155,17 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     const byHand = (await start(tab)).metadata.name;
     await mailTo(service, email);
     const watched = new Stream(tab, 'recoveries?watch=true');
-    expect((await byPasskey.delete(`recoveries/${byHand}`).is(200)).body.status).toMatchObject({ phase: 'Cancelled', endedTimestamp: expect.any(String) });
-    await watched.until(({ events }) => events.some(({ object }) => object.status?.phase === 'Cancelled'));
+    expect((await byPasskey.delete(`recoveries/${byHand}`).is(200)).body.status).toMatchObject({
+      phase: 'Cancelled',
+      endedTimestamp: expect.any(String),
+    });
+    await watched.until(({ events }) =>
+      events.some(({ object }) => object.status?.phase === 'Cancelled'),
+    );
     watched.close();
-    await until(async () => (await mails(email)).some((subject) => subject.includes('keeps its passkeys')));
+    await until(async () =>
+      (await mails(email)).some((subject) => subject.includes('keeps its passkeys')),
+    );
     await byPasskey.delete(`recoveries/${byHand}`).fails(409, 'Conflict');
     await empty();
 
@@ -120,18 +178,32 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     const second = linkOf((await mailTo(service, email)).text);
     expect(second.token).not.toBe(first.token);
     const stranger = other.tab();
-    const wrong = await stranger.post(`recoveries/${name}/cancel`, { spec: { token: 'x'.repeat(43) } }).fails(404, 'NotFound');
-    const absent = await stranger.post(`recoveries/${'b'.repeat(20)}-x/cancel`, { spec: { token: 'x'.repeat(43) } }).fails(404, 'NotFound');
-    expect(wrong.message!.replace(name, 'NAME')).toBe(absent.message!.replace(`${'b'.repeat(20)}-x`, 'NAME'));
+    const wrong = await stranger
+      .post(`recoveries/${name}/cancel`, { spec: { token: 'x'.repeat(43) } })
+      .fails(404, 'NotFound');
+    const absent = await stranger
+      .post(`recoveries/${'b'.repeat(20)}-x/cancel`, { spec: { token: 'x'.repeat(43) } })
+      .fails(404, 'NotFound');
+    expect(wrong.message!.replace(name, 'NAME')).toBe(
+      absent.message!.replace(`${'b'.repeat(20)}-x`, 'NAME'),
+    );
     await stranger.get(`recoveries/${name}`).fails(401, 'Unauthorized');
     await empty();
     await stranger.post(`recoveries/${name}/cancel`, { spec: { token: first.token } }).is(200);
-    await stranger.post(`recoveries/${name}/cancel`, { spec: { token: second.token } }).fails(404, 'NotFound');
-    await until(async () => (await mails(email)).some((subject) => subject.includes('keeps its passkeys')));
+    await stranger
+      .post(`recoveries/${name}/cancel`, { spec: { token: second.token } })
+      .fails(404, 'NotFound');
+    await until(async () =>
+      (await mails(email)).some((subject) => subject.includes('keeps its passkeys')),
+    );
     await empty();
     expect(await phase((await signIn(service, email)).tab, name)).toBe('Cancelled');
     clock.advance(48 * hour);
-    await until(async () => (await service.storage.list({ start: 'outbox/recovery/', end: 'outbox/recovery0' })).entries.length === 0);
+    await until(
+      async () =>
+        (await service.storage.list({ start: 'outbox/recovery/', end: 'outbox/recovery0' })).entries
+          .length === 0,
+    );
     expect((await mails(email)).filter((subject) => /removed/.test(subject))).toEqual([]);
     expect((await service.store.reader(Passkey).list(first.name.split('-')[0]!)).length).toBe(1);
   });
@@ -142,33 +214,48 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     await empty();
     const { name } = (await start((await signIn(service, email)).tab)).metadata;
     const recoveries = service.store.reader(Recovery);
-    expect((await recoveries.get(name))!.internal).toMatchObject({ epoch: service.store.settings.epoch });
-    await service.store.change(service.store.systemCall(), (tx) => tx.update(Recovery, name, ({ internal }) => { internal.epoch! -= 1 }));   // a restore raises that of the store
+    expect((await recoveries.get(name))!.internal).toMatchObject({
+      epoch: service.store.settings.epoch,
+    });
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.update(Recovery, name, ({ internal }) => {
+        internal.epoch! -= 1;
+      }),
+    ); // a restore raises that of the store
     clock.advance(49 * hour);
     await until(async () => (await recoveries.get(name))!.status.phase !== 'Waiting');
     expect((await recoveries.get(name))!.status.phase).toBe('Cancelled');
     expect(await service.store.reader(Passkey).list(account)).toHaveLength(1);
-    const told = (await mailTo(service, email, [], ({ subject }) => subject.includes('keeps its passkeys'))).text;
+    const told = (
+      await mailTo(service, email, [], ({ subject }) => subject.includes('keeps its passkeys'))
+    ).text;
     expect(told).toContain('stopped by an operator of the service');
   });
 
-  test.each([1, 40 * 24])('one that a backup brought back is stopped as the service starts, and its owner can start another: %i hours later', async (hours) => {
-    const email = address();
-    const before = await startTest({ store, flags: ['--limit-factor', '1000'] });
-    await createClient(before, 'app');
-    await signedInByPasskey(before, email);
-    await before.tab().delete('mockmessages').is(200);
-    const { name } = (await start((await signIn(before, email)).tab)).metadata;
-    await before.storage.commit([], [{ put: 'meta/epoch', value: Buffer.from('1') }]);   // as a restore raises it
-    clock.advance(hours * hour);
-    const restored = await before.replica();
-    expect((await restored.store.reader(Recovery).get(name))!.status.phase).toBe('Cancelled');
-    await mailTo(restored, email, [], ({ subject }) => subject.includes('keeps its passkeys'));
-    await restored.tab().delete('mockmessages').is(200);
-    expect((await start((await signIn(restored, email)).tab)).metadata.name).not.toBe(name);
-    await (await restored.replica()).stop();
-    expect(await restored.store.reader(Recovery).list()).toEqual(expect.arrayContaining([expect.objectContaining({ status: expect.objectContaining({ phase: 'Waiting' }) })]));
-  });
+  test.each([1, 40 * 24])(
+    'one that a backup brought back is stopped as the service starts, and its owner can start another: %i hours later',
+    async (hours) => {
+      const email = address();
+      const before = await startTest({ store, flags: ['--limit-factor', '1000'] });
+      await createClient(before, 'app');
+      await signedInByPasskey(before, email);
+      await before.tab().delete('mockmessages').is(200);
+      const { name } = (await start((await signIn(before, email)).tab)).metadata;
+      await before.storage.commit([], [{ put: 'meta/epoch', value: Buffer.from('1') }]); // as a restore raises it
+      clock.advance(hours * hour);
+      const restored = await before.replica();
+      expect((await restored.store.reader(Recovery).get(name))!.status.phase).toBe('Cancelled');
+      await mailTo(restored, email, [], ({ subject }) => subject.includes('keeps its passkeys'));
+      await restored.tab().delete('mockmessages').is(200);
+      expect((await start((await signIn(restored, email)).tab)).metadata.name).not.toBe(name);
+      await (await restored.replica()).stop();
+      expect(await restored.store.reader(Recovery).list()).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ status: expect.objectContaining({ phase: 'Waiting' }) }),
+        ]),
+      );
+    },
+  );
 
   test('nothing starts it but a recent sign-in to that account, or an operator; not where there is no passkey', async () => {
     const email = address();
@@ -176,8 +263,13 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     await empty();
     const stranger = (await signIn(service, address())).tab;
     await stranger.post(`accounts/${account}/recovery`, { spec: {} }).fails(404, 'NotFound');
-    expect((await stranger.post('accounts/~/recovery', { spec: {} }).fails(409, 'Conflict')).message).toContain('no passkeys');
-    await service.tab().post(`accounts/${account}/recovery`, { spec: {} }).fails(401, 'Unauthorized');
+    expect(
+      (await stranger.post('accounts/~/recovery', { spec: {} }).fails(409, 'Conflict')).message,
+    ).toContain('no passkeys');
+    await service
+      .tab()
+      .post(`accounts/${account}/recovery`, { spec: {} })
+      .fails(401, 'Unauthorized');
     clock.advance(11 * minute);
     const { details } = await tab.post('accounts/~/recovery', { spec: {} }).fails(403, 'Forbidden');
     expect(details!.methods).toEqual(['EmailCode', 'EmailLink', 'Passkey']);
@@ -189,7 +281,9 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     expect((await mailTo(service, email)).text).toContain('An operator of the service');
     await operator.get(`recoveries/${made.metadata.name}`).is(200);
     clock.advance(11 * minute);
-    expect((await operator.delete(`recoveries/${made.metadata.name}`).fails(403, 'Forbidden')).message).toContain('sign in again');
+    expect(
+      (await operator.delete(`recoveries/${made.metadata.name}`).fails(403, 'Forbidden')).message,
+    ).toContain('sign in again');
     await empty();
     const again = await signIn(service, 'op@example.test');
     await again.tab.delete(`recoveries/${made.metadata.name}`).is(200);
@@ -204,7 +298,8 @@ describe.each(['embedded', 'etcd'] as const)('the way back in without passkeys, 
     await empty();
     const { tab: owner } = await signIn(service, email);
     const recovery = await start(owner);
-    const held = (await owner.get(`passkeys/${metadata.name}`).is(200)).body.status.fullStrengthTimestamp;
+    const held = (await owner.get(`passkeys/${metadata.name}`).is(200)).body.status
+      .fullStrengthTimestamp;
     expect(held > status.fullStrengthTimestamp).toBe(true);
     expect(held > recovery.status.readyTimestamp).toBe(true);
     await owner.delete(`recoveries/${recovery.metadata.name}`).is(200);
@@ -222,11 +317,31 @@ test('it survives a restart, is carried out once by whichever replica is there, 
     const { metadata } = (await tab.post('accounts/~/recovery', { spec: {} }).is(201)).body;
     clock.advance(49 * hour);
     const [one, two] = [await service.replica(), await service.replica()];
-    for (let i = 0; i < 500 && (await one.store.reader(Recovery).get(metadata.name))!.status.phase !== 'Completed'; i += 1) await new Promise((resolve) => { setTimeout(resolve, 20) });
+    for (
+      let i = 0;
+      i < 500 &&
+      (await one.store.reader(Recovery).get(metadata.name))!.status.phase !== 'Completed';
+      i += 1
+    )
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
     expect(await two.store.reader(Passkey).list(account)).toEqual([]);
-    const subjects = async (): Promise<string[]> => (await two.tab().get('mockmessages').is(200)).body.items.map(({ status }: any) => status.subject as string);
-    for (let i = 0; i < 500 && !(await subjects()).some((subject) => subject.endsWith('were removed')); i += 1) await new Promise((resolve) => { setTimeout(resolve, 20) });
-    expect((await subjects()).filter((subject) => subject.endsWith('were removed'))).toHaveLength(1);
+    const subjects = async (): Promise<string[]> =>
+      (await two.tab().get('mockmessages').is(200)).body.items.map(
+        ({ status }: any) => status.subject as string,
+      );
+    for (
+      let i = 0;
+      i < 500 && !(await subjects()).some((subject) => subject.endsWith('were removed'));
+      i += 1
+    )
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    expect((await subjects()).filter((subject) => subject.endsWith('were removed'))).toHaveLength(
+      1,
+    );
   } finally {
     clock.release();
     await stopAll();

@@ -4,7 +4,10 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 
 describe.each(['embedded', 'etcd'] as const)('a person signs in, on %s', (store) => {
   let service: TestService;
-  beforeAll(async () => { service = await startTest({ store, flags: ['--limit-factor', '100'] }); await createClient(service, 'app') });
+  beforeAll(async () => {
+    service = await startTest({ store, flags: ['--limit-factor', '100'] });
+    await createClient(service, 'app');
+  });
   afterAll(stopAll);
 
   test('by emailed code, agrees, and the Client gets verified claims', async () => {
@@ -12,7 +15,13 @@ describe.each(['embedded', 'etcd'] as const)('a person signs in, on %s', (store)
     const { code, body } = await redeem(service, done);
     expect(code).toBe(200);
     expect(body.scope).toBe('openid email');
-    const userinfo = await service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${body.access_token}` } }).is(200);
+    const userinfo = await service
+      .tab()
+      .get('/oauth2/userinfo', {
+        plain: true,
+        headers: { authorization: `Bearer ${body.access_token}` },
+      })
+      .is(200);
     expect(userinfo.body).toMatchObject({ email: 'ada@example.test', email_verified: true });
     const own = await done.tab.get('accounts/~').is(200);
     expect(own.body.metadata.name).toBe(userinfo.body.sub);
@@ -25,8 +34,12 @@ describe.each(['embedded', 'etcd'] as const)('a person signs in, on %s', (store)
     elsewhere.cookies = tab.cookies;
     await elsewhere.post(`${I}/emailchallenge`, { spec: { email: 'grace@example.test' } }).is(200);
     const { code } = await mailTo(service, 'grace@example.test');
-    await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: wrong(code) } }).fails(422, 'Invalid', 'spec.code');
-    const { body } = await elsewhere.post(`${I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
+    await tab
+      .post(`${I}/login`, { spec: { method: 'EmailCode', code: wrong(code) } })
+      .fails(422, 'Invalid', 'spec.code');
+    const { body } = await elsewhere
+      .post(`${I}/login`, { spec: { method: 'EmailCode', code } })
+      .is(200);
     expect(body.status.phase).toBe('Authenticated');
     expect((await tab.get(I).is(200)).body.status.returnTo).toBe(body.status.returnTo);
   });

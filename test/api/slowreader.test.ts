@@ -19,33 +19,63 @@ class Reader {
 
   constructor(tab: Tab, from: string) {
     const { hostname, port } = new URL(tab.base);
-    const cookie = tab.cookies.filter(({ path }) => path === '/').map(({ name, value }) => `${name}=${value}`).join('; ');
+    const cookie = tab.cookies
+      .filter(({ path }) => path === '/')
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
     let [answered, ended] = [(): void => {}, (): void => {}];
-    this.answered = new Promise((resolve) => { answered = resolve });
-    this.ended = new Promise((resolve) => { ended = resolve });
-    request({ host: hostname, port, agent: false, path: `/api/v1alpha1/groups?watch=true&resourceVersion=${from}`, headers: { accept: 'application/json', 'sec-fetch-site': 'same-origin', cookie } }, (response) => {
-      this.#response = response.pause();
-      answered();
-    }).on('error', () => {}).on('close', () => { ended() }).end();
+    this.answered = new Promise((resolve) => {
+      answered = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      ended = resolve;
+    });
+    request(
+      {
+        host: hostname,
+        port,
+        agent: false,
+        path: `/api/v1alpha1/groups?watch=true&resourceVersion=${from}`,
+        headers: { accept: 'application/json', 'sec-fetch-site': 'same-origin', cookie },
+      },
+      (response) => {
+        this.#response = response.pause();
+        answered();
+      },
+    )
+      .on('error', () => {})
+      .on('close', () => {
+        ended();
+      })
+      .end();
   }
 
   read(): void {
-    this.#response!.setEncoding('utf8').on('data', (text: string) => {
-      const lines = (this.#rest + text).split('\n');
-      this.#rest = lines.pop()!;
-      for (const line of lines) {
-        if (!line.trim()) continue;
-        const { type, object } = JSON.parse(line) as { type: string; object: any };
-        this.last = object.metadata.resourceVersion;
-        this.told.push(`${type} ${object.metadata.name}@${this.last}`);
-      }
-    }).resume();
+    this.#response!.setEncoding('utf8')
+      .on('data', (text: string) => {
+        const lines = (this.#rest + text).split('\n');
+        this.#rest = lines.pop()!;
+        for (const line of lines) {
+          if (!line.trim()) continue;
+          const { type, object } = JSON.parse(line) as { type: string; object: any };
+          this.last = object.metadata.resourceVersion;
+          this.told.push(`${type} ${object.metadata.name}@${this.last}`);
+        }
+      })
+      .resume();
   }
 
   /** Resolves once it holds. */
-  async until(holds: (reader: this) => boolean): Promise<void> { while (!holds(this)) await new Promise((resolve) => { setTimeout(resolve, 20).unref() }) }
+  async until(holds: (reader: this) => boolean): Promise<void> {
+    while (!holds(this))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20).unref();
+      });
+  }
 
-  stop(): void { this.#response?.destroy() }
+  stop(): void {
+    this.#response?.destroy();
+  }
 }
 
 describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (store) => {
@@ -55,7 +85,16 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
     const { tab } = await signIn(service, 'op@example.test');
     const from = (await tab.get('groups').is(200)).body.metadata.resourceVersion;
     const names = Array.from({ length: 1_300 }, (_, i) => `g${i}`);
-    const create = (name: string) => insists(() => service.store.change(service.store.systemCall(), (tx) => tx.create(Group, { metadata: { name }, status: {}, spec: { displayName: name, members: [] } })));
+    const create = (name: string) =>
+      insists(() =>
+        service.store.change(service.store.systemCall(), (tx) =>
+          tx.create(Group, {
+            metadata: { name },
+            status: {},
+            spec: { displayName: name, members: [] },
+          }),
+        ),
+      );
     await Promise.all(names.map(create));
     await create('last');
     await service.store.hub.reached((await service.storage.get('meta/hub')).revision, 60_000);
@@ -65,12 +104,18 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
       const reader = new Reader(tab, last);
       await reader.answered;
       reader.read();
-      await Promise.race([reader.ended, reader.until((one) => one.told.at(-1)?.includes(' last@') === true)]);
+      await Promise.race([
+        reader.ended,
+        reader.until((one) => one.told.at(-1)?.includes(' last@') === true),
+      ]);
       reader.stop();
       told.push(...reader.told);
       last = reader.last || last;
     }
-    expect({ missed: names.filter((name) => !told.some((one) => one.includes(` ${name}@`))).length, told: told.length }).toEqual({ missed: 0, told: names.length + 1 });
+    expect({
+      missed: names.filter((name) => !told.some((one) => one.includes(` ${name}@`))).length,
+      told: told.length,
+    }).toEqual({ missed: 0, told: names.length + 1 });
   });
 
   test('that stops through many changes is cut behind a whole revision, holds nobody up, and goes on from there without gap or repetition (G7)', async () => {
@@ -78,14 +123,32 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');
     const names = Array.from({ length: 40 }, (_, i) => `g${i}`);
-    const change = (name: string, round: number) => insists(() => service.store.change(service.store.systemCall(), (tx) => (round === 0
-      ? tx.create(Group, { metadata: { name }, status: {}, spec: { displayName: '0', members: Array.from({ length: 300 }, (_, i) => `member-${i}-of-${name}@example.test`) } })
-      : tx.update(Group, name, ({ spec }) => { spec.displayName = `${round}` }))));
+    const change = (name: string, round: number) =>
+      insists(() =>
+        service.store.change(service.store.systemCall(), (tx) =>
+          round === 0
+            ? tx.create(Group, {
+                metadata: { name },
+                status: {},
+                spec: {
+                  displayName: '0',
+                  members: Array.from(
+                    { length: 300 },
+                    (_, i) => `member-${i}-of-${name}@example.test`,
+                  ),
+                },
+              })
+            : tx.update(Group, name, ({ spec }) => {
+                spec.displayName = `${round}`;
+              }),
+        ),
+      );
     const from = (await tab.get('groups').is(200)).body.metadata.resourceVersion;
     const [slow, quick] = [new Reader(tab, from), new Reader(tab, from)];
     await Promise.all([slow.answered, quick.answered]);
     quick.read();
-    for (let round = 0; round < 36; round += 1) await Promise.all(names.map((name) => change(name, round)));
+    for (let round = 0; round < 36; round += 1)
+      await Promise.all(names.map((name) => change(name, round)));
     const count = names.length * 36;
     await quick.until(({ told }) => told.length === count);
     slow.read();
@@ -94,9 +157,15 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
     const again = new Reader(tab, slow.last);
     await again.answered;
     again.read();
-    while (again.told.at(-1) !== quick.told.at(-1)) await new Promise((resolve) => { setTimeout(resolve, 20) });
+    while (again.told.at(-1) !== quick.told.at(-1))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
     const both = [...slow.told, ...again.told];
-    expect({ missed: quick.told.filter((one) => !both.includes(one)).length, told: both.length }).toEqual({ missed: 0, told: count });
+    expect({
+      missed: quick.told.filter((one) => !both.includes(one)).length,
+      told: both.length,
+    }).toEqual({ missed: 0, told: count });
     expect(both).toEqual(quick.told);
     for (const reader of [quick, again]) reader.stop();
   });

@@ -6,94 +6,153 @@ import { under, type Size, type Storage } from '../../storage/storage.js';
 import { clock } from '../support/clock.js';
 import { until } from '../provider/house.js';
 import { authorizationPath, begin, mailTo, type Begun } from '../support/signin.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 
 afterAll(stopAll);
-afterEach(() => { clock.release() });
+afterEach(() => {
+  clock.release();
+});
 
 const minute = 60_000;
-const keysOf = async ({ storage }: TestService, prefix: string): Promise<string[]> => (await storage.list(under(prefix))).entries.map(({ key }) => key);
+const keysOf = async ({ storage }: TestService, prefix: string): Promise<string[]> =>
+  (await storage.list(under(prefix))).entries.map(({ key }) => key);
 
-describe.each(['embedded', 'etcd'] as const)('a sign-in that nobody has proven, over %s', (store) => {
-  let service: TestService;
-  let replica: TestService;
-  beforeAll(async () => {
-    service = await startTest({ store, flags: ['--limit-factor', '100'] });
-    replica = await service.replica();
-    await createClient(service, 'app');
-  });
+describe.each(['embedded', 'etcd'] as const)(
+  'a sign-in that nobody has proven, over %s',
+  (store) => {
+    let service: TestService;
+    let replica: TestService;
+    beforeAll(async () => {
+      service = await startTest({ store, flags: ['--limit-factor', '100'] });
+      replica = await service.replica();
+      await createClient(service, 'app');
+    });
 
-  test('ends when its browser leaves it alone for ten minutes, and lasts while the browser asks for anything, on any replica', async () => {
-    clock.own();
-    const [left, used] = [await begin(service), await begin(service)];
-    const elsewhere = Object.assign(replica.tab(), { cookies: used.tab.cookies });
-    for (let i = 1; i <= 4; i += 1) {
-      clock.advance(4 * minute);
-      const { body } = await (i % 2 ? elsewhere : used.tab).get(used.I).is(200);
-      expect(body.status.phase).toBe('LoginRequired');
-      const now = Date.now();
-      await until(async () => now - touchedOf((await service.storage.get(`objects/interactions/${used.name}`)).entry!.value) < minute);
-    }
-    const refused = await left.tab.get(left.I).fails(410, 'Expired');
-    expect(refused.message).toContain('left alone');
-    await left.tab.post(`${left.I}/emailchallenge`, { spec: { email: 'left@example.test' } }).fails(410, 'Expired');
-    await used.tab.post(`${used.I}/emailchallenge`, { spec: { email: 'used@example.test' } }).is(200);
-    const { code } = await mailTo(service, 'used@example.test');
-    await used.tab.post(`${used.I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
-    clock.advance(30 * minute);
-    expect((await used.tab.get(used.I).is(200)).body.status.phase).toBe('Authenticated');
-  });
-});
+    test('ends when its browser leaves it alone for ten minutes, and lasts while the browser asks for anything, on any replica', async () => {
+      clock.own();
+      const [left, used] = [await begin(service), await begin(service)];
+      const elsewhere = Object.assign(replica.tab(), { cookies: used.tab.cookies });
+      for (let i = 1; i <= 4; i += 1) {
+        clock.advance(4 * minute);
+        const { body } = await (i % 2 ? elsewhere : used.tab).get(used.I).is(200);
+        expect(body.status.phase).toBe('LoginRequired');
+        const now = Date.now();
+        await until(
+          async () =>
+            now -
+              touchedOf(
+                (await service.storage.get(`objects/interactions/${used.name}`)).entry!.value,
+              ) <
+            minute,
+        );
+      }
+      const refused = await left.tab.get(left.I).fails(410, 'Expired');
+      expect(refused.message).toContain('left alone');
+      await left.tab
+        .post(`${left.I}/emailchallenge`, { spec: { email: 'left@example.test' } })
+        .fails(410, 'Expired');
+      await used.tab
+        .post(`${used.I}/emailchallenge`, { spec: { email: 'used@example.test' } })
+        .is(200);
+      const { code } = await mailTo(service, 'used@example.test');
+      await used.tab.post(`${used.I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
+      clock.advance(30 * minute);
+      expect((await used.tab.get(used.I).is(200)).body.status.phase).toBe('Authenticated');
+    });
+  },
+);
 
 /** When a sign-in was last asked about, as its record has it. */
-const touchedOf = (value: Buffer): number => Number(/"touched":(\d+)/.exec(value.toString())?.[1] ?? 0);
+const touchedOf = (value: Buffer): number =>
+  Number(/"touched":(\d+)/.exec(value.toString())?.[1] ?? 0);
 
 /** A store that says how much there is room for. */
-const withQuota = (storage: Storage, quota: number): Storage => new Proxy(storage, {
-  get: (target, name) => {
-    if (name === 'sizes') return async () => new Map<string, Size>([['member', { bytes: 0, inUse: 0, quota }]]);
-    const value = Reflect.get(target, name) as unknown;
-    return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-  },
-});
-
-describe.each(['embedded', 'etcd'] as const)('the share of the store that unproven sign-ins have, over %s', (store) => {
-  let stopEtcd: () => Promise<unknown> = async () => {};
-  const open = async (): Promise<Storage> => {
-    if (store === 'embedded') return openEmbedded({ directory: temporary() });
-    const etcd = await startEtcd();
-    stopEtcd = () => etcd.stop();
-    return openEtcd({ servers: [etcd.endpoint], prefix: '/share/' });
-  };
-  afterAll(() => stopEtcd());
-
-  test('is never left for long: the ones go first, both halves, that were left alone for longest', async () => {
-    const service = await startTest({ storage: withQuota(await open(), 500_000), flags: ['--limit-factor', '100', '--limits-unproven-share', '10%'] });
-    await createClient(service, 'app');
-    const all: Begun[] = [];
-    for (let i = 0; i < 60; i += 1) all.push(await begin(service));
-    const alive = async (): Promise<Set<string>> => new Set((await keysOf(service, 'objects/interactions/')).map((key) => key.split('/')[2]!));
-    const bytes = async (): Promise<number> => (await Promise.all(['objects/interactions/', 'oidc/Interaction/'].map((prefix) => service.storage.list(under(prefix))))).flatMap(({ entries }) => entries).reduce((sum, { value }) => sum + value.length, 0);
-    await until(async () => (await alive()).size < 40 && await bytes() <= 50_000);
-    const left = await alive();
-    expect(left.size).toBeGreaterThan(10);
-    expect(all.slice(-left.size).every(({ name }) => left.has(name))).toBe(true);
-    expect(all.slice(0, -left.size).some(({ name }) => left.has(name))).toBe(false);
-    expect((await keysOf(service, 'oidc/Interaction/')).length).toBe(left.size);
-    await all[0]!.tab.get(all[0]!.I).fails(404, 'NotFound');
-    await all.at(-1)!.tab.get(all.at(-1)!.I).is(200);
+const withQuota = (storage: Storage, quota: number): Storage =>
+  new Proxy(storage, {
+    get: (target, name) => {
+      if (name === 'sizes')
+        return async () => new Map<string, Size>([['member', { bytes: 0, inUse: 0, quota }]]);
+      const value = Reflect.get(target, name) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
   });
-});
+
+describe.each(['embedded', 'etcd'] as const)(
+  'the share of the store that unproven sign-ins have, over %s',
+  (store) => {
+    let stopEtcd: () => Promise<unknown> = async () => {};
+    const open = async (): Promise<Storage> => {
+      if (store === 'embedded') return openEmbedded({ directory: temporary() });
+      const etcd = await startEtcd();
+      stopEtcd = () => etcd.stop();
+      return openEtcd({ servers: [etcd.endpoint], prefix: '/share/' });
+    };
+    afterAll(() => stopEtcd());
+
+    test('is never left for long: the ones go first, both halves, that were left alone for longest', async () => {
+      const service = await startTest({
+        storage: withQuota(await open(), 500_000),
+        flags: ['--limit-factor', '100', '--limits-unproven-share', '10%'],
+      });
+      await createClient(service, 'app');
+      const all: Begun[] = [];
+      for (let i = 0; i < 60; i += 1) all.push(await begin(service));
+      const alive = async (): Promise<Set<string>> =>
+        new Set((await keysOf(service, 'objects/interactions/')).map((key) => key.split('/')[2]!));
+      const bytes = async (): Promise<number> =>
+        (
+          await Promise.all(
+            ['objects/interactions/', 'oidc/Interaction/'].map((prefix) =>
+              service.storage.list(under(prefix)),
+            ),
+          )
+        )
+          .flatMap(({ entries }) => entries)
+          .reduce((sum, { value }) => sum + value.length, 0);
+      await until(async () => (await alive()).size < 40 && (await bytes()) <= 50_000);
+      const left = await alive();
+      expect(left.size).toBeGreaterThan(10);
+      expect(all.slice(-left.size).every(({ name }) => left.has(name))).toBe(true);
+      expect(all.slice(0, -left.size).some(({ name }) => left.has(name))).toBe(false);
+      expect((await keysOf(service, 'oidc/Interaction/')).length).toBe(left.size);
+      await all[0]!.tab.get(all[0]!.I).fails(404, 'NotFound');
+      await all.at(-1)!.tab.get(all.at(-1)!.I).is(200);
+    });
+  },
+);
 
 describe('bytes', () => {
   test('are counted beside requests: pushed requests of two addresses stay within what two addresses may have kept', async () => {
-    const service = await startTest({ flags: ['--trusted-proxies', '127.0.0.1', '--limits-sign-in-bytes-per-network', '256Ki'] });
+    const service = await startTest({
+      flags: ['--trusted-proxies', '127.0.0.1', '--limits-sign-in-bytes-per-network', '256Ki'],
+    });
     await createClient(service, 'app');
-    const fields = new URLSearchParams(authorizationPath('app', 'openid', 'v'.repeat(43)).split('?')[1]);
+    const fields = new URLSearchParams(
+      authorizationPath('app', 'openid', 'v'.repeat(43)).split('?')[1],
+    );
     fields.set('state', 's'.repeat(2_000));
-    for (const name of ['login_hint', 'acr_values', 'ui_locales', 'claims_locales', 'resource']) fields.set(name, 'x'.repeat(1_000));
+    for (const name of ['login_hint', 'acr_values', 'ui_locales', 'claims_locales', 'resource'])
+      fields.set(name, 'x'.repeat(1_000));
     const codes: number[] = [];
-    for (let i = 0; i < 176; i += 1) codes.push((await service.tab().send('POST', '/oauth2/par', { plain: true, body: fields.toString(), headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': `198.51.${i % 2}.1` } })).code);
+    for (let i = 0; i < 176; i += 1)
+      codes.push(
+        (
+          await service.tab().send('POST', '/oauth2/par', {
+            plain: true,
+            body: fields.toString(),
+            headers: {
+              'content-type': 'application/x-www-form-urlencoded',
+              'x-forwarded-for': `198.51.${i % 2}.1`,
+            },
+          })
+        ).code,
+      );
     const { entries } = await service.storage.list(under('oidc/'));
     const kept = entries.reduce((sum, { value }) => sum + value.length, 0);
     expect(codes.filter((code) => code === 429).length).toBeGreaterThan(80);

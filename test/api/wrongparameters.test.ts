@@ -4,78 +4,174 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 
 afterAll(stopAll);
 
-const right = { client_id: 'app', response_type: 'code', scope: 'openid', redirect_uri: 'https://app.example.test/callback', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' };
+const right = {
+  client_id: 'app',
+  response_type: 'code',
+  scope: 'openid',
+  redirect_uri: 'https://app.example.test/callback',
+  code_challenge: 'x'.repeat(43),
+  code_challenge_method: 'S256',
+};
 const wrong: [Record<string, string>, string][] = [
-  [{ client_id: 'nobody' }, 'nobody'], [{ redirect_uri: 'https://app.example.test/Callback' }, 'https://app.example.test/Callback'],
+  [{ client_id: 'nobody' }, 'nobody'],
+  [{ redirect_uri: 'https://app.example.test/Callback' }, 'https://app.example.test/Callback'],
 ];
 
-test.each([['loopback', [], true], ['public', ['--base-url', 'https://id.example.test', '--allow-mock-mail'], false]] as [string, string[], boolean][])(
-  'what came that was wrong is named in the log, and on the page only while the base URL is loopback: %s', async (_, flags, onPage) => {
+test.each([
+  ['loopback', [], true],
+  ['public', ['--base-url', 'https://id.example.test', '--allow-mock-mail'], false],
+] as [string, string[], boolean][])(
+  'what came that was wrong is named in the log, and on the page only while the base URL is loopback: %s',
+  async (_, flags, onPage) => {
     const service = await startTest({ flags });
     await createClient(service, 'app');
     for (const [parameters, shown] of wrong) {
       const before = service.logs.length;
-      const text = (await service.tab().navigate(`/oauth2/auth?${new URLSearchParams({ ...right, ...parameters })}`)).bytes.toString();
+      const text = (
+        await service
+          .tab()
+          .navigate(`/oauth2/auth?${new URLSearchParams({ ...right, ...parameters })}`)
+      ).bytes.toString();
       const named = Object.keys(parameters)[0]!;
-      const line = service.logs.slice(before).map((one) => JSON.parse(one)).find(({ message }) => message === 'a request of a Client was refused');
+      const line = service.logs
+        .slice(before)
+        .map((one) => JSON.parse(one))
+        .find(({ message }) => message === 'a request of a Client was refused');
       expect(line).toMatchObject({ level: 'warn', parameters: { [named]: shown } });
-      expect([text.includes('<title>Error: '), text.includes(`${named}: <code>${shown}</code>`), text.includes(shown)]).toEqual([true, onPage, onPage]);
+      expect([
+        text.includes('<title>Error: '),
+        text.includes(`${named}: <code>${shown}</code>`),
+        text.includes(shown),
+      ]).toEqual([true, onPage, onPage]);
     }
-  });
+  },
+);
 
-describe.each([['loopback', [], true], ['public', ['--base-url', 'https://id.example.test', '--allow-mock-mail'], false]] as [string, string[], boolean][])('requests of programs, while the base URL is %s', (_, flags, isShown) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTest({ flags });
-    await createClient(service, 'app', { grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] });
-  });
-  const logged = (from: number) => service.logs.slice(from).map((one) => JSON.parse(one)).filter(({ message }) => message === 'a request of a Client was refused');
-  const send = async (path: string, fields: Record<string, string>) => {
-    const before = service.logs.length;
-    const answer = await service.tab().send('POST', path, { plain: true, body: new URLSearchParams(fields).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-    return { answer, lines: logged(before) };
-  };
-
-  test('a scope that the Client may not have is named in the log, and the Client is told by the redirect', async () => {
-    const before = service.logs.length;
-    const { headers } = await service.tab().navigate(`/oauth2/auth?${new URLSearchParams({ ...right, scope: 'openid groups' })}`).is(303);
-    expect(new URL(headers.location!).searchParams.get('error')).toBe('invalid_scope');
-    expect(logged(before)).toEqual([expect.objectContaining({ level: 'warn', error: 'invalid_scope', parameters: { client_id: 'app', scope: 'openid groups' } })]);
-  });
-
-  test.each([
-    ['/oauth2/par', { ...right, client_id: 'nobody' }, 401, 'invalid_client', { client_id: 'nobody' }],
-    ['/oauth2/par', { ...right, scope: 'openid groups' }, 400, 'invalid_scope', { client_id: 'app', scope: 'openid groups' }],
-    ['/oauth2/device/auth', { client_id: 'nobody', scope: 'openid' }, 401, 'invalid_client', { client_id: 'nobody' }],
-    ['/oauth2/device/auth', { client_id: 'app', scope: 'openid groups' }, 400, 'invalid_scope', { client_id: 'app', scope: 'openid groups' }],
-  ] as [string, Record<string, string>, number, string, Record<string, string>][])('%s %j', async (path, fields, code, error, parameters) => {
-    const { answer, lines } = await send(path, fields);
-    expect([answer.code, answer.body.error, answer.body.parameters]).toEqual([code, error, isShown ? parameters : undefined]);
-    expect(lines).toEqual([expect.objectContaining({ error, parameters })]);
-  });
-
-  test('a client_id with control characters, or far too long, is named in the log, escaped and cut', async () => {
-    const attempt = async (client_id: string) => {
+describe.each([
+  ['loopback', [], true],
+  ['public', ['--base-url', 'https://id.example.test', '--allow-mock-mail'], false],
+] as [string, string[], boolean][])(
+  'requests of programs, while the base URL is %s',
+  (_, flags, isShown) => {
+    let service: TestService;
+    beforeAll(async () => {
+      service = await startTest({ flags });
+      await createClient(service, 'app', {
+        grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
+      });
+    });
+    const logged = (from: number) =>
+      service.logs
+        .slice(from)
+        .map((one) => JSON.parse(one))
+        .filter(({ message }) => message === 'a request of a Client was refused');
+    const send = async (path: string, fields: Record<string, string>) => {
       const before = service.logs.length;
-      await service.tab().navigate(`/oauth2/auth?${new URLSearchParams({ ...right, client_id })}`).is(400);
-      return logged(before).map(({ parameters }) => parameters.client_id);
+      const answer = await service.tab().send('POST', path, {
+        plain: true,
+        body: new URLSearchParams(fields).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      return { answer, lines: logged(before) };
     };
-    expect(await attempt('a\u0000b\u202ec\nd')).toEqual(['a\\u{0}b\\u{202e}c\\u{a}d']);
-    expect(await attempt('an app '.repeat(43))).toEqual([`${'an app '.repeat(43).slice(0, 200)}…`]);
-    expect(await attempt('k'.repeat(300))).toEqual(['(hidden)…']);
-    expect((await send('/oauth2/par', { ...right, client_id: 'an app '.repeat(43) })).lines).toHaveLength(1);
-  });
-});
 
-test.each(['ada@example.test', 'eyJhbGciOiJub25lIn0.e30.', 'a'.repeat(43)])('what may be an address, a token or a secret is in no log: %s', async (client_id) => {
-  const service = await startTest();
-  await service.tab().navigate(`/oauth2/auth?${new URLSearchParams({ ...right, client_id })}`);
-  const line = service.logs.map((one) => JSON.parse(one)).find(({ message }) => message === 'a request of a Client was refused');
-  expect(line.parameters).toEqual({ client_id: '(hidden)' });
-});
+    test('a scope that the Client may not have is named in the log, and the Client is told by the redirect', async () => {
+      const before = service.logs.length;
+      const { headers } = await service
+        .tab()
+        .navigate(`/oauth2/auth?${new URLSearchParams({ ...right, scope: 'openid groups' })}`)
+        .is(303);
+      expect(new URL(headers.location!).searchParams.get('error')).toBe('invalid_scope');
+      expect(logged(before)).toEqual([
+        expect.objectContaining({
+          level: 'warn',
+          error: 'invalid_scope',
+          parameters: { client_id: 'app', scope: 'openid groups' },
+        }),
+      ]);
+    });
+
+    test.each([
+      [
+        '/oauth2/par',
+        { ...right, client_id: 'nobody' },
+        401,
+        'invalid_client',
+        { client_id: 'nobody' },
+      ],
+      [
+        '/oauth2/par',
+        { ...right, scope: 'openid groups' },
+        400,
+        'invalid_scope',
+        { client_id: 'app', scope: 'openid groups' },
+      ],
+      [
+        '/oauth2/device/auth',
+        { client_id: 'nobody', scope: 'openid' },
+        401,
+        'invalid_client',
+        { client_id: 'nobody' },
+      ],
+      [
+        '/oauth2/device/auth',
+        { client_id: 'app', scope: 'openid groups' },
+        400,
+        'invalid_scope',
+        { client_id: 'app', scope: 'openid groups' },
+      ],
+    ] as [string, Record<string, string>, number, string, Record<string, string>][])(
+      '%s %j',
+      async (path, fields, code, error, parameters) => {
+        const { answer, lines } = await send(path, fields);
+        expect([answer.code, answer.body.error, answer.body.parameters]).toEqual([
+          code,
+          error,
+          isShown ? parameters : undefined,
+        ]);
+        expect(lines).toEqual([expect.objectContaining({ error, parameters })]);
+      },
+    );
+
+    test('a client_id with control characters, or far too long, is named in the log, escaped and cut', async () => {
+      const attempt = async (client_id: string) => {
+        const before = service.logs.length;
+        await service
+          .tab()
+          .navigate(`/oauth2/auth?${new URLSearchParams({ ...right, client_id })}`)
+          .is(400);
+        return logged(before).map(({ parameters }) => parameters.client_id);
+      };
+      expect(await attempt('a\u0000b\u202ec\nd')).toEqual(['a\\u{0}b\\u{202e}c\\u{a}d']);
+      expect(await attempt('an app '.repeat(43))).toEqual([
+        `${'an app '.repeat(43).slice(0, 200)}…`,
+      ]);
+      expect(await attempt('k'.repeat(300))).toEqual(['(hidden)…']);
+      expect(
+        (await send('/oauth2/par', { ...right, client_id: 'an app '.repeat(43) })).lines,
+      ).toHaveLength(1);
+    });
+  },
+);
+
+test.each(['ada@example.test', 'eyJhbGciOiJub25lIn0.e30.', 'a'.repeat(43)])(
+  'what may be an address, a token or a secret is in no log: %s',
+  async (client_id) => {
+    const service = await startTest();
+    await service.tab().navigate(`/oauth2/auth?${new URLSearchParams({ ...right, client_id })}`);
+    const line = service.logs
+      .map((one) => JSON.parse(one))
+      .find(({ message }) => message === 'a request of a Client was refused');
+    expect(line.parameters).toEqual({ client_id: '(hidden)' });
+  },
+);
 
 test('a scope that a Client may not have is named with the Client, and nothing of other errors is', () => {
-  expect(wrongParameters('invalid_scope', { client_id: 'app', scope: 'openid all\n', state: 'x' })).toEqual({ client_id: 'app', scope: 'openid all\\u{a}' });
-  expect(wrongParameters('invalid_client', { client_id: `${'\u2028'.repeat(300)}` })).toEqual({ client_id: `${'\\u{2028}'.repeat(200)}…` });
+  expect(
+    wrongParameters('invalid_scope', { client_id: 'app', scope: 'openid all\n', state: 'x' }),
+  ).toEqual({ client_id: 'app', scope: 'openid all\\u{a}' });
+  expect(wrongParameters('invalid_client', { client_id: `${'\u2028'.repeat(300)}` })).toEqual({
+    client_id: `${'\\u{2028}'.repeat(200)}…`,
+  });
   expect(wrongParameters('invalid_request', { client_id: 'app' })).toBeUndefined();
 });

@@ -39,8 +39,16 @@ function prepare({ node, quick }: Options): Bench {
   mkdirSync(out, { recursive: true });
   const folder = mkdtempSync(join(out, 'run-'));
   return {
-    root, node, nodeVersion, line: Number(nodeVersion.slice(1).split('.')[0]) < 24 ? '20' : '24', layout: layoutOf(), quick, folder,
-    modules: process.env.BENCH_MODULES ?? join(root, existsSync(join(root, 'test/bench/node_modules/better-auth')) ? 'test/bench' : ''),
+    root,
+    node,
+    nodeVersion,
+    line: Number(nodeVersion.slice(1).split('.')[0]) < 24 ? '20' : '24',
+    layout: layoutOf(),
+    quick,
+    folder,
+    modules:
+      process.env.BENCH_MODULES ??
+      join(root, existsSync(join(root, 'test/bench/node_modules/better-auth')) ? 'test/bench' : ''),
     logFile: (name) => join(folder, `${name.replace(/\W+/g, '-')}.log`),
     newFolder: (name) => mkdtempSync(join(folder, `${name}-`)),
   };
@@ -50,7 +58,8 @@ function prepare({ node, quick }: Options): Bench {
 async function runRow(row: Row, bench: Bench): Promise<Result[]> {
   let sides: Side[] = [];
   try {
-    if (row.durable && isMemory(fileSystemOf(bench.folder))) throw new Error('the file system is in memory: nothing durable can be measured on it');
+    if (row.durable && isMemory(fileSystemOf(bench.folder)))
+      throw new Error('the file system is in memory: nothing durable can be measured on it');
     sides = await row.open(bench);
     for (const side of sides) if (!bench.quick) await warmUp(side);
     const judged = async (rounds: number): Promise<Result[]> => {
@@ -60,7 +69,13 @@ async function runRow(row: Row, bench: Bench): Promise<Result[]> {
     const first = await judged(bench.quick ? 1 : 3);
     return first.some(({ verdict }) => verdict === 'unsteady') ? await judged(7) : first;
   } catch (error) {
-    const [verdict, reason] = error instanceof Skip ? ['skipped', error.message] as const : ['error', String(error instanceof Error ? error.message : error).split('\n')[0]!] as const;
+    const [verdict, reason] =
+      error instanceof Skip
+        ? (['skipped', error.message] as const)
+        : ([
+            'error',
+            String(error instanceof Error ? error.message : error).split('\n')[0]!,
+          ] as const);
     return row.metrics.map((metric) => without(metric, bench.line, verdict, reason));
   } finally {
     for (const side of sides) await side.stop();
@@ -73,7 +88,13 @@ async function main(): Promise<void> {
   const bench = prepare(options);
   const about = circumstances(bench);
   const { versions } = about;
-  process.stdout.write(`commit ${about.commit}, node ${about.node}, ${about.cpu} × ${about.cores}, pinning: ${about.pinning}, ${about.filesystem}\n${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')}\n${heading}\n`);
+  process.stdout.write(
+    `commit ${about.commit}, node ${about.node}, ${about.cpu} × ${about.cores}, pinning: ${about.pinning}, ${about.filesystem}\n${Object.entries(
+      versions,
+    )
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}\n${heading}\n`,
+  );
   const results: Result[] = [];
   for (const row of rows) {
     if (!row.metrics.some(({ id }) => isWanted(options, id))) continue;
@@ -82,9 +103,12 @@ async function main(): Promise<void> {
     results.push(...done);
   }
   process.stdout.write(`${keep(out, { ...about, rows: results })}\n`);
-  if (options.against) for (const line of movedAgainst(options.against, results)) process.stdout.write(`moved ${line}\n`);
+  if (options.against)
+    for (const line of movedAgainst(options.against, results))
+      process.stdout.write(`moved ${line}\n`);
   process.exitCode = exitCodeOf(results.map(({ verdict }) => verdict));
-  if (!results.some(({ verdict }) => verdict === 'error')) rmSync(bench.folder, { recursive: true, force: true });
+  if (!results.some(({ verdict }) => verdict === 'error'))
+    rmSync(bench.folder, { recursive: true, force: true });
 }
 
 main().catch((error: unknown) => {

@@ -19,21 +19,30 @@ export interface ChildOptions {
 }
 
 /** What a process says of itself. */
-export interface Usage { readonly cpuMicros: number; readonly rss: number; readonly memo?: Memo }
+export interface Usage {
+  readonly cpuMicros: number;
+  readonly rss: number;
+  readonly memo?: Memo;
+}
 
 type Reply = { readonly id: number; readonly value?: unknown; readonly error?: string };
 
 const running = new Set<Child>();
 
 /** Ends every child that still runs. */
-export async function stopAll(): Promise<void> { await Promise.all([...running].map((child) => child.stop())) }
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map((child) => child.stop()));
+}
 
 /** A process on a core of its own that answers one question after another. */
 export class Child {
   /** The line that said it is ready. */
   readonly line: string;
   readonly #process: ChildProcess;
-  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new Map<
+    number,
+    { resolve: (value: never) => void; reject: (error: Error) => void }
+  >();
   #asked = 0;
 
   private constructor(process: ChildProcess, line: string, log: string) {
@@ -41,19 +50,35 @@ export class Child {
     this.line = line;
     running.add(this);
     process.on('message', (reply: Reply) => this.#answer(reply));
-    process.once('exit', (code, signal) => { running.delete(this); for (const { reject } of this.#waiting.values()) reject(new Error(`it ended (${code ?? signal}): ${tail(log)}`)) });
+    process.once('exit', (code, signal) => {
+      running.delete(this);
+      for (const { reject } of this.#waiting.values())
+        reject(new Error(`it ended (${code ?? signal}): ${tail(log)}`));
+    });
   }
 
   /** Starts it and waits for its line; throws with the end of its log where it ends before. */
   static async start(options: ChildOptions): Promise<Child> {
     const log = openSync(options.log, 'a');
     const [file, ...args] = pinned(options.core, options.command) as [string, ...string[]];
-    const child = spawn(file, args, { cwd: options.cwd, env: { ...process.env, NODE_ENV: 'production', ...options.environment }, stdio: ['ignore', 'pipe', log, ...(options.ipc ? ['ipc' as const] : [])] });
+    const child = spawn(file, args, {
+      cwd: options.cwd,
+      env: { ...process.env, NODE_ENV: 'production', ...options.environment },
+      stdio: ['ignore', 'pipe', log, ...(options.ipc ? ['ipc' as const] : [])],
+    });
     closeSync(log);
     const line = await new Promise<string>((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code, signal) => reject(new Error(`${options.command.slice(0, 3).join(' ')} ended (${code ?? signal}): ${tail(options.log)}`)));
-      createInterface({ input: child.stdout! }).on('line', (text) => { if (text.startsWith(options.ready)) resolve(text) });
+      child.once('exit', (code, signal) =>
+        reject(
+          new Error(
+            `${options.command.slice(0, 3).join(' ')} ended (${code ?? signal}): ${tail(options.log)}`,
+          ),
+        ),
+      );
+      createInterface({ input: child.stdout! }).on('line', (text) => {
+        if (text.startsWith(options.ready)) resolve(text);
+      });
     });
     return new Child(child, line, options.log);
   }
@@ -68,12 +93,16 @@ export class Child {
   }
 
   /** Processor time and memory so far. */
-  usage(): Promise<Usage> { return this.ask<Usage>({ ask: 'usage' }) }
+  usage(): Promise<Usage> {
+    return this.ask<Usage>({ ask: 'usage' });
+  }
 
   /** Ends it and waits for that. */
   async stop(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const ended = new Promise((resolve) => { this.#process.once('exit', resolve) });
+    const ended = new Promise((resolve) => {
+      this.#process.once('exit', resolve);
+    });
     this.#process.kill('SIGTERM');
     const late = setTimeout(() => this.#process.kill('SIGKILL'), 15_000);
     await ended;

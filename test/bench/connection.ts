@@ -1,13 +1,20 @@
 import { connect, type Socket } from 'node:net';
 
 /** One answer as it came. */
-export interface Answer { readonly code: number; readonly head: string; readonly body: Buffer }
+export interface Answer {
+  readonly code: number;
+  readonly head: string;
+  readonly body: Buffer;
+}
 
 const headEnd = Buffer.from('\r\n\r\n');
 const lastChunk = Buffer.from('0\r\n\r\n');
 const empty = Buffer.alloc(0);
 
-/** A kept-alive HTTP/1.1 connection that carries one exchange at a time and costs the client next to nothing; made anew where the server let go of it. */
+/**
+ * A kept-alive HTTP/1.1 connection that carries one exchange at a time and costs the client next to
+ * nothing; made anew where the server let go of it.
+ */
 export class Connection {
   /** How many answers came on all of them. */
   static answers = 0;
@@ -32,7 +39,7 @@ export class Connection {
 
   /** Sends the bytes of a request and resolves with the answer to it. */
   async exchange(request: Buffer | string): Promise<Answer> {
-    const socket = this.#socket ?? await this.#connect();
+    const socket = this.#socket ?? (await this.#connect());
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -40,15 +47,23 @@ export class Connection {
     });
   }
 
-  close(): void { this.#socket?.destroy() }
+  close(): void {
+    this.#socket?.destroy();
+  }
 
   #connect(): Promise<Socket> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      const socket = connect({ port: this.#port, host: '127.0.0.1', localAddress: this.#from, noDelay: true }, () => resolve(this.#socket = socket));
+      const socket = connect(
+        { port: this.#port, host: '127.0.0.1', localAddress: this.#from, noDelay: true },
+        () => resolve((this.#socket = socket)),
+      );
       socket.on('data', (chunk: Buffer) => this.#take(chunk));
       socket.on('error', (error) => this.#reject(error));
-      socket.on('close', () => { this.#socket = undefined; this.#reject(new Error('the connection was closed')) });
+      socket.on('close', () => {
+        this.#socket = undefined;
+        this.#reject(new Error('the connection was closed'));
+      });
     });
   }
 
@@ -68,14 +83,17 @@ export class Connection {
 /** The body once all of it is there. */
 function bodyOf(head: string, held: Buffer, start: number): Buffer | undefined {
   const length = headerOf(head, 'content-length');
-  if (length !== undefined) return held.length - start >= Number(length) ? held.subarray(start, start + Number(length)) : undefined;
+  if (length !== undefined)
+    return held.length - start >= Number(length)
+      ? held.subarray(start, start + Number(length))
+      : undefined;
   if (headerOf(head, 'transfer-encoding') !== 'chunked') return empty;
   return held.subarray(-5).equals(lastChunk) ? joined(held, start) : undefined;
 }
 
 function joined(held: Buffer, start: number): Buffer {
   const parts: Buffer[] = [];
-  for (let at = start; ;) {
+  for (let at = start; ; ) {
     const line = held.indexOf('\r\n', at);
     const size = parseInt(held.toString('latin1', at, line), 16);
     if (size === 0) return Buffer.concat(parts);
@@ -95,10 +113,20 @@ export function headerOf(head: string, name: string): string | undefined {
 
 /** Every value of a header that may stand more than once. */
 export const headersOf = (head: string, name: string): string[] =>
-  head.split('\r\n').filter((line) => line.toLowerCase().startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
+  head
+    .split('\r\n')
+    .filter((line) => line.toLowerCase().startsWith(`${name}: `))
+    .map((line) => line.slice(name.length + 2));
 
 /** The bytes of a request. */
-export function requestBytes(method: string, path: string, headers: Readonly<Record<string, string>>, body = ''): string {
+export function requestBytes(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body = '',
+): string {
   const length = method === 'GET' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}${length}\r\n${body}`;
+  return `${method} ${path} HTTP/1.1\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}${length}\r\n${body}`;
 }

@@ -4,42 +4,98 @@ import { requestBytes, type Connection } from './connection.js';
 import type { Mailbox } from './mailbox.js';
 
 /** The Client of every sign-in, on both sides. */
-export const client = { name: 'bench', redirectURI: 'https://app.example.test/callback', scope: 'openid email' };
+export const client = {
+  name: 'bench',
+  redirectURI: 'https://app.example.test/callback',
+  scope: 'openid email',
+};
 
-const cookieless = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' };
+const cookieless = {
+  'Content-Type': 'application/x-www-form-urlencoded',
+  Accept: 'application/json',
+};
 
 /** An authorization request and what redeems its code. */
-export function authorization(path: string, parameters: Readonly<Record<string, string>>): { target: string; verifier: string } {
+export function authorization(
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+): { target: string; verifier: string } {
   const verifier = randomBytes(32).toString('base64url');
   const query = new URLSearchParams({
-    client_id: client.name, response_type: 'code', scope: client.scope, redirect_uri: client.redirectURI, state: 'state',
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256', ...parameters,
+    client_id: client.name,
+    response_type: 'code',
+    scope: client.scope,
+    redirect_uri: client.redirectURI,
+    state: 'state',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    ...parameters,
   });
   return { target: `${path}?${query}`, verifier };
 }
 
-/** Redeems the code that a redirect brought; throws unless an ID token comes back, and answers its claims. */
-export async function redeem(connection: Connection, origin: string, path: string, callback: string, verifier: string): Promise<Record<string, unknown>> {
+/**
+ * Redeems the code that a redirect brought; throws unless an ID token comes back, and answers its
+ * claims.
+ */
+export async function redeem(
+  connection: Connection,
+  origin: string,
+  path: string,
+  callback: string,
+  verifier: string,
+): Promise<Record<string, unknown>> {
   const code = new URL(callback).searchParams.get('code');
   if (!code) throw new Error(`the sign-in ended at ${callback}`);
-  const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: client.redirectURI, client_id: client.name, code_verifier: verifier }).toString();
-  const answer = await connection.exchange(requestBytes('POST', path, { Host: new URL(origin).host, ...cookieless }, body));
-  if (answer.code !== 200) throw new Error(`the token endpoint answered ${answer.code}: ${answer.body.toString().slice(0, 400)}`);
+  const body = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: client.redirectURI,
+    client_id: client.name,
+    code_verifier: verifier,
+  }).toString();
+  const answer = await connection.exchange(
+    requestBytes('POST', path, { Host: new URL(origin).host, ...cookieless }, body),
+  );
+  if (answer.code !== 200)
+    throw new Error(
+      `the token endpoint answered ${answer.code}: ${answer.body.toString().slice(0, 400)}`,
+    );
   const { id_token: token } = JSON.parse(answer.body.toString()) as { id_token: string };
-  return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
+  return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<
+    string,
+    unknown
+  >;
 }
 
-/** A sign-in by emailed code from authorization request to tokens, every page and exchange a browser makes; the browser, which begins with `cookies`, and the claims. */
-export async function signIn(on: { connection: Connection; origin: string; mailbox: Mailbox; cookies?: readonly Cookie[] | undefined }, address: string, parameters: Readonly<Record<string, string>> = {}): Promise<{ browser: Browser; claims: Record<string, unknown> }> {
+/**
+ * A sign-in by emailed code from authorization request to tokens, every page and exchange a browser
+ * makes; the browser, which begins with `cookies`, and the claims.
+ */
+export async function signIn(
+  on: {
+    connection: Connection;
+    origin: string;
+    mailbox: Mailbox;
+    cookies?: readonly Cookie[] | undefined;
+  },
+  address: string,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<{ browser: Browser; claims: Record<string, unknown> }> {
   const browser = new Browser(on.connection, on.origin, on.cookies);
   const { target, verifier } = authorization('/oauth2/auth', parameters);
   const I = await openPage(browser, locationOf(await browser.navigate(target, 303)));
   await browser.post(`${I}/emailchallenge`, { spec: { email: address } });
-  const { status } = await browser.post(`${I}/login`, { spec: { method: 'EmailCode', code: await on.mailbox.codeFor(address) } });
+  const { status } = await browser.post(`${I}/login`, {
+    spec: { method: 'EmailCode', code: await on.mailbox.codeFor(address) },
+  });
   const next = locationOf(await browser.navigate(status.returnTo, 303));
   const callback = next.startsWith('/api/') ? await agree(browser, next) : next;
   const claims = await redeem(on.connection, on.origin, '/oauth2/token', callback, verifier);
-  if (status.account.email !== address || claims.sub !== status.account.name) throw new Error(`signed in as ${String(claims.sub)}, ${status.account.email}, in place of ${address}`);
+  if (status.account.email !== address || claims.sub !== status.account.name)
+    throw new Error(
+      `signed in as ${String(claims.sub)}, ${status.account.email}, in place of ${address}`,
+    );
   return { browser, claims };
 }
 
@@ -52,6 +108,8 @@ async function openPage(browser: Browser, I: string): Promise<string> {
 
 async function agree(browser: Browser, target: string): Promise<string> {
   const I = await openPage(browser, target);
-  const { status } = await browser.post(`${I}/consent`, { spec: { scopes: client.scope.split(' ') } });
+  const { status } = await browser.post(`${I}/consent`, {
+    spec: { scopes: client.scope.split(' ') },
+  });
   return locationOf(await browser.navigate(status.returnTo, 303));
 }

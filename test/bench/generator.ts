@@ -9,7 +9,9 @@ const few = 1000;
 /** The process that makes the load: prepares one, then runs it for as long as it is told. */
 let load: Load | undefined;
 
-type Question = { id: number; ask: 'prepare'; load: string; args: unknown } | { id: number; ask: 'run'; seconds: number; awake: boolean };
+type Question =
+  | { id: number; ask: 'prepare'; load: string; args: unknown }
+  | { id: number; ask: 'run'; seconds: number; awake: boolean };
 
 async function prepare(name: string, args: unknown): Promise<void> {
   const { default: make } = (await import(`./loads/${name}.js`)) as { default: MakeLoad<unknown> };
@@ -25,7 +27,7 @@ async function run(seconds: number, awake: boolean): Promise<Run> {
   const start = performance.now();
   const end = start + seconds * 1000;
   const worker = async (number: number): Promise<void> => {
-    for (let now = performance.now(); now < end;) {
+    for (let now = performance.now(); now < end; ) {
       const took = await operation(number);
       const done = performance.now();
       latencies.push(took ?? done - now);
@@ -37,12 +39,32 @@ async function run(seconds: number, awake: boolean): Promise<Run> {
   const spare = idle() / 1000;
   const { user, system } = process.cpuUsage(cpu);
   const sorted = Float64Array.from(latencies).sort();
-  return { operations: sorted.length, seconds: elapsed / 1000, p50: percentile(sorted, 0.5) / 1000, p99: percentile(sorted, 0.99) / 1000, ...(sorted.length <= few && { times: Array.from(sorted, (one) => one / 1000) }), cpuMicros: user + system, rss: process.memoryUsage.rss(), idle: spare, ...memoSince(remembered, load!.memo?.()) };
+  return {
+    operations: sorted.length,
+    seconds: elapsed / 1000,
+    p50: percentile(sorted, 0.5) / 1000,
+    p99: percentile(sorted, 0.99) / 1000,
+    ...(sorted.length <= few && { times: Array.from(sorted, (one) => one / 1000) }),
+    cpuMicros: user + system,
+    rss: process.memoryUsage.rss(),
+    idle: spare,
+    ...memoSince(remembered, load!.memo?.()),
+  };
 }
 
 process.on('message', (question: Question) => {
-  const answer = question.ask === 'prepare' ? prepare(question.load, question.args) : run(question.seconds, question.awake);
-  answer.then((value) => process.send!({ id: question.id, value }), (error: unknown) => process.send!({ id: question.id, error: error instanceof Error ? error.message : String(error) }));
+  const answer =
+    question.ask === 'prepare'
+      ? prepare(question.load, question.args)
+      : run(question.seconds, question.awake);
+  answer.then(
+    (value) => process.send!({ id: question.id, value }),
+    (error: unknown) =>
+      process.send!({
+        id: question.id,
+        error: error instanceof Error ? error.message : String(error),
+      }),
+  );
 });
 process.on('disconnect', () => process.exit(0));
 process.stdout.write('generator\n');

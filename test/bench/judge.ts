@@ -1,7 +1,15 @@
 import { median, spreadOf } from './statistics.js';
 
 /** What became of one metric: held, held with the aim, broken, or not to be told. */
-export type Verdict = 'pass' | 'pass, stretch' | 'fail' | 'unsteady' | 'client-bound' | 'quick' | 'skipped' | 'error';
+export type Verdict =
+  | 'pass'
+  | 'pass, stretch'
+  | 'fail'
+  | 'unsteady'
+  | 'client-bound'
+  | 'quick'
+  | 'skipped'
+  | 'error';
 
 /** What a metric is held to; without a peer the rounds are amounts and the gate a budget. */
 export interface Bounds {
@@ -12,7 +20,11 @@ export interface Bounds {
 }
 
 /** One metric's rounds as judged. */
-export interface Judgement { readonly ratio: number; readonly spread: number; readonly verdict: Verdict }
+export interface Judgement {
+  readonly ratio: number;
+  readonly spread: number;
+  readonly verdict: Verdict;
+}
 
 /** A spread over this makes a metric unsteady. */
 export const steady = 1.25;
@@ -20,18 +32,42 @@ export const steady = 1.25;
 /** The share of its core over which a client measured itself. */
 export const busy = 0.9;
 
-/** The rounds' median against gate and stretch; `clients` is how busy each window's client was, `quick` judges nothing. */
-export function judge(bounds: Bounds, rounds: readonly number[], clients: readonly number[], quick = false): Judgement {
+/**
+ * The rounds' median against gate and stretch; `clients` is how busy each window's client was,
+ * `quick` judges nothing.
+ */
+export function judge(
+  bounds: Bounds,
+  rounds: readonly number[],
+  clients: readonly number[],
+  quick = false,
+): Judgement {
   const ratio = median(rounds);
-  const spread = bounds.budget ? 1 + (Math.max(...rounds) - Math.min(...rounds)) / bounds.gate : spreadOf(rounds);
-  return { ratio, spread, verdict: quick ? 'quick' : verdictOf(bounds, ratio, isSteady(bounds, rounds, spread), clients) };
+  const spread = bounds.budget
+    ? 1 + (Math.max(...rounds) - Math.min(...rounds)) / bounds.gate
+    : spreadOf(rounds);
+  return {
+    ratio,
+    spread,
+    verdict: quick ? 'quick' : verdictOf(bounds, ratio, isSteady(bounds, rounds, spread), clients),
+  };
 }
 
 /** Whether rounds agree well enough; those of a budget do, too, where each of them keeps it. */
-const isSteady = ({ budget, is, gate }: Bounds, rounds: readonly number[], spread: number): boolean =>
-  spread <= steady || (budget === true && rounds.every((one) => (is === '≤' ? one <= gate : one >= gate)));
+const isSteady = (
+  { budget, is, gate }: Bounds,
+  rounds: readonly number[],
+  spread: number,
+): boolean =>
+  spread <= steady ||
+  (budget === true && rounds.every((one) => (is === '≤' ? one <= gate : one >= gate)));
 
-function verdictOf({ is, gate, stretch }: Bounds, ratio: number, agreed: boolean, clients: readonly number[]): Verdict {
+function verdictOf(
+  { is, gate, stretch }: Bounds,
+  ratio: number,
+  agreed: boolean,
+  clients: readonly number[],
+): Verdict {
   if (clients.some((share) => share >= busy)) return 'client-bound';
   if (!agreed) return 'unsteady';
   const within = (bound: number): boolean => (is === '≤' ? ratio <= bound : ratio >= bound);
@@ -42,5 +78,7 @@ function verdictOf({ is, gate, stretch }: Bounds, ratio: number, agreed: boolean
 /** The exit code of a run: 1 a gate failed, 2 something could not be judged, 0 all gates held. */
 export function exitCodeOf(verdicts: readonly Verdict[]): 0 | 1 | 2 {
   if (verdicts.includes('fail')) return 1;
-  return verdicts.some((one) => one === 'error' || one === 'unsteady' || one === 'client-bound') ? 2 : 0;
+  return verdicts.some((one) => one === 'error' || one === 'unsteady' || one === 'client-bound')
+    ? 2
+    : 0;
 }

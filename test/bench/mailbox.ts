@@ -9,7 +9,9 @@ export class Mailbox {
   /** Begins to watch from now on. */
   static async open(port: number): Promise<Mailbox> {
     const mailbox = new Mailbox();
-    const list = JSON.parse(await text(port, '/api/v1alpha1/mockmessages?limit=1')) as { metadata: { resourceVersion: string } };
+    const list = JSON.parse(await text(port, '/api/v1alpha1/mockmessages?limit=1')) as {
+      metadata: { resourceVersion: string };
+    };
     await mailbox.#watch(port, list.metadata.resourceVersion);
     return mailbox;
   }
@@ -17,24 +19,37 @@ export class Mailbox {
   /** The code that was sent to an address, once it is there. */
   codeFor(address: string): Promise<string> {
     const code = this.#codes.get(address);
-    if (code === undefined) return new Promise((resolve) => { this.#waiting.set(address, resolve) });
+    if (code === undefined)
+      return new Promise((resolve) => {
+        this.#waiting.set(address, resolve);
+      });
     this.#codes.delete(address);
     return Promise.resolve(code);
   }
 
-  close(): void { this.#close() }
+  close(): void {
+    this.#close();
+  }
 
   #watch(port: number, version: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', port, path: `/api/v1alpha1/mockmessages?watch=true&timeoutSeconds=7200&resourceVersion=${version}`, headers: { Host: `localhost:${port}` } }, (answer) => {
-        let held = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => {
-          const lines = (held + chunk).split('\n');
-          held = lines.pop()!;
-          for (const line of lines) if (line) this.#take(JSON.parse(line) as Event);
-        });
-        resolve();
-      });
+      const asked = request(
+        {
+          host: '127.0.0.1',
+          port,
+          path: `/api/v1alpha1/mockmessages?watch=true&timeoutSeconds=7200&resourceVersion=${version}`,
+          headers: { Host: `localhost:${port}` },
+        },
+        (answer) => {
+          let held = '';
+          answer.setEncoding('utf8').on('data', (chunk: string) => {
+            const lines = (held + chunk).split('\n');
+            held = lines.pop()!;
+            for (const line of lines) if (line) this.#take(JSON.parse(line) as Event);
+          });
+          resolve();
+        },
+      );
       asked.on('error', reject).end();
       this.#close = () => asked.destroy();
     });
@@ -50,11 +65,22 @@ export class Mailbox {
   }
 }
 
-interface Event { readonly type: string; readonly object: { readonly status?: { readonly to?: string; readonly code?: string } } }
+interface Event {
+  readonly type: string;
+  readonly object: { readonly status?: { readonly to?: string; readonly code?: string } };
+}
 
-const text = (port: number, path: string): Promise<string> => new Promise((resolve, reject) => {
-  request({ host: '127.0.0.1', port, path, headers: { Host: `localhost:${port}` } }, (answer) => {
-    let held = '';
-    answer.setEncoding('utf8').on('data', (chunk: string) => { held += chunk }).on('end', () => resolve(held));
-  }).on('error', reject).end();
-});
+const text = (port: number, path: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers: { Host: `localhost:${port}` } }, (answer) => {
+      let held = '';
+      answer
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => {
+          held += chunk;
+        })
+        .on('end', () => resolve(held));
+    })
+      .on('error', reject)
+      .end();
+  });

@@ -7,7 +7,9 @@ export type Rounds = ReadonlyMap<string, readonly Sample[]>;
 const agreement = 0.05;
 const mostWindows = 60;
 
-/** Runs windows until two in a row agree and the side's least is done, or until sixty did not agree. */
+/**
+ * Runs windows until two in a row agree and the side's least is done, or until sixty did not agree.
+ */
 export async function warmUp({ warm, sample }: Side): Promise<void> {
   if (!warm) return;
   let last: number | undefined;
@@ -24,32 +26,54 @@ export async function warmUp({ warm, sample }: Side): Promise<void> {
 }
 
 /**
- * So many rounds, each running every side once, the order turned each time. A row that may be cut into slices is: a
- * round then goes through its sides slice by slice, so that what else the machine does meets them alike.
+ * So many rounds, each running every side once, the order turned each time. A row that may be cut
+ * into slices is: a
+ * round then goes through its sides slice by slice, so that what else the machine does meets them
+ * alike.
  */
-export async function measure({ seconds = 3, slice }: Row, sides: readonly Side[], { rounds, quick }: { rounds: number; quick: boolean }): Promise<Rounds> {
+export async function measure(
+  { seconds = 3, slice }: Row,
+  sides: readonly Side[],
+  { rounds, quick }: { rounds: number; quick: boolean },
+): Promise<Rounds> {
   const samples = new Map<string, Sample[]>(sides.map(({ name }) => [name, []]));
   const whole = quick ? 1 : seconds;
   const slices = slice === undefined ? 1 : Math.max(1, Math.round(whole / slice));
   for (let round = 0; round < rounds; round += 1) {
     const taken = new Map<string, Sample[]>(sides.map(({ name }) => [name, []]));
     for (let i = 0; i < slices; i += 1) {
-      for (const side of (round + i) % 2 === 0 ? sides : [...sides].reverse()) taken.get(side.name)!.push(await side.sample(whole / slices));
+      for (const side of (round + i) % 2 === 0 ? sides : [...sides].reverse())
+        taken.get(side.name)!.push(await side.sample(whole / slices));
     }
     for (const [name, parts] of taken) samples.get(name)!.push(together(parts));
   }
   return samples;
 }
 
-/** The slices of one window as one: what can be added is added, p50 is the middle one of them, p99 that of all their times or else the largest, all else is the last one's. */
+/**
+ * The slices of one window as one: what can be added is added, p50 is the middle one of them, p99
+ * that of all their times or else the largest, all else is the last one's.
+ */
 function together(parts: readonly Sample[]): Sample {
   const [last, ...others] = [...parts].reverse() as [Sample, ...Sample[]];
   if (others.length === 0) return last;
-  const sum = (of: (part: Sample) => number): number => parts.reduce((all, part) => all + of(part), 0);
-  const memo = last.memo && { hits: sum((part) => part.memo!.hits), misses: sum((part) => part.memo!.misses) };
-  const times = parts.every((part) => part.times) ? parts.flatMap((part) => part.times!).sort((a, b) => a - b) : undefined;
+  const sum = (of: (part: Sample) => number): number =>
+    parts.reduce((all, part) => all + of(part), 0);
+  const memo = last.memo && {
+    hits: sum((part) => part.memo!.hits),
+    misses: sum((part) => part.memo!.misses),
+  };
+  const times = parts.every((part) => part.times)
+    ? parts.flatMap((part) => part.times!).sort((a, b) => a - b)
+    : undefined;
   return {
-    ...last, ...(times && { times }), operations: sum(({ operations }) => operations), seconds: sum(({ seconds }) => seconds), cpuMicros: sum(({ cpuMicros }) => cpuMicros),
-    p50: median(parts.map(({ p50 }) => p50)), p99: times ? percentile(times, 0.99) : Math.max(...parts.map(({ p99 }) => p99)), ...(memo && { memo }),
+    ...last,
+    ...(times && { times }),
+    operations: sum(({ operations }) => operations),
+    seconds: sum(({ seconds }) => seconds),
+    cpuMicros: sum(({ cpuMicros }) => cpuMicros),
+    p50: median(parts.map(({ p50 }) => p50)),
+    p99: times ? percentile(times, 0.99) : Math.max(...parts.map(({ p99 }) => p99)),
+    ...(memo && { memo }),
   };
 }

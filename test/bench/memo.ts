@@ -1,5 +1,8 @@
 /** Decisions that were remembered, and those that were not, be it that they cannot be. */
-export interface Memo { readonly hits: number; readonly misses: number }
+export interface Memo {
+  readonly hits: number;
+  readonly misses: number;
+}
 
 /** Counters by name. */
 export type Counts = ReadonlyMap<string, number>;
@@ -12,4 +15,11 @@ export function memoOf(counts: Counts, prefix = ''): Memo {
 
 /** What was added from one moment to another. */
 export const memoSince = (before: Memo | undefined, after: Memo | undefined): { memo?: Memo } =>
-  after ? { memo: { hits: after.hits - (before?.hits ?? 0), misses: after.misses - (before?.misses ?? 0) } } : {};
+  after
+    ? {
+        memo: {
+          hits: after.hits - (before?.hits ?? 0),
+          misses: after.misses - (before?.misses ?? 0),
+        },
+      }
+    : {};

@@ -12,11 +12,17 @@ export interface Options {
 /** Reads the command line; throws for an option nobody knows. */
 export function readOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true,
-    options: { quick: { type: 'boolean', default: false }, node: { type: 'string', default: process.execPath }, against: { type: 'string' } },
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      node: { type: 'string', default: process.execPath },
+      against: { type: 'string' },
+    },
   });
   return { rows: positionals, quick: values.quick, node: values.node, against: values.against };
 }
 
 /** Whether a metric was asked for, by its own id or by its row's number. */
-export const isWanted = ({ rows }: Options, id: string): boolean => rows.length === 0 || rows.some((row) => row === id || row === id.replace(/\D+$/, ''));
+export const isWanted = ({ rows }: Options, id: string): boolean =>
+  rows.length === 0 || rows.some((row) => row === id || row === id.replace(/\D+$/, ''));

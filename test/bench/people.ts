@@ -4,20 +4,33 @@ import { signIn } from './flow.js';
 import { Mailbox } from './mailbox.js';
 
 /** Somebody who is signed in, with an account page to look at. */
-export interface Person { readonly name: string; readonly browser: Browser; readonly connection: Connection }
+export interface Person {
+  readonly name: string;
+  readonly browser: Browser;
+  readonly connection: Connection;
+}
 
 /** Kept-alive connections from as many networks, as browsers at home would have. */
 export const connections = (port: number, count: number): Promise<Connection[]> =>
-  Promise.all(Array.from({ length: count }, (_, i) => Connection.open(port, `127.0.${1 + (i >> 7)}.${1 + (i & 127)}`)));
+  Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      Connection.open(port, `127.0.${1 + (i >> 7)}.${1 + (i & 127)}`),
+    ),
+  );
 
 /** Signs so many people in, each with a connection of their own. */
 export async function people(port: number, count: number): Promise<Person[]> {
   const mailbox = await Mailbox.open(port);
   const all = await connections(port, count);
-  const signedIn = await Promise.all(all.map(async (connection, i) => {
-    const { browser, claims } = await signIn({ connection, origin: `http://localhost:${port}`, mailbox }, `person-${i}@bench.test`);
-    return { name: String(claims.sub), browser, connection };
-  }));
+  const signedIn = await Promise.all(
+    all.map(async (connection, i) => {
+      const { browser, claims } = await signIn(
+        { connection, origin: `http://localhost:${port}`, mailbox },
+        `person-${i}@bench.test`,
+      );
+      return { name: String(claims.sub), browser, connection };
+    }),
+  );
   mailbox.close();
   return signedIn;
 }

@@ -25,8 +25,15 @@ export interface Recording {
 /** Where and on what a run is made. */
 export function circumstances(bench: Bench): Omit<Recording, 'rows'> {
   return {
-    schema: 1, commit: commitOf(bench.root), time: new Date().toISOString(), node: bench.nodeVersion, cpu: processor(), cores: availableParallelism(),
-    pinning: pinningOf(bench.layout), filesystem: fileSystemOf(bench.folder), versions: versionsOf(bench),
+    schema: 1,
+    commit: commitOf(bench.root),
+    time: new Date().toISOString(),
+    node: bench.nodeVersion,
+    cpu: processor(),
+    cores: availableParallelism(),
+    pinning: pinningOf(bench.layout),
+    filesystem: fileSystemOf(bench.folder),
+    versions: versionsOf(bench),
   };
 }
 
@@ -40,8 +47,15 @@ export function keep(folder: string, recording: Recording): string {
 
 function commitOf(root: string): string {
   try {
-    const git = (...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' with changes');
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', root, ...args], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim();
+    return (
+      git('rev-parse', '--short', 'HEAD') +
+      (git('status', '--porcelain') === '' ? '' : ' with changes')
+    );
   } catch {
     return 'unknown';
   }
@@ -51,13 +65,37 @@ function versionsOf({ root, modules }: Bench): Record<string, string> {
   const versions: Record<string, string> = {};
   for (const name of ['oidc-provider', 'lmdb', 'etcd3', 'express', 'better-auth']) {
     const from = name === 'better-auth' ? modules : root;
-    try { versions[name] = (JSON.parse(readFileSync(packageFile(from, name), 'utf8')) as { version: string }).version } catch { versions[name] = 'missing' }
+    try {
+      versions[name] = (
+        JSON.parse(readFileSync(packageFile(from, name), 'utf8')) as { version: string }
+      ).version;
+    } catch {
+      versions[name] = 'missing';
+    }
   }
-  try { versions.etcd = /etcd Version: (\S+)/.exec(execFileSync(etcdBinary, ['--version'], { encoding: 'utf8' }))?.[1] ?? 'unknown' } catch { versions.etcd = 'missing' }
+  try {
+    versions.etcd =
+      /etcd Version: (\S+)/.exec(
+        execFileSync(etcdBinary, ['--version'], { encoding: 'utf8' }),
+      )?.[1] ?? 'unknown';
+  } catch {
+    versions.etcd = 'missing';
+  }
   return versions;
 }
 
 function packageFile(from: string, name: string): string {
-  const found = createRequire(join(from, 'x.js')).resolve.paths(name)!.map((folder) => join(folder, name, 'package.json'));
-  return found.find((path) => { try { readFileSync(path); return true } catch { return false } }) ?? '';
+  const found = createRequire(join(from, 'x.js'))
+    .resolve.paths(name)!
+    .map((folder) => join(folder, name, 'package.json'));
+  return (
+    found.find((path) => {
+      try {
+        readFileSync(path);
+        return true;
+      } catch {
+        return false;
+      }
+    }) ?? ''
+  );
 }

@@ -5,7 +5,15 @@ import type { Bound, Metric, Sample } from './row.js';
 import { median } from './statistics.js';
 
 /** One side of a metric over all rounds. */
-export interface SideResult { readonly name: string; readonly operations: number; readonly cpuMicros: number; readonly seconds: number; readonly p50: number; readonly p99: number; readonly rss: number }
+export interface SideResult {
+  readonly name: string;
+  readonly operations: number;
+  readonly cpuMicros: number;
+  readonly seconds: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly rss: number;
+}
 
 /** One metric as it is printed and recorded. */
 export interface Result {
@@ -28,24 +36,49 @@ export interface Result {
 }
 
 /** A bound as it is on this Node line. */
-export const boundOf = (bound: Bound, line: '20' | '24'): number => (typeof bound === 'number' ? bound : bound[line]);
+export const boundOf = (bound: Bound, line: '20' | '24'): number =>
+  typeof bound === 'number' ? bound : bound[line];
 
 const named = (metric: Metric, line: '20' | '24') => ({
-  id: metric.id, workload: metric.workload, metric: metric.peer ? 'ratio' : 'amount', unit: metric.unit, is: metric.is, gate: boundOf(metric.gate, line), stretch: boundOf(metric.stretch, line),
+  id: metric.id,
+  workload: metric.workload,
+  metric: metric.peer ? 'ratio' : 'amount',
+  unit: metric.unit,
+  is: metric.is,
+  gate: boundOf(metric.gate, line),
+  stretch: boundOf(metric.stretch, line),
 });
 
 /** Judges one metric by the rounds of its row. */
-export function resultOf(metric: Metric, rounds: Rounds, line: '20' | '24', quick: boolean): Result {
+export function resultOf(
+  metric: Metric,
+  rounds: Rounds,
+  line: '20' | '24',
+  quick: boolean,
+): Result {
   const ours = rounds.get(metric.ours)!;
   const peers = metric.peer === undefined ? undefined : rounds.get(metric.peer)!;
-  const ratios = ours.map((sample, i) => (peers ? metric.of(sample) / metric.of(peers[i]!) : metric.of(sample)));
+  const ratios = ours.map((sample, i) =>
+    peers ? metric.of(sample) / metric.of(peers[i]!) : metric.of(sample),
+  );
   const known = named(metric, line);
-  const clients = [...ours, ...(peers ?? [])].flatMap(({ client }) => (client === undefined ? [] : [client]));
+  const clients = [...ours, ...(peers ?? [])].flatMap(({ client }) =>
+    client === undefined ? [] : [client],
+  );
   const judgement: Judgement = judge({ ...known, budget: !peers }, ratios, clients, quick);
   return {
-    ...known, ours: median(ours.map(metric.of)), ...(peers && { peer: { name: metric.peer!, value: median(peers.map(metric.of)) } }),
-    sides: [[metric.ours, ours] as const, ...(peers ? [[metric.peer!, peers] as const] : [])].map(([name, samples]) => sideOf(name, samples)),
-    rounds: ratios, ...rememberedIn(ours), ...judgement, ...(judgement.verdict === 'client-bound' && { reason: `the client used over ${busy * 100} % of its core` }),
+    ...known,
+    ours: median(ours.map(metric.of)),
+    ...(peers && { peer: { name: metric.peer!, value: median(peers.map(metric.of)) } }),
+    sides: [[metric.ours, ours] as const, ...(peers ? [[metric.peer!, peers] as const] : [])].map(
+      ([name, samples]) => sideOf(name, samples),
+    ),
+    rounds: ratios,
+    ...rememberedIn(ours),
+    ...judgement,
+    ...(judgement.verdict === 'client-bound' && {
+      reason: `the client used over ${busy * 100} % of its core`,
+    }),
   };
 }
 
@@ -57,13 +90,31 @@ function rememberedIn(samples: readonly Sample[]): Pick<Result, 'memo'> {
 }
 
 /** A metric without a measurement, and why. */
-export const without = (metric: Metric, line: '20' | '24', verdict: 'skipped' | 'error', reason: string): Result =>
-  ({ ...named(metric, line), sides: [], rounds: [], ratio: NaN, spread: NaN, verdict, reason });
+export const without = (
+  metric: Metric,
+  line: '20' | '24',
+  verdict: 'skipped' | 'error',
+  reason: string,
+): Result => ({
+  ...named(metric, line),
+  sides: [],
+  rounds: [],
+  ratio: NaN,
+  spread: NaN,
+  verdict,
+  reason,
+});
 
 function sideOf(name: string, samples: readonly Sample[]): SideResult {
-  const sum = (of: (sample: Sample) => number): number => samples.reduce((total, sample) => total + of(sample), 0);
+  const sum = (of: (sample: Sample) => number): number =>
+    samples.reduce((total, sample) => total + of(sample), 0);
   return {
-    name, operations: sum(({ operations }) => operations), cpuMicros: sum(({ cpuMicros }) => cpuMicros), seconds: sum(({ seconds }) => seconds),
-    p50: median(samples.map(({ p50 }) => p50)), p99: median(samples.map(({ p99 }) => p99)), rss: Math.max(...samples.map(({ rss }) => rss)),
+    name,
+    operations: sum(({ operations }) => operations),
+    cpuMicros: sum(({ cpuMicros }) => cpuMicros),
+    seconds: sum(({ seconds }) => seconds),
+    p50: median(samples.map(({ p50 }) => p50)),
+    p99: median(samples.map(({ p99 }) => p99)),
+    rss: Math.max(...samples.map(({ rss }) => rss)),
   };
 }

@@ -2,7 +2,9 @@ import type { Bench } from './bench.js';
 import type { Bounds } from './judge.js';
 import type { Memo } from './memo.js';
 
-/** What one window of one side came to; times in seconds where not said otherwise, memory in bytes. */
+/**
+ * What one window of one side came to; times in seconds where not said otherwise, memory in bytes.
+ */
 export interface Sample {
   readonly operations: number;
   readonly seconds: number;
@@ -56,21 +58,28 @@ export interface Row {
   open(bench: Bench): Promise<Side[]>;
   /** Seconds of a window; by default three. */
   readonly seconds?: number;
-  /** Seconds after which the sides take turns within a window, where what they do may be cut so short. */
+  /**
+   * Seconds after which the sides take turns within a window, where what they do may be cut so
+   * short.
+   */
   readonly slice?: number;
 }
 
 /** A row that cannot be run here, and why. */
-export class Skip extends Error { override readonly name = 'Skip' }
+export class Skip extends Error {
+  override readonly name = 'Skip';
+}
 
 /** CPU microseconds an operation. */
-export const cpuPerOperation = ({ cpuMicros, operations }: Sample): number => cpuMicros / operations;
+export const cpuPerOperation = ({ cpuMicros, operations }: Sample): number =>
+  cpuMicros / operations;
 
 /** Operations a second. */
 export const throughput = ({ operations, seconds }: Sample): number => operations / seconds;
 
 /** Operations in a second of CPU time. */
-export const perCPUSecond = ({ operations, cpuMicros }: Sample): number => operations / (cpuMicros / 1e6);
+export const perCPUSecond = ({ operations, cpuMicros }: Sample): number =>
+  operations / (cpuMicros / 1e6);
 
 /** The middle latency in milliseconds. */
 export const middle = ({ p50 }: Sample): number => p50 * 1000;

@@ -7,7 +7,8 @@ export function median(numbers: readonly number[]): number {
 
 /** The value that a `share` of the sorted numbers does not exceed; 0 where there are none. */
 export const percentile = (sorted: ArrayLike<number>, share: number): number =>
-  (sorted.length === 0 ? 0 : sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!);
+  sorted.length === 0 ? 0 : sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 
 /** How far numbers that should agree lie apart: largest over smallest. */
-export const spreadOf = (numbers: readonly number[]): number => Math.max(...numbers) / Math.min(...numbers);
+export const spreadOf = (numbers: readonly number[]): number =>
+  Math.max(...numbers) / Math.min(...numbers);

@@ -5,8 +5,14 @@ import { startBoard, type Board } from './support/board.js';
 import { closeBrowser, Person } from './support/person.js';
 
 let board: Board;
-beforeAll(async () => { board = await startBoard() });
-afterAll(async () => { board?.stop(); await closeBrowser(); await stopAll() });
+beforeAll(async () => {
+  board = await startBoard();
+});
+afterAll(async () => {
+  board?.stop();
+  await closeBrowser();
+  await stopAll();
+});
 
 test('a third party in the browser: groups and the claims of another service, seen before they leave, chosen, and withdrawn from', async () => {
   const person = await Person.arrive();
@@ -15,24 +21,33 @@ test('a third party in the browser: groups and the claims of another service, se
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('textbox', { name: 'Email' }).fill('Ada@example.test');
   await page.getByRole('button', { name: 'Continue with email' }).click();
-  await page.getByRole('textbox', { name: 'Code' }).fill((await mailTo(board.service, 'ada@example.test')).code);
+  await page
+    .getByRole('textbox', { name: 'Code' })
+    .fill((await mailTo(board.service, 'ada@example.test')).code);
   await person.at('Authenticated');
   await page.getByRole('button', { name: 'Not now' }).click();
   await person.at('ConsentRequired');
   const dues = page.getByRole('group', { name: 'Your dues' });
   expect(await dues.innerText()).toMatch(/Sensitive[^]*From The Clubhouse[^]*All paid[^]*(Yes|No)/);
-  expect(await page.getByRole('group', { name: 'Your groups' }).innerText()).toMatch(/From Vestibule[^]*editors, operators/);
+  expect(await page.getByRole('group', { name: 'Your groups' }).innerText()).toMatch(
+    /From Vestibule[^]*editors, operators/,
+  );
   const address = page.getByRole('group', { name: 'Your email address' });
-  expect(await address.innerText()).toMatch(/Not possible[^]*The board is run by others: it does not get your address\./);
+  expect(await address.innerText()).toMatch(
+    /Not possible[^]*The board is run by others: it does not get your address\./,
+  );
   expect(await address.getByRole('checkbox').isDisabled()).toBe(true);
   expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1);
   expect(await person.faults()).toEqual([]);
-  for (const name of ['Your groups', 'Your membership']) await page.getByRole('checkbox', { name }).check();
+  for (const name of ['Your groups', 'Your membership'])
+    await page.getByRole('checkbox', { name }).check();
   await page.waitForTimeout(600);
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('button', { name: 'Choose again' }).waitFor();
   const shown = await page.getByRole('main').innerText();
-  expect(shown).toMatch(/Editors meet on Thursday[^]*editors\noperators[^]*openid groups membership[^]*member_since\s+20\d\d/);
+  expect(shown).toMatch(
+    /Editors meet on Thursday[^]*editors\noperators[^]*openid groups membership[^]*member_since\s+20\d\d/,
+  );
   expect(shown).not.toContain('dues_paid');
   await page.getByRole('button', { name: 'Choose again' }).click();
   await person.at('ConsentRequired');

@@ -9,23 +9,51 @@ const gallery = new Gallery();
 beforeAll(() => gallery.open(), 120_000);
 afterAll(() => gallery.close());
 
-const spacing = '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }';
+const spacing =
+  '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }';
 
 /** What axe looks for that another language or direction can break; the rest is the same in all. */
-const worded = ['aria-command-name', 'aria-input-field-name', 'button-name', 'document-title', 'html-has-lang', 'html-lang-valid', 'label', 'link-name', 'summary-name', 'valid-lang'];
+const worded = [
+  'aria-command-name',
+  'aria-input-field-name',
+  'button-name',
+  'document-title',
+  'html-has-lang',
+  'html-lang-valid',
+  'label',
+  'link-name',
+  'summary-name',
+  'valid-lang',
+];
 
 test('every scene is accessible from right to left, translated, and fits spaced text', async () => {
-  const untranslated = (page: Page) => page.evaluate(() => {
-    const { dir, lang } = document.documentElement;
-    const own = document.querySelector('h1')?.cloneNode(true) as HTMLElement | undefined;
-    own?.querySelectorAll('bdi').forEach((name) => name.remove());
-    return dir === 'rtl' && lang === 'ar-XB' && !/[a-z]/i.test(own?.textContent ?? '') ? [] : [`${dir} ${lang} ${own?.textContent}`];
-  });
-  expect(await everyScene(gallery, { reducedMotion: 'reduce' }, '?lang=ar-XB', async (page) => [...await untranslated(page), ...await axeFindings(page, worded), ...await overflows(page, 320, spacing)])).toEqual([]);
+  const untranslated = (page: Page) =>
+    page.evaluate(() => {
+      const { dir, lang } = document.documentElement;
+      const own = document.querySelector('h1')?.cloneNode(true) as HTMLElement | undefined;
+      own?.querySelectorAll('bdi').forEach((name) => name.remove());
+      return dir === 'rtl' && lang === 'ar-XB' && !/[a-z]/i.test(own?.textContent ?? '')
+        ? []
+        : [`${dir} ${lang} ${own?.textContent}`];
+    });
+  expect(
+    await everyScene(gallery, { reducedMotion: 'reduce' }, '?lang=ar-XB', async (page) => [
+      ...(await untranslated(page)),
+      ...(await axeFindings(page, worded)),
+      ...(await overflows(page, 320, spacing)),
+    ]),
+  ).toEqual([]);
 }, 600_000);
 
 test('every scene fits long words, and fingers', async () => {
-  expect(await everyScene(gallery, { hasTouch: true, isMobile: true, viewport: { width: 320, height: 640 } }, '?lang=en-XA', async (page) => [...await overflows(page, 320), ...await smallTargets(page, 44)])).toEqual([]);
+  expect(
+    await everyScene(
+      gallery,
+      { hasTouch: true, isMobile: true, viewport: { width: 320, height: 640 } },
+      '?lang=en-XA',
+      async (page) => [...(await overflows(page, 320)), ...(await smallTargets(page, 44))],
+    ),
+  ).toEqual([]);
 }, 600_000);
 
 test('the policy of the pages was never broken', () => {

@@ -4,12 +4,15 @@ import { Gallery, sent, settle } from './support/gallery.js';
 
 const gallery = new Gallery();
 beforeAll(() => gallery.open(), 120_000);
-afterEach(() => { expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]); });
+afterEach(() => {
+  expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]);
+});
 afterAll(() => gallery.close());
 
 const box = (page: Page, name: string) => page.getByRole('checkbox', { name, exact: true });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true });
 const phase = (page: Page) => page.locator('main').getAttribute('data-phase');
 const left = (page: Page) => page.waitForURL(gallery.at('left'));
 
@@ -28,21 +31,30 @@ describe('the emailed link', () => {
 
   test('posts the token once', async () => {
     const page = await gallery.visit(`link-opened#token=${token}`);
-    await page.evaluate(() => { stage.api.script['POST login'] = 'never'; });
+    await page.evaluate(() => {
+      stage.api.script['POST login'] = 'never';
+    });
     await button(page, 'Continue signing in').dblclick();
-    expect(await sent(page)).toEqual([{ call: 'POST login', body: { spec: { method: 'EmailLink', token } } }]);
+    expect(await sent(page)).toEqual([
+      { call: 'POST login', body: { spec: { method: 'EmailLink', token } } },
+    ]);
   });
 
   test.each([
-    ['link-elsewhere', 'Go back to the window where you started'], ['link-foreign', 'This email belongs to another sign-in'],
-    ['link-expired', 'This link has expired'], ['link-used', 'This link was already used'], ['link-replaced', 'This link was replaced by a newer one'],
+    ['link-elsewhere', 'Go back to the window where you started'],
+    ['link-foreign', 'This email belongs to another sign-in'],
+    ['link-expired', 'This link has expired'],
+    ['link-used', 'This link was already used'],
+    ['link-replaced', 'This link was replaced by a newer one'],
   ])('%s: %s', async (scene, words) => {
     const page = await gallery.visit(scene);
     await heading(page, words).waitFor();
     expect(await phase(page)).toBe('error');
     expect(await page.title()).toBe(`Error: ${words}`);
     await page.getByText('Reference: c0ffee00').waitFor();
-    expect(await button(page, 'Start again').count()).toBe(/expired|used|replaced/.test(scene) ? 1 : 0);
+    expect(await button(page, 'Start again').count()).toBe(
+      /expired|used|replaced/.test(scene) ? 1 : 0,
+    );
   });
 
   test('starting again asks for the address, or for the newest code', async () => {
@@ -70,17 +82,33 @@ describe('the emailed link', () => {
 describe('the interaction over time', () => {
   test('a failed watch is taken up again when the person comes back', async () => {
     const page = await gallery.visit('code-sent');
-    await page.evaluate(() => { stage.api.script.GET = 'offline'; stage.api.push(); });
-    expect(await settle<unknown>(() => page.evaluate(() => stage.api.calls.filter(({ call }) => call === 'GET').length), (value) => value === 2)).toBe(2);
-    await page.evaluate(() => { stage.api.script.GET = stage.api.script['POST login']; window.dispatchEvent(new Event('focus')); });
+    await page.evaluate(() => {
+      stage.api.script.GET = 'offline';
+      stage.api.push();
+    });
+    expect(
+      await settle<unknown>(
+        () => page.evaluate(() => stage.api.calls.filter(({ call }) => call === 'GET').length),
+        (value) => value === 2,
+      ),
+    ).toBe(2);
+    await page.evaluate(() => {
+      stage.api.script.GET = stage.api.script['POST login'];
+      window.dispatchEvent(new Event('focus'));
+    });
     await left(page);
   });
 
   test.each([
-    ['done', 'You are signed in', 'Authenticated'], ['completed', 'You are signed in', 'Completed'], ['cancelled', 'This sign-in was cancelled', 'Aborted'],
+    ['done', 'You are signed in', 'Authenticated'],
+    ['completed', 'You are signed in', 'Completed'],
+    ['cancelled', 'This sign-in was cancelled', 'Aborted'],
     ['foreign-return', 'You are signed in', 'Completed'],
-    ['lost', 'There is no such sign-in in this browser', 'error'], ['over', 'This sign-in took too long and is over', 'error'], ['fault', 'Something went wrong on our side', 'error'],
-    ['not-allowed', 'This page is not yours to see', 'error'], ['busy', 'There were too many attempts', 'error'],
+    ['lost', 'There is no such sign-in in this browser', 'error'],
+    ['over', 'This sign-in took too long and is over', 'error'],
+    ['fault', 'Something went wrong on our side', 'error'],
+    ['not-allowed', 'This page is not yours to see', 'error'],
+    ['busy', 'There were too many attempts', 'error'],
   ])('%s: %s', async (scene, words, then) => {
     const page = await gallery.visit(scene);
     await heading(page, words).waitFor();
@@ -99,10 +127,14 @@ describe('setup', () => {
     const page = await gallery.visit('setup-name');
     await heading(page, 'Finish your account').waitFor();
     expect(await button(page, 'Add a passkey').count()).toBe(0);
-    await page.evaluate(() => { stage.api.script['PATCH account'] = 'never'; });
+    await page.evaluate(() => {
+      stage.api.script['PATCH account'] = 'never';
+    });
     await page.getByRole('textbox', { name: 'Your name' }).fill(' Ada ');
     await button(page, 'Continue').click();
-    expect(await sent(page)).toEqual([{ call: 'PATCH account', body: { spec: { displayName: 'Ada' } } }]);
+    expect(await sent(page)).toEqual([
+      { call: 'PATCH account', body: { spec: { displayName: 'Ada' } } },
+    ]);
   });
 
   test('can be put off, and is not asked again soon', async () => {
@@ -128,12 +160,42 @@ describe('consent', () => {
     const page = await gallery.visit('consent');
     await heading(page, 'Lantern Notes asks for access').waitFor();
     expect(await phase(page)).toBe('ConsentRequired');
-    const states = await page.getByRole('checkbox').evaluateAll((all) => all.map((one) => [(one as HTMLInputElement).checked, (one as HTMLInputElement).disabled]));
-    expect(states).toEqual([[true, true], [false, false], [false, false], [false, false], [false, true]]);
-    await page.getByRole('group', { name: 'Name and profile', exact: true }).getByText('Ada Lovelace').waitFor();
-    expect(await page.getByRole('group', { name: 'Insurance' }).evaluate((row) => row.getAttribute('aria-describedby')!.split(' ').map((id) => document.getElementById(id)?.textContent).join())).toContain('Meridian Mutual');
+    const states = await page
+      .getByRole('checkbox')
+      .evaluateAll((all) =>
+        all.map((one) => [(one as HTMLInputElement).checked, (one as HTMLInputElement).disabled]),
+      );
+    expect(states).toEqual([
+      [true, true],
+      [false, false],
+      [false, false],
+      [false, false],
+      [false, true],
+    ]);
+    await page
+      .getByRole('group', { name: 'Name and profile', exact: true })
+      .getByText('Ada Lovelace')
+      .waitFor();
+    expect(
+      await page.getByRole('group', { name: 'Insurance' }).evaluate((row) =>
+        row
+          .getAttribute('aria-describedby')!
+          .split(' ')
+          .map((id) => document.getElementById(id)?.textContent)
+          .join(),
+      ),
+    ).toContain('Meridian Mutual');
     await page.getByText('Policy says: Groups are shared only with services of our own.').waitFor();
-    const [allow, cancel] = await Promise.all(['Allow', 'Cancel'].map((name) => button(page, name).evaluate((one: HTMLElement) => [one.offsetWidth, one.offsetHeight, getComputedStyle(one).color, getComputedStyle(one).backgroundColor])));
+    const [allow, cancel] = await Promise.all(
+      ['Allow', 'Cancel'].map((name) =>
+        button(page, name).evaluate((one: HTMLElement) => [
+          one.offsetWidth,
+          one.offsetHeight,
+          getComputedStyle(one).color,
+          getComputedStyle(one).backgroundColor,
+        ]),
+      ),
+    );
     expect(allow).toEqual(cancel);
   });
 
@@ -145,31 +207,41 @@ describe('consent', () => {
 
   test('sends what was chosen, once', async () => {
     const page = await gallery.visit('consent');
-    await page.evaluate(() => { stage.api.script['POST consent'] = 'never'; });
+    await page.evaluate(() => {
+      stage.api.script['POST consent'] = 'never';
+    });
     await page.getByText('Email address').click();
     await button(page, 'Allow').dblclick();
-    expect(await sent(page)).toEqual([{ call: 'POST consent', body: { spec: { scopes: ['openid', 'email'] } } }]);
+    expect(await sent(page)).toEqual([
+      { call: 'POST consent', body: { spec: { scopes: ['openid', 'email'] } } },
+    ]);
   });
 
-  test.each(['Allow', 'Cancel'])('%s is deaf until it was in view for half a second', async (name) => {
-    const context = await gallery.window();
-    const page = await context.newPage();
-    await page.addInitScript((wanted) => {
-      new MutationObserver((_, seen) => {
-        const found = [...document.querySelectorAll('button')].find((one) => one.textContent === wanted);
-        if (!found) return;
-        seen.disconnect();
-        found.click();   // as it appears, however slow the machine is
-        document.documentElement.dataset.early = document.querySelector('main')!.dataset.phase ?? 'none';
-      }).observe(document, { subtree: true, childList: true });
-    }, name);
-    await page.goto(gallery.at('consent'));
-    await page.locator('html[data-early=none]').waitFor({ state: 'attached' });
-    expect(await sent(page)).toEqual([]);
-    await page.locator('main[data-phase=ConsentRequired]').waitFor();
-    await button(page, name).click();
-    await left(page);
-  });
+  test.each(['Allow', 'Cancel'])(
+    '%s is deaf until it was in view for half a second',
+    async (name) => {
+      const context = await gallery.window();
+      const page = await context.newPage();
+      await page.addInitScript((wanted) => {
+        new MutationObserver((_, seen) => {
+          const found = [...document.querySelectorAll('button')].find(
+            (one) => one.textContent === wanted,
+          );
+          if (!found) return;
+          seen.disconnect();
+          found.click(); // as it appears, however slow the machine is
+          document.documentElement.dataset.early =
+            document.querySelector('main')!.dataset.phase ?? 'none';
+        }).observe(document, { subtree: true, childList: true });
+      }, name);
+      await page.goto(gallery.at('consent'));
+      await page.locator('html[data-early=none]').waitFor({ state: 'attached' });
+      expect(await sent(page)).toEqual([]);
+      await page.locator('main[data-phase=ConsentRequired]').waitFor();
+      await button(page, name).click();
+      await left(page);
+    },
+  );
 
   test('is deaf again after its window came to the front, and after what it shows changed', async () => {
     const page = await gallery.visit('consent');
@@ -181,13 +253,23 @@ describe('consent', () => {
     await page.evaluate(async () => {
       const next = structuredClone(stage.api.script.GET);
       next.metadata.resourceVersion += '1';
-      Object.assign(next.status.consent.scopes[1], { allowed: false, reason: 'Not on Sundays.', preview: [] });
+      Object.assign(next.status.consent.scopes[1], {
+        allowed: false,
+        reason: 'Not on Sundays.',
+        preview: [],
+      });
       stage.api.push(next);
-      while (!document.body.textContent!.includes('Not on Sundays.')) await new Promise(requestAnimationFrame);
+      while (!document.body.textContent!.includes('Not on Sundays.'))
+        await new Promise(requestAnimationFrame);
       [...document.querySelectorAll('button')].find((one) => one.textContent === 'Allow')!.click();
     });
     const words = 'What may be shared has changed. Please read it again.';
-    expect(await settle(() => page.getByRole('status').textContent(), (value) => value === words)).toBe(words);
+    expect(
+      await settle(
+        () => page.getByRole('status').textContent(),
+        (value) => value === words,
+      ),
+    ).toBe(words);
     expect(await sent(page)).toEqual([]);
     expect(await box(page, 'Name and profile').isDisabled()).toBe(true);
   });
@@ -212,15 +294,30 @@ describe('consent', () => {
   test('a scope that cannot be shared gets the focus', async () => {
     const page = await gallery.visit('consent-invalid');
     await page.getByRole('alert').getByText('This cannot be shared as chosen.').waitFor();
-    expect(await settle(() => page.evaluate(() => document.activeElement?.id), (id) => id === 'scope-profile')).toBe('scope-profile');
+    expect(
+      await settle(
+        () => page.evaluate(() => document.activeElement?.id),
+        (id) => id === 'scope-profile',
+      ),
+    ).toBe('scope-profile');
   });
 
   test('a refusal that comes while it is read leaves Cancel only', async () => {
     const page = await gallery.visit('consent');
-    await page.evaluate(() => stage.api.push({ ...stage.api.script.GET, status: { ...stage.api.script.GET.status, refusal: { message: 'Closed on Sundays.', policyDecision: 'pd-1' } } }));
+    await page.evaluate(() =>
+      stage.api.push({
+        ...stage.api.script.GET,
+        status: {
+          ...stage.api.script.GET.status,
+          refusal: { message: 'Closed on Sundays.', policyDecision: 'pd-1' },
+        },
+      }),
+    );
     await heading(page, 'You cannot sign in to Lantern Notes').waitFor();
     expect(await page.getByRole('blockquote').textContent()).toBe('Closed on Sundays.');
-    expect(await page.getByRole('button').allTextContents()).toEqual(['Cancel and go back to Lantern Notes']);
+    expect(await page.getByRole('button').allTextContents()).toEqual([
+      'Cancel and go back to Lantern Notes',
+    ]);
   });
 
   test('a long one can be read to its end', async () => {
@@ -234,9 +331,14 @@ describe('the mailbox', () => {
     const page = await gallery.visit('mailbox');
     expect(await phase(page)).toBe('mailbox');
     const list = page.getByRole('list', { name: 'Messages' });
-    expect(await list.getByRole('heading').allTextContents()).toEqual(['Your sign-in to Lantern Notes', 'Your account was signed in from a new browser']);
+    expect(await list.getByRole('heading').allTextContents()).toEqual([
+      'Your sign-in to Lantern Notes',
+      'Your account was signed in from a new browser',
+    ]);
     await list.getByText('1234 5678', { exact: true }).waitFor();
-    expect(await list.getByRole('link', { name: 'Open the link' }).getAttribute('href')).toBe(gallery.at('link-opened'));
+    expect(await list.getByRole('link', { name: 'Open the link' }).getAttribute('href')).toBe(
+      gallery.at('link-opened'),
+    );
     await page.getByText('Mail is mocked here').waitFor();
     await button(page, 'Empty mailbox').click();
     await page.getByText('No messages yet.').waitFor();
@@ -245,11 +347,28 @@ describe('the mailbox', () => {
 
   test('shows what arrives', async () => {
     const page = await gallery.visit('mailbox-empty');
-    expect(await settle<unknown>(() => page.evaluate(() => stage.api.watching), (value) => value === 1)).toBe(1);
+    expect(
+      await settle<unknown>(
+        () => page.evaluate(() => stage.api.watching),
+        (value) => value === 1,
+      ),
+    ).toBe(1);
     await page.evaluate(() => {
       const list = structuredClone(stage.api.script.GET);
       list.metadata.resourceVersion = '501';
-      list.items = [{ metadata: { name: 'm', resourceVersion: '501' }, status: { to: 'a@b.test', from: 'c@d.test', subject: 'New', text: 'x', html: '', sentTimestamp: '2030-01-01T00:00:00Z' } }];
+      list.items = [
+        {
+          metadata: { name: 'm', resourceVersion: '501' },
+          status: {
+            to: 'a@b.test',
+            from: 'c@d.test',
+            subject: 'New',
+            text: 'x',
+            html: '',
+            sentTimestamp: '2030-01-01T00:00:00Z',
+          },
+        },
+      ];
       stage.api.push(list);
     });
     await page.getByRole('heading', { name: 'New' }).waitFor();

@@ -4,12 +4,19 @@ import { Gallery, settle } from './support/gallery.js';
 
 const gallery = new Gallery();
 beforeAll(() => gallery.open(), 120_000);
-afterEach(() => { expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]); });
+afterEach(() => {
+  expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]);
+});
 afterAll(() => gallery.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
-const watching = (page: Page, count: number) => settle<number>(() => page.evaluate(() => stage.api.watching), (open) => open === count);
+const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true });
+const watching = (page: Page, count: number) =>
+  settle<number>(
+    () => page.evaluate(() => stage.api.watching),
+    (open) => open === count,
+  );
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
 
 describe('the policy', () => {
@@ -23,11 +30,23 @@ describe('the policy', () => {
   test('without a network it stays as it was, says so, and is read again when the person comes back', async () => {
     const page = await gallery.visit('policy-several');
     expect(await watching(page, 1)).toBe(1);
-    await page.evaluate(() => { stage.api.script.kept = stage.api.script['GET policies']; stage.api.say('GET policies', 'offline'); stage.api.emit('policies', {}, 'ERROR'); });
+    await page.evaluate(() => {
+      stage.api.script.kept = stage.api.script['GET policies'];
+      stage.api.say('GET policies', 'offline');
+      stage.api.emit('policies', {}, 'ERROR');
+    });
     await page.getByRole('alert').getByText('We cannot reach the service.').waitFor();
     await heading(page, 'Policy in force').waitFor();
-    await page.evaluate(() => { stage.api.say('GET policies', stage.api.script.kept); window.dispatchEvent(new Event('focus')); });
-    expect(await settle(() => page.getByRole('alert').textContent(), (words) => words === '')).toBe('');
+    await page.evaluate(() => {
+      stage.api.say('GET policies', stage.api.script.kept);
+      window.dispatchEvent(new Event('focus'));
+    });
+    expect(
+      await settle(
+        () => page.getByRole('alert').textContent(),
+        (words) => words === '',
+      ),
+    ).toBe('');
   });
 
   test('a new one is told, seen where the one in force is read, and a link away elsewhere', async () => {
@@ -37,18 +56,36 @@ describe('the policy', () => {
     await here.getByRole('heading', { name: 'Groups stay here' }).waitFor();
     const elsewhere = await gallery.visit('policy-arrived-elsewhere');
     await heading(elsewhere, 'Earlier policy p-1').waitFor();
-    await elsewhere.getByText('p-2 came into force while this page was open.').getByRole('link', { name: 'p-2' }).click();
+    await elsewhere
+      .getByText('p-2 came into force while this page was open.')
+      .getByRole('link', { name: 'p-2' })
+      .click();
     await heading(elsewhere, 'Policy in force').waitFor();
   });
 
   test('a link to a rule, or to a line, leads there, and again when it is followed again', async () => {
     const rule = await gallery.visit('policy-rule');
-    expect(await settle(() => focused(rule), (at) => at?.includes('Lantern emails') === true)).toContain('Lantern emails');
+    expect(
+      await settle(
+        () => focused(rule),
+        (at) => at?.includes('Lantern emails') === true,
+      ),
+    ).toContain('Lantern emails');
     const page = await gallery.visit('policy-line');
-    expect(await settle(() => focused(page), (at) => at === 'permit (principal, action == Action::"create", resource is Policy)')).toBe('permit (principal, action == Action::"create", resource is Policy)');
+    expect(
+      await settle(
+        () => focused(page),
+        (at) => at === 'permit (principal, action == Action::"create", resource is Policy)',
+      ),
+    ).toBe('permit (principal, action == Action::"create", resource is Policy)');
     for (let turn = 0; turn < 2; turn += 1) {
       await page.getByRole('link', { name: 'The text' }).click();
-      expect(await settle(() => focused(page), (at) => at === 'The text')).toBe('The text');
+      expect(
+        await settle(
+          () => focused(page),
+          (at) => at === 'The text',
+        ),
+      ).toBe('The text');
       await page.getByRole('heading', { level: 1 }).focus();
     }
   });
@@ -72,7 +109,12 @@ describe('the policy', () => {
     const page = await gallery.visit('policy-comparison');
     await page.getByText('6 lines added, 1 line removed.').first().waitFor();
     await button(page, 'Show 6 unchanged lines').click();
-    expect(await settle(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')), (label) => label === '6 unchanged lines')).toBe('6 unchanged lines');
+    expect(
+      await settle(
+        () => page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
+        (label) => label === '6 unchanged lines',
+      ),
+    ).toBe('6 unchanged lines');
     await page.getByRole('combobox', { name: 'Before' }).focus();
     await page.getByRole('combobox', { name: 'Before' }).selectOption('p-1');
     await page.getByText('11 lines added, 1 line removed.').first().waitFor();
@@ -86,9 +128,19 @@ describe('decisions', () => {
   test('say what, whether, when and by which rule, in words', async () => {
     const page = await gallery.visit('decisions');
     const first = page.getByRole('list', { name: 'Decisions' }).getByRole('listitem').first();
-    for (const words of ['Sharing Email address with Lantern Notes', 'Refused', 'Lantern Notes does not need your address any more.', 'Rule Lantern emails, by policy p-3']) await first.getByText(words).first().waitFor();
+    for (const words of [
+      'Sharing Email address with Lantern Notes',
+      'Refused',
+      'Lantern Notes does not need your address any more.',
+      'Rule Lantern emails, by policy p-3',
+    ])
+      await first.getByText(words).first().waitFor();
     await first.getByText(/^3 times, first .+, last .+$/).waitFor();
-    expect(await first.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual(['/policy#p-3=&rule=lantern-emails', '/policy#p-3']);
+    expect(
+      await first
+        .getByRole('link')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+    ).toEqual(['/policy#p-3=&rule=lantern-emails', '/policy#p-3']);
     await page.getByText('No rule permits this. Policy p-3').waitFor();
   });
 
@@ -102,9 +154,18 @@ describe('decisions', () => {
       stage.api.emit('policydecisions', again);
     });
     const words = page.getByRole('list', { name: 'Decisions' }).locator('.strong');
-    expect(await settle(async () => (await words.allTextContents())[0], (top) => top === 'changing: accounts')).toBe('changing: accounts');
+    expect(
+      await settle(
+        async () => (await words.allTextContents())[0],
+        (top) => top === 'changing: accounts',
+      ),
+    ).toBe('changing: accounts');
     expect(await words.count()).toBe(7);
-    expect(await page.evaluate(() => stage.api.calls.filter(({ call }) => call === 'GET policydecisions').length)).toBe(1);
+    expect(
+      await page.evaluate(
+        () => stage.api.calls.filter(({ call }) => call === 'GET policydecisions').length,
+      ),
+    ).toBe(1);
   });
 
   test('more are shown when asked for, and the keyboard goes on where they begin', async () => {
@@ -113,7 +174,12 @@ describe('decisions', () => {
     await page.getByText('20 of 47 decisions, newest first.').waitFor();
     await button(page, 'Show more').click();
     await page.getByText('40 of 47 decisions, newest first.').waitFor();
-    expect(await settle(() => rows.nth(20).evaluate((row) => row.contains(document.activeElement)), Boolean)).toBe(true);
+    expect(
+      await settle(
+        () => rows.nth(20).evaluate((row) => row.contains(document.activeElement)),
+        Boolean,
+      ),
+    ).toBe(true);
     await button(page, 'Show more').click();
     await page.getByText('47 decisions, newest first.').waitFor();
     expect(await button(page, 'Show more').count()).toBe(0);
@@ -124,14 +190,25 @@ describe('decisions', () => {
     expect(await watching(page, 2)).toBe(2);
     await page.evaluate(() => {
       const all = stage.api.script['GET policydecisions'];
-      const part = (items: object[], more?: string) => ({ ...all, items, metadata: { resourceVersion: '900', continue: more } });
-      stage.api.say('GET policydecisions', [part(all.items.slice(0, 30), 'next'), part(all.items.slice(30, 46))]);
+      const part = (items: object[], more?: string) => ({
+        ...all,
+        items,
+        metadata: { resourceVersion: '900', continue: more },
+      });
+      stage.api.say('GET policydecisions', [
+        part(all.items.slice(0, 30), 'next'),
+        part(all.items.slice(30, 46)),
+      ]);
       stage.api.emit('policydecisions', {}, 'ERROR');
     });
     await page.getByText('20 of 46 decisions, newest first.').waitFor();
   });
 
-  test.each([['decisions-none', 'Nothing has been decided about you here.'], ['decisions-none-rule', 'This rule has decided nothing about you.'], ['decisions-visitor', 'You are not signed in here']])('%s: %s', async (scene, words) => {
+  test.each([
+    ['decisions-none', 'Nothing has been decided about you here.'],
+    ['decisions-none-rule', 'This rule has decided nothing about you.'],
+    ['decisions-visitor', 'You are not signed in here'],
+  ])('%s: %s', async (scene, words) => {
     await (await gallery.visit(scene)).getByText(words).waitFor();
   });
 

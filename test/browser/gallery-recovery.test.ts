@@ -4,21 +4,47 @@ import { Gallery, sent } from './support/gallery.js';
 
 const gallery = new Gallery();
 beforeAll(() => gallery.open(), 120_000);
-afterEach(() => { expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]); });
+afterEach(() => {
+  expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]);
+});
 afterAll(() => gallery.close());
 
 const me = 'bcdfghjklmnpqrstvwxz';
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const heading = (page: Page, name: string, level = 2) => page.getByRole('heading', { level, name, exact: true });
+const heading = (page: Page, name: string, level = 2) =>
+  page.getByRole('heading', { level, name, exact: true });
 
 test('a recovery that begins elsewhere shows at once on the open page, and one press stops it', async () => {
   const page = await gallery.visit('account');
   await button(page, 'I lost all my passkeys').waitFor();
   expect(await heading(page, 'Your passkeys are going to be removed').count()).toBe(0);
   const waiting = await page.evaluate(async (name) => {
-    const object = { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Recovery', metadata: { name: `${name}-r1`, uid: 'u', resourceVersion: '900', generation: 1, creationTimestamp: new Date().toISOString() }, spec: {},
-      status: { account: name, phase: 'Waiting', startedBy: 'Person', startedFrom: 'Chrome on Windows', startedTimestamp: new Date().toISOString(), halfwayTimestamp: new Date(Date.now() + 86_400_000).toISOString(), readyTimestamp: new Date(Date.now() + 172_800_000).toISOString() } };
-    stage.api.say(`DELETE recoveries/${name}-r1`, { ...object, metadata: { ...object.metadata, resourceVersion: '901' }, status: { ...object.status, phase: 'Cancelled' } });
+    const object = {
+      apiVersion: 'id.vestibule.org/v1alpha1',
+      kind: 'Recovery',
+      metadata: {
+        name: `${name}-r1`,
+        uid: 'u',
+        resourceVersion: '900',
+        generation: 1,
+        creationTimestamp: new Date().toISOString(),
+      },
+      spec: {},
+      status: {
+        account: name,
+        phase: 'Waiting',
+        startedBy: 'Person',
+        startedFrom: 'Chrome on Windows',
+        startedTimestamp: new Date().toISOString(),
+        halfwayTimestamp: new Date(Date.now() + 86_400_000).toISOString(),
+        readyTimestamp: new Date(Date.now() + 172_800_000).toISOString(),
+      },
+    };
+    stage.api.say(`DELETE recoveries/${name}-r1`, {
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: '901' },
+      status: { ...object.status, phase: 'Cancelled' },
+    });
     stage.api.emit('recoveries', object, 'ADDED');
     return object.metadata.name;
   }, me);
@@ -31,13 +57,18 @@ test('a recovery that begins elsewhere shows at once on the open page, and one p
   await page.keyboard.press('Enter');
   await notice.waitFor({ state: 'detached' });
   expect((await sent(page)).map(({ call }) => call)).toContain(`DELETE recoveries/${waiting}`);
-  await page.getByRole('status').filter({ hasText: 'Your passkeys stay.' }).waitFor({ state: 'attached' });
+  await page
+    .getByRole('status')
+    .filter({ hasText: 'Your passkeys stay.' })
+    .waitFor({ state: 'attached' });
 });
 
 test('who lost all passkeys is told what happens before it begins', async () => {
   const page = await gallery.visit('account-recovery-ask');
   await page.getByText('After a wait, all your passkeys are removed').waitFor();
-  expect((await sent(page)).filter(({ call }) => call.startsWith('POST accounts/~/recovery'))).toEqual([]);
+  expect(
+    (await sent(page)).filter(({ call }) => call.startsWith('POST accounts/~/recovery')),
+  ).toEqual([]);
   await button(page, 'Keep it').click();
   await button(page, 'I lost all my passkeys').waitFor();
 });
@@ -52,14 +83,23 @@ test('the link of a mail stops it with one press, and its token leaves the addre
   await heading(page, 'Keep your passkeys?', 1).waitFor();
   expect(page.url()).not.toContain('#');
   expect(await sent(page)).toEqual([]);
-  await page.evaluate((name) => { stage.api.say(`POST recoveries/${name}-r1/cancel`, { kind: 'Recovery' }); }, me);
+  await page.evaluate((name) => {
+    stage.api.say(`POST recoveries/${name}-r1/cancel`, { kind: 'Recovery' });
+  }, me);
   await button(page, 'Keep my passkeys').click();
   await heading(page, 'Your passkeys stay', 1).waitFor();
-  expect(await sent(page)).toEqual([{ call: `POST recoveries/${me}-r1/cancel`, body: { spec: { token: 'a'.repeat(43) } } }]);
+  expect(await sent(page)).toEqual([
+    { call: `POST recoveries/${me}-r1/cancel`, body: { spec: { token: 'a'.repeat(43) } } },
+  ]);
 });
 
-test.each([['recovery-over', 'There is nothing left to stop'], ['recovery-bad', 'This link is not complete']])('%s: %s', async (scene, words) => {
+test.each([
+  ['recovery-over', 'There is nothing left to stop'],
+  ['recovery-bad', 'This link is not complete'],
+])('%s: %s', async (scene, words) => {
   const page = await gallery.visit(scene);
   await heading(page, words, 1).waitFor();
-  expect(await page.getByRole('link', { name: 'Open your account' }).getAttribute('href')).toBe('/account');
+  expect(await page.getByRole('link', { name: 'Open your account' }).getAttribute('href')).toBe(
+    '/account',
+  );
 });

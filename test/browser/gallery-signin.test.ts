@@ -4,39 +4,71 @@ import { Gallery, sent, settle } from './support/gallery.js';
 
 const gallery = new Gallery();
 beforeAll(() => gallery.open(), 120_000);
-afterEach(() => { expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]); });
+afterEach(() => {
+  expect([...gallery.complaints, ...gallery.server.reports]).toEqual([]);
+});
 afterAll(() => gallery.close());
 
 const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true });
 const phase = (page: Page) => page.locator('main').getAttribute('data-phase');
-const focused = (page: Page) => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 const left = (page: Page) => page.waitForURL(gallery.at('left'));
 
 describe('the first view', () => {
   test('has the names of the contract, says where one is and for whom, and its heading has the focus', async () => {
     const page = await gallery.visit('first-visit');
     await heading(page, 'Sign in to Lantern Notes').waitFor();
-    expect(await settle(() => focused(page), (at) => at === 'H1')).toBe('H1');
+    expect(
+      await settle(
+        () => focused(page),
+        (at) => at === 'H1',
+      ),
+    ).toBe('H1');
     expect(await phase(page)).toBe('LoginRequired');
     expect(await page.title()).toBe('Sign in to Lantern Notes');
     await page.getByRole('banner').getByText('localhost').waitFor();
     await page.getByText('notes.lantern.test').waitFor();
     await button(page, 'Cancel and go back to Lantern Notes').waitFor();
     expect(await page.getByRole('button', { name: /passkey/ }).count()).toBe(0);
-    expect(await field(page, 'Email').evaluate((one) => Object.fromEntries(['type', 'name', 'autocomplete', 'inputmode', 'autocapitalize', 'spellcheck'].map((name) => [name, one.getAttribute(name)]))))
-      .toEqual({ type: 'email', name: 'username', autocomplete: 'username webauthn', inputmode: 'email', autocapitalize: 'none', spellcheck: 'false' });
+    expect(
+      await field(page, 'Email').evaluate((one) =>
+        Object.fromEntries(
+          ['type', 'name', 'autocomplete', 'inputmode', 'autocapitalize', 'spellcheck'].map(
+            (name) => [name, one.getAttribute(name)],
+          ),
+        ),
+      ),
+    ).toEqual({
+      type: 'email',
+      name: 'username',
+      autocomplete: 'username webauthn',
+      inputmode: 'email',
+      autocapitalize: 'none',
+      spellcheck: 'false',
+    });
   });
 
   test('takes what is typed right away, sends it once, and goes on to the code', async () => {
     const page = await gallery.visit('first-visit');
-    await page.evaluate(() => { stage.api.delay = 100; });
+    await page.evaluate(() => {
+      stage.api.delay = 100;
+    });
     await page.keyboard.type('ada@example.test');
     await button(page, 'Continue with email').dblclick();
     await heading(page, 'Check your email').waitFor();
-    expect(await sent(page)).toEqual([{ call: 'POST emailchallenge', body: { spec: { email: 'ada@example.test' } } }]);
-    expect(await settle(() => focused(page), (at) => at === 'H1')).toBe('H1');
+    expect(await sent(page)).toEqual([
+      { call: 'POST emailchallenge', body: { spec: { email: 'ada@example.test' } } },
+    ]);
+    expect(
+      await settle(
+        () => focused(page),
+        (at) => at === 'H1',
+      ),
+    ).toBe('H1');
   });
 
   test('shows what is wrong next to the field, in the title and in the alert, and keeps what was typed', async () => {
@@ -44,9 +76,18 @@ describe('the first view', () => {
     const email = field(page, 'Email');
     expect(await email.inputValue()).toBe('ada@example');
     expect(await email.getAttribute('aria-invalid')).toBe('true');
-    expect(await settle(() => focused(page), (at) => at === 'email')).toBe('email');
-    expect(await page.locator(`#${await email.getAttribute('aria-describedby')}`).textContent()).toBe('Enter a complete address, such as name@example.com.');
-    expect(await page.getByRole('alert').textContent()).toBe('Enter a complete address, such as name@example.com.');
+    expect(
+      await settle(
+        () => focused(page),
+        (at) => at === 'email',
+      ),
+    ).toBe('email');
+    expect(
+      await page.locator(`#${await email.getAttribute('aria-describedby')}`).textContent(),
+    ).toBe('Enter a complete address, such as name@example.com.');
+    expect(await page.getByRole('alert').textContent()).toBe(
+      'Enter a complete address, such as name@example.com.',
+    );
     expect(await page.title()).toMatch(/^Error: /);
   });
 
@@ -85,7 +126,12 @@ describe('the first view', () => {
     const page = await gallery.visit('first-visit');
     for (const stop of ['email', 'BUTTON', 'BUTTON', 'A', 'A']) {
       await page.keyboard.press('Tab');
-      expect(await settle(() => focused(page), (at) => at === stop)).toBe(stop);
+      expect(
+        await settle(
+          () => focused(page),
+          (at) => at === stop,
+        ),
+      ).toBe(stop);
     }
     await field(page, 'Email').focus();
     await page.keyboard.type('ada@example.test');
@@ -96,50 +142,100 @@ describe('the first view', () => {
   test('warns before the time runs out, and says what happened after it', async () => {
     const page = await gallery.visit('ends-soon');
     await page.getByText('This sign-in ends in 5 minutes.').waitFor();
-    expect(await page.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe('https://notes.lantern.test/login');
+    expect(await page.getByRole('link', { name: 'Start again' }).getAttribute('href')).toBe(
+      'https://notes.lantern.test/login',
+    );
     const over = await gallery.visit('ran-out');
     await heading(over, 'This sign-in took too long and is over').waitFor();
-    expect(await over.getByRole('link', { name: 'Go back to Lantern Notes' }).getAttribute('href')).toBe('https://notes.lantern.test/login');
+    expect(
+      await over.getByRole('link', { name: 'Go back to Lantern Notes' }).getAttribute('href'),
+    ).toBe('https://notes.lantern.test/login');
   });
 });
 
 describe('the code', () => {
   test('has the names of the contract and a watch', async () => {
     const page = await gallery.visit('code-sent');
-    for (const name of ['Sign in', 'Send a new code', 'Use another address', 'Cancel and go back to Lantern Notes']) await button(page, name).waitFor();
-    expect(await field(page, 'Code').evaluate((one) => Object.fromEntries(['type', 'name', 'autocomplete', 'inputmode', 'maxlength'].map((name) => [name, one.getAttribute(name)]))))
-      .toEqual({ type: 'text', name: 'code', autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: null });
+    for (const name of [
+      'Sign in',
+      'Send a new code',
+      'Use another address',
+      'Cancel and go back to Lantern Notes',
+    ])
+      await button(page, name).waitFor();
+    expect(
+      await field(page, 'Code').evaluate((one) =>
+        Object.fromEntries(
+          ['type', 'name', 'autocomplete', 'inputmode', 'maxlength'].map((name) => [
+            name,
+            one.getAttribute(name),
+          ]),
+        ),
+      ),
+    ).toEqual({
+      type: 'text',
+      name: 'code',
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      maxlength: null,
+    });
     expect(await page.evaluate(() => stage.api.watching)).toBe(1);
     await page.getByRole('link', { name: 'Mail is mocked here: open the mailbox' }).waitFor();
   });
 
-  test.each(['12345678', '1234 5678', '1234-5678', '1234–5678', ' 1 2 3 4 5 6 7 8 ', '１２３４５６７８', '١٢٣٤٥٦٧٨', 'Your code is 1234 5678.', '\u200e1234\u00a05678'])('%j is read as 12345678 and sent by itself', async (typed) => {
+  test.each([
+    '12345678',
+    '1234 5678',
+    '1234-5678',
+    '1234–5678',
+    ' 1 2 3 4 5 6 7 8 ',
+    '１２３４５６７８',
+    '١٢٣٤٥٦٧٨',
+    'Your code is 1234 5678.',
+    '\u200e1234\u00a05678',
+  ])('%j is read as 12345678 and sent by itself', async (typed) => {
     const page = await gallery.visit('code-sent');
-    await page.evaluate(() => { stage.api.script['POST login'] = 'never'; });
+    await page.evaluate(() => {
+      stage.api.script['POST login'] = 'never';
+    });
     await field(page, 'Code').fill(typed);
-    expect(await settle(() => sent(page), ({ length }) => length > 0)).toEqual([{ call: 'POST login', body: { spec: { method: 'EmailCode', code: '12345678' } } }]);
+    expect(
+      await settle(
+        () => sent(page),
+        ({ length }) => length > 0,
+      ),
+    ).toEqual([{ call: 'POST login', body: { spec: { method: 'EmailCode', code: '12345678' } } }]);
     expect(await field(page, 'Code').inputValue()).toBe('1234 5678');
   });
 
-  test.each(['1234567', '123456789', 'abcdefgh', ''])('%j is not sent, and the button says why', async (typed) => {
-    const page = await gallery.visit('code-sent');
-    await field(page, 'Code').fill(typed);
-    await button(page, 'Sign in').click();
-    await page.getByText('The code has 8 digits.').waitFor();
-    expect(await sent(page)).toEqual([]);
-  });
+  test.each(['1234567', '123456789', 'abcdefgh', ''])(
+    '%j is not sent, and the button says why',
+    async (typed) => {
+      const page = await gallery.visit('code-sent');
+      await field(page, 'Code').fill(typed);
+      await button(page, 'Sign in').click();
+      await page.getByText('The code has 8 digits.').waitFor();
+      expect(await sent(page)).toEqual([]);
+    },
+  );
 
   test('a right one goes on to the Client', async () => {
     const page = await gallery.visit('code-sent');
     await page.keyboard.type('12345678');
     await left(page);
-    expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).toBe('{}');
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).toBe(
+      '{}',
+    );
   });
 
   test('a wrong one is kept, selected and said; the same is not sent again by itself', async () => {
     const page = await gallery.visit('code-wrong');
     await page.locator('#code-error').getByText('That code is not right. 3 tries left.').waitFor();
-    const [value, from, to] = await field(page, 'Code').evaluate((one: HTMLInputElement) => [one.value, one.selectionStart, one.selectionEnd]);
+    const [value, from, to] = await field(page, 'Code').evaluate((one: HTMLInputElement) => [
+      one.value,
+      one.selectionStart,
+      one.selectionEnd,
+    ]);
     expect([value, from, to, await focused(page)]).toEqual(['1234 5678', 0, 9, 'code']);
     await field(page, 'Code').fill('1234567');
     await field(page, 'Code').fill('12345678');
@@ -152,11 +248,24 @@ describe('the code', () => {
   test('with no tries left the new code has the focus', async () => {
     const page = await gallery.visit('code-no-tries');
     await page.locator('#code-error').getByText('no tries are left').waitFor();
-    expect(await settle(() => focused(page), (at) => at === 'resend')).toBe('resend');
+    expect(
+      await settle(
+        () => focused(page),
+        (at) => at === 'resend',
+      ),
+    ).toBe('resend');
     await page.keyboard.press('Enter');
-    expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'A new code is on its way.')).toBe('A new code is on its way.');
+    expect(
+      await settle<unknown>(
+        () => page.getByRole('status').textContent(),
+        (value) => value === 'A new code is on its way.',
+      ),
+    ).toBe('A new code is on its way.');
     expect(await page.locator('#code-error').count()).toBe(0);
-    expect(await sent(page)).toContainEqual({ call: 'POST emailchallenge', body: { spec: { email: 'ada@example.test' } } });
+    expect(await sent(page)).toContainEqual({
+      call: 'POST emailchallenge',
+      body: { spec: { email: 'ada@example.test' } },
+    });
     expect([await focused(page), await field(page, 'Code').inputValue()]).toEqual(['resend', '']);
   });
 
@@ -166,19 +275,32 @@ describe('the code', () => {
     await field(page, 'Code').fill('123');
     await again.focus();
     await page.keyboard.press('Enter');
-    expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'A new code is on its way.')).toBe('A new code is on its way.');
+    expect(
+      await settle<unknown>(
+        () => page.getByRole('status').textContent(),
+        (value) => value === 'A new code is on its way.',
+      ),
+    ).toBe('A new code is on its way.');
     expect(await again.evaluate((one) => one === document.activeElement)).toBe(true);
-    expect([await again.getAttribute('aria-disabled'), await field(page, 'Code').inputValue()]).toEqual(['true', '']);
+    expect([
+      await again.getAttribute('aria-disabled'),
+      await field(page, 'Code').inputValue(),
+    ]).toEqual(['true', '']);
   });
 
   test.each([
-    ['code-expired', 'This code has expired. Send a new code.'], ['code-replaced', 'A newer code was sent. Type the one from the latest email.'],
+    ['code-expired', 'This code has expired. Send a new code.'],
+    ['code-replaced', 'A newer code was sent. Type the one from the latest email.'],
   ])('%s says so', async (scene, words) => {
     const page = await gallery.visit(scene);
     await page.locator('#code-error').getByText(words).waitFor();
   });
 
-  test.each([['code-resting', 'You can try again in 15 minutes.'], ['code-down', 'The service is not available just now.'], ['code-fault', 'That did not work.']])('%s says so and stays usable', async (scene, words) => {
+  test.each([
+    ['code-resting', 'You can try again in 15 minutes.'],
+    ['code-down', 'The service is not available just now.'],
+    ['code-fault', 'That did not work.'],
+  ])('%s says so and stays usable', async (scene, words) => {
     const page = await gallery.visit(scene);
     await page.getByRole('alert').getByText(words).waitFor();
     await page.getByText('Reference: c0ffee00').waitFor();
@@ -198,10 +320,25 @@ describe('the code', () => {
     expect(await sent(page)).toEqual([]);
     expect(await page.getByRole('status').textContent()).toBe('');
     await page.clock.runFor(61_000);
-    expect(await settle<unknown>(() => page.getByRole('status').textContent(), (value) => value === 'You can ask for a new code now.')).toBe('You can ask for a new code now.');
-    expect(await settle(() => focused(page), (at) => at === 'resend')).toBe('resend');
+    expect(
+      await settle<unknown>(
+        () => page.getByRole('status').textContent(),
+        (value) => value === 'You can ask for a new code now.',
+      ),
+    ).toBe('You can ask for a new code now.');
+    expect(
+      await settle(
+        () => focused(page),
+        (at) => at === 'resend',
+      ),
+    ).toBe('resend');
     await page.keyboard.press('Enter');
-    expect(await settle(() => sent(page), ({ length }) => length > 0)).toHaveLength(1);
+    expect(
+      await settle(
+        () => sent(page),
+        ({ length }) => length > 0,
+      ),
+    ).toHaveLength(1);
   });
 
   test('too many asked for: the wait is counted down', async () => {
@@ -222,13 +359,26 @@ describe('the code', () => {
   test('a refusal by policy shows the words of the rule, whom to ask, and no way that cannot help', async () => {
     const page = await gallery.visit('refused');
     await heading(page, 'You cannot sign in to Lantern Notes').waitFor();
-    expect(await page.getByRole('blockquote').textContent()).toBe('Only members of the Lantern project may sign in to Lantern Notes.');
-    expect(await page.getByRole('button').allTextContents()).toEqual(['Cancel and go back to Lantern Notes']);
+    expect(await page.getByRole('blockquote').textContent()).toBe(
+      'Only members of the Lantern project may sign in to Lantern Notes.',
+    );
+    expect(await page.getByRole('button').allTextContents()).toEqual([
+      'Cancel and go back to Lantern Notes',
+    ]);
     expect(await page.locator('main').getAttribute('data-phase')).toBe('error');
     await page.locator('dl').getByText('Make an account').waitFor();
-    expect(await page.locator('dl dt').allTextContents()).toEqual(['Asked', 'Answer', 'Rule', 'Policy', 'Decision']);
+    expect(await page.locator('dl dt').allTextContents()).toEqual([
+      'Asked',
+      'Answer',
+      'Rule',
+      'Policy',
+      'Decision',
+    ]);
     const rule = page.getByRole('link', { name: 'Members of the project' });
-    expect([await rule.getAttribute('href'), await rule.getAttribute('target')]).toEqual([new URL('/policy#p-3=&rule=members-of-the-project', page.url()).href, '_blank']);
+    expect([await rule.getAttribute('href'), await rule.getAttribute('target')]).toEqual([
+      new URL('/policy#p-3=&rule=members-of-the-project', page.url()).href,
+      '_blank',
+    ]);
   });
 
   test('a refusal whose decision cannot be read keeps its words and the name of the decision', async () => {
@@ -240,17 +390,29 @@ describe('the code', () => {
 });
 
 describe('a mail that was not sent', () => {
-  test.each([['mail-deferred', 'could not be sent yet. We keep trying.'], ['mail-failed', 'could not be sent. Check the address.']])('%s: the page says so, where and what to do, in place of where it was sent', async (scene, words) => {
-    const page = await gallery.visit(scene, { viewport: { width: 320, height: 700 } });
-    expect(await page.locator('p[aria-live=polite]').filter({ hasText: 'The email to' }).textContent()).toContain(words);
-    expect(await page.getByText('ada@example.test').count()).toBe(1);
-    expect(await page.getByText('We sent').count()).toBe(0);
-    await button(page, 'Use another address').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-  });
+  test.each([
+    ['mail-deferred', 'could not be sent yet. We keep trying.'],
+    ['mail-failed', 'could not be sent. Check the address.'],
+  ])(
+    '%s: the page says so, where and what to do, in place of where it was sent',
+    async (scene, words) => {
+      const page = await gallery.visit(scene, { viewport: { width: 320, height: 700 } });
+      expect(
+        await page.locator('p[aria-live=polite]').filter({ hasText: 'The email to' }).textContent(),
+      ).toContain(words);
+      expect(await page.getByText('ada@example.test').count()).toBe(1);
+      expect(await page.getByText('We sent').count()).toBe(0);
+      await button(page, 'Use another address').waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(
+        true,
+      );
+    },
+  );
 
   test('is no news where it was: the page names the sender', async () => {
     const page = await gallery.visit('code-sent');
-    expect(await page.getByText('We sent a code').textContent()).toContain('from sign-in@vestibule.test');
+    expect(await page.getByText('We sent a code').textContent()).toContain(
+      'from sign-in@vestibule.test',
+    );
   });
 });

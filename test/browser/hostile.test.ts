@@ -10,8 +10,12 @@ const hostile = '<img src=x onerror=globalThis.hit=1>';
 
 /** Another site, whose pages are written by the attacker. */
 async function startEvil(page: () => string): Promise<{ url: string; server: Server }> {
-  const server = createServer((_req, res) => { res.writeHead(200, { 'Content-Type': 'text/html' }).end(page()) });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) });
+  const server = createServer((_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'text/html' }).end(page());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
@@ -26,14 +30,21 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     await createClient(service, 'app');
     evil = await startEvil(() => html);
   });
-  afterAll(async () => { evil.server.close(); notes.stop(); await closeBrowser(); await stopAll() });
+  afterAll(async () => {
+    evil.server.close();
+    notes.stop();
+    await closeBrowser();
+    await stopAll();
+  });
 
   const signIn = async (person: Person, address: string): Promise<void> => {
     await person.page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');
     await person.page.getByRole('textbox', { name: 'Email' }).fill(address);
     await person.page.getByRole('button', { name: 'Continue with email' }).click();
-    await person.page.getByRole('textbox', { name: 'Code' }).fill((await mailTo(service, address)).code);
+    await person.page
+      .getByRole('textbox', { name: 'Code' })
+      .fill((await mailTo(service, address)).code);
     await person.at('Authenticated');
     await person.page.getByRole('button', { name: 'Not now' }).click();
     await person.at('ConsentRequired');
@@ -45,14 +56,19 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
   test('M2 markup in every name is inert, and no page loads anything foreign', async () => {
     const person = await Person.arrive();
     const foreign: string[] = [];
-    person.page.on('request', (request) => { if (!request.url().startsWith(service.baseURL) && !request.url().startsWith(notes.url)) foreign.push(request.url()) });
+    person.page.on('request', (request) => {
+      if (!request.url().startsWith(service.baseURL) && !request.url().startsWith(notes.url))
+        foreign.push(request.url());
+    });
     await person.page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');
     await person.page.getByRole('heading', { name: `Sign in to ${hostile}` }).waitFor();
     await person.page.getByRole('textbox', { name: 'Email' }).fill('hostile@example.test');
     await person.page.getByRole('button', { name: 'Continue with email' }).click();
     await person.page.getByRole('textbox', { name: 'Code' }).waitFor();
-    await person.page.getByRole('textbox', { name: 'Code' }).fill((await mailTo(service, 'hostile@example.test')).code);
+    await person.page
+      .getByRole('textbox', { name: 'Code' })
+      .fill((await mailTo(service, 'hostile@example.test')).code);
     await person.at('Authenticated');
     await person.page.getByRole('textbox', { name: 'Your name' }).fill(hostile);
     await person.page.getByRole('button', { name: 'Continue' }).click();
@@ -75,19 +91,28 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     await person.at('LoginRequired');
     await person.page.getByRole('textbox', { name: 'Email' }).fill('quick@example.test');
     await person.page.getByRole('button', { name: 'Continue with email' }).click();
-    await person.page.getByRole('textbox', { name: 'Code' }).fill((await mailTo(service, 'quick@example.test')).code);
+    await person.page
+      .getByRole('textbox', { name: 'Code' })
+      .fill((await mailTo(service, 'quick@example.test')).code);
     await person.at('Authenticated');
     await person.page.addInitScript(() => {
       let since: number | undefined;
       const early = (): void => {
-        const allow = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Allow');
+        const allow = [...document.querySelectorAll('button')].find(
+          ({ textContent }) => textContent === 'Allow',
+        );
         if (!allow) return;
         since ??= performance.now();
-        if (performance.now() - since > 400) { document.body.dataset.tried = 'enough'; return }
+        if (performance.now() - since > 400) {
+          document.body.dataset.tried = 'enough';
+          return;
+        }
         allow.click();
         requestAnimationFrame(early);
       };
-      new MutationObserver(() => { if (since === undefined) early() }).observe(document, { childList: true, subtree: true });
+      new MutationObserver(() => {
+        if (since === undefined) early();
+      }).observe(document, { childList: true, subtree: true });
     });
     await person.page.getByRole('button', { name: 'Not now' }).click();
     await person.page.locator('body[data-tried]').waitFor();
@@ -97,7 +122,12 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     const other = await person.tab();
     await other.goto(evil.url);
     await other.waitForTimeout(500);
-    expect(await other.frames()[1]!.evaluate(() => (globalThis as any).document.querySelector('main')).catch(() => null)).toBeNull();
+    expect(
+      await other
+        .frames()[1]!
+        .evaluate(() => (globalThis as any).document.querySelector('main'))
+        .catch(() => null),
+    ).toBeNull();
     await person.leave();
   });
 
@@ -116,7 +146,10 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     await other.goto(evil.url);
     await other.waitForURL(`${interaction}/emailchallenge`);
     expect(await other.textContent('body')).toContain('"code":403');
-    const query = new URL(authorizationPath('app', 'openid email', 'v'.repeat(43)), service.baseURL);
+    const query = new URL(
+      authorizationPath('app', 'openid email', 'v'.repeat(43)),
+      service.baseURL,
+    );
     html = `<form id=f method=post action="${service.baseURL}/oauth2/auth">${[...query.searchParams].map(([name, value]) => `<input name="${name}" value="${value}">`).join('')}</form><script>f.submit()</script>`;
     await other.goto(evil.url);
     await person.at('ConsentRequired', other);
@@ -126,7 +159,7 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     await other.click('#go');
     await other.getByRole('button', { name: /sign out/i }).waitFor();
     await person.page.goto(`${notes.url}/login`);
-    await person.at('ConsentRequired');   // still signed in: an app on loopback asks for consent alone
+    await person.at('ConsentRequired'); // still signed in: an app on loopback asks for consent alone
     await person.leave();
   });
 });

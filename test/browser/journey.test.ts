@@ -9,17 +9,31 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
   let service: TestService;
   let notes: Notes;
   const people: Person[] = [];
-  const arrive = async (options = {}): Promise<Person> => { const person = await Person.arrive(options); people.push(person); return person };
-  beforeAll(async () => { service = await startTest({ store, flags: ['--limit-factor', '1000'] }); notes = await startNotes(service) });
+  const arrive = async (options = {}): Promise<Person> => {
+    const person = await Person.arrive(options);
+    people.push(person);
+    return person;
+  };
+  beforeAll(async () => {
+    service = await startTest({ store, flags: ['--limit-factor', '1000'] });
+    notes = await startNotes(service);
+  });
   afterEach(async () => {
     clock.release();
     const all = people.splice(0);
     expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
     await Promise.all(all.map((one) => one.leave()));
   });
-  afterAll(async () => { notes?.stop(); await closeBrowser(); await stopAll() });
+  afterAll(async () => {
+    notes?.stop();
+    await closeBrowser();
+    await stopAll();
+  });
 
-  const begin = async (person: Person, address: string): Promise<{ code: string; link: string; name: string }> => {
+  const begin = async (
+    person: Person,
+    address: string,
+  ): Promise<{ code: string; link: string; name: string }> => {
     const { page } = person;
     await page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');
@@ -34,7 +48,10 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     await person.page.getByRole('button', { name: 'Allow' }).click();
     await person.page.waitForURL(`${notes.url}/`);
   };
-  const skipSetup = async (person: Person): Promise<void> => { await person.at('Authenticated'); await person.page.getByRole('button', { name: 'Not now' }).click() };
+  const skipSetup = async (person: Person): Promise<void> => {
+    await person.at('Authenticated');
+    await person.page.getByRole('button', { name: 'Not now' }).click();
+  };
   const signIn = async (person: Person, address: string): Promise<void> => {
     const { code } = await begin(person, address);
     await person.page.getByRole('textbox', { name: 'Code' }).fill(code);
@@ -49,20 +66,25 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     await page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');
     await page.getByRole('heading', { name: 'Sign in to Notes' }).waitFor();
-    faults.push(...await person.faults());
+    faults.push(...(await person.faults()));
     await page.getByRole('textbox', { name: 'Email' }).fill('not an address');
     await page.getByRole('button', { name: 'Continue with email' }).click();
-    await page.getByRole('alert').filter({ hasText: /./ }).or(page.locator('[aria-invalid=true]')).first().waitFor();
-    faults.push(...await person.faults());
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /./ })
+      .or(page.locator('[aria-invalid=true]'))
+      .first()
+      .waitFor();
+    faults.push(...(await person.faults()));
     const { code } = await begin(person, `first${store}@example.test`);
-    faults.push(...await person.faults());
+    faults.push(...(await person.faults()));
     await page.getByRole('textbox', { name: 'Code' }).fill(wrong(code));
     await page.getByText('4 tries left').first().waitFor();
-    faults.push(...await person.faults());
+    faults.push(...(await person.faults()));
     await page.getByRole('textbox', { name: 'Code' }).fill(`${code.slice(0, 3)} ${code.slice(3)}`);
     await person.at('Authenticated');
     await page.getByRole('heading', { name: 'Finish your account' }).waitFor();
-    faults.push(...await person.faults());
+    faults.push(...(await person.faults()));
     await page.getByRole('textbox', { name: 'Your name' }).fill('Ada Lovelace');
     await page.getByRole('button', { name: 'Continue' }).click();
     await person.at('ConsentRequired');
@@ -71,11 +93,14 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     await page.getByText('Ada Lovelace').first().waitFor();
     expect(await page.getByRole('checkbox', { name: 'Your profile' }).isChecked()).toBe(false);
     expect(await page.getByRole('checkbox', { name: 'Your email address' }).isChecked()).toBe(true);
-    faults.push(...await person.faults());
+    faults.push(...(await person.faults()));
     await page.getByRole('checkbox', { name: 'Your profile' }).check();
     await agree(person);
     await page.getByRole('heading', { name: 'Hello Ada Lovelace' }).waitFor();
-    await page.getByRole('cell', { name: `first${store}@example.test` }).first().waitFor();
+    await page
+      .getByRole('cell', { name: `first${store}@example.test` })
+      .first()
+      .waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -83,13 +108,23 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     const person = await arrive();
     const { page } = person;
     const asked: string[] = [];
-    page.on('request', (request) => { asked.push(request.url()) });
+    page.on('request', (request) => {
+      asked.push(request.url());
+    });
     const before = service.logs.length;
     await page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');
     expect(asked.filter((url) => /\/(proving|agreeing)-/.test(url))).toEqual([]);
-    await Promise.all([page.waitForRequest(/\/proving-/), page.waitForRequest(/\/agreeing-/), page.getByRole('textbox', { name: 'Email' }).press('a')]);
-    const read = service.logs.slice(before).filter((line) => /"verb":"get","resource":"interactions"/.test(line) && /"code":200/.test(line));
+    await Promise.all([
+      page.waitForRequest(/\/proving-/),
+      page.waitForRequest(/\/agreeing-/),
+      page.getByRole('textbox', { name: 'Email' }).press('a'),
+    ]);
+    const read = service.logs
+      .slice(before)
+      .filter(
+        (line) => /"verb":"get","resource":"interactions"/.test(line) && /"code":200/.test(line),
+      );
     expect(read.length).toBe(1);
   });
 
@@ -103,7 +138,10 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     await page.waitForURL(`${notes.url}/`);
     await page.getByRole('heading', { name: /^Hello/ }).waitFor();
     await page.getByRole('button', { name: /^Sign out/ }).click();
-    await page.getByRole('button', { name: /sign out/i }).first().click();
+    await page
+      .getByRole('button', { name: /sign out/i })
+      .first()
+      .click();
     await page.waitForURL(`${notes.url}/`);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await person.at('LoginRequired');
@@ -123,10 +161,18 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     const { code } = await begin(person, `wrong${store}@example.test`);
     for (let left = 4; left >= 0; left -= 1) {
       await page.getByRole('textbox', { name: 'Code' }).fill('');
-      await page.getByRole('textbox', { name: 'Code' }).fill(String((Number(code) + 1 + left) % 10 ** code.length).padStart(code.length, '0'));
-      if (left > 0) await page.getByText(new RegExp(`${left} (tries|try) left`)).first().waitFor();
+      await page
+        .getByRole('textbox', { name: 'Code' })
+        .fill(String((Number(code) + 1 + left) % 10 ** code.length).padStart(code.length, '0'));
+      if (left > 0)
+        await page
+          .getByText(new RegExp(`${left} (tries|try) left`))
+          .first()
+          .waitFor();
     }
-    await page.waitForFunction(() => (globalThis as any).document.activeElement?.textContent?.includes('Send a new code'));
+    await page.waitForFunction(() =>
+      (globalThis as any).document.activeElement?.textContent?.includes('Send a new code'),
+    );
     expect(await person.faults()).toEqual([]);
   });
 
@@ -152,7 +198,10 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     await stranger.at('error').catch(() => undefined);
     const button = stranger.page.getByRole('button', { name: 'Continue signing in' });
     if (await button.isVisible()) await button.click();
-    await stranger.page.getByText(/window where you started/).first().waitFor();
+    await stranger.page
+      .getByText(/window where you started/)
+      .first()
+      .waitFor();
     expect(await stranger.faults()).toEqual([]);
     await person.page.getByRole('textbox', { name: 'Code' }).fill(code);
     await skipSetup(person);
@@ -164,13 +213,16 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     const { link } = await begin(person, `late${store}@example.test`);
     clock.own();
     clock.advance(6 * 60_000);
-    await person.page.reload();   // a sign-in that its browser leaves alone for ten minutes is over itself
+    await person.page.reload(); // a sign-in that its browser leaves alone for ten minutes is over itself
     await person.page.getByRole('textbox', { name: 'Code' }).waitFor();
     clock.advance(5 * 60_000);
     const other = await person.tab();
     await other.goto(link);
     await other.getByRole('button', { name: 'Continue signing in' }).click();
-    await other.getByText(/expired/i).first().waitFor();
+    await other
+      .getByText(/expired/i)
+      .first()
+      .waitFor();
     expect(await person.faults(other)).toEqual([]);
   });
 
@@ -180,7 +232,16 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     const address = `keys${store}@example.test`;
     const reach = async (name: string): Promise<void> => {
       for (let i = 0; i < 40; i += 1) {
-        const held = await page.evaluate(() => { const { activeElement } = (globalThis as any).document; return [activeElement?.textContent, activeElement?.labels?.[0]?.textContent, activeElement?.getAttribute?.('aria-label')].filter(Boolean).join('|') });
+        const held = await page.evaluate(() => {
+          const { activeElement } = (globalThis as any).document;
+          return [
+            activeElement?.textContent,
+            activeElement?.labels?.[0]?.textContent,
+            activeElement?.getAttribute?.('aria-label'),
+          ]
+            .filter(Boolean)
+            .join('|');
+        });
         if (held.includes(name)) return;
         await page.keyboard.press('Tab');
       }
@@ -219,7 +280,9 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     const consent = page.url();
     await agree(person);
     await page.goto(consent);
-    await page.waitForFunction(() => (globalThis as any).document.querySelector('main')?.dataset.phase !== undefined);
+    await page.waitForFunction(
+      () => (globalThis as any).document.querySelector('main')?.dataset.phase !== undefined,
+    );
     expect(await page.getByRole('button', { name: 'Allow' }).count()).toBe(0);
     expect(await person.faults()).toEqual([]);
   });

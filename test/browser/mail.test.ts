@@ -10,80 +10,124 @@ jest.setTimeout(90_000);
 
 const address = 'ada.hidden@example.test';
 
-/** A mail server that answers each recipient, when it is permitted to, by the next of these codes; 250 from then on. */
+/**
+ * A mail server that answers each recipient, when it is permitted to, by the next of these codes;
+ * 250 from then on.
+ */
 class Refusing {
   readonly #codes: number[];
   readonly inbox: Inbox;
   #permit!: () => void;
-  #permitted = new Promise<void>((resolve) => { this.#permit = resolve });
+  #permitted = new Promise<void>((resolve) => {
+    this.#permit = resolve;
+  });
 
   constructor(...codes: number[]) {
     this.#codes = codes;
-    this.inbox = new Inbox({ onRcptTo: (_to, _session, callback) => {
-      void this.#permitted.then(() => {
-        const code = this.#codes.shift();
-        callback(code === undefined ? null : Object.assign(new Error(`${address} is not here`), { responseCode: code }));
-      });
-    } });
+    this.inbox = new Inbox({
+      onRcptTo: (_to, _session, callback) => {
+        void this.#permitted.then(() => {
+          const code = this.#codes.shift();
+          callback(
+            code === undefined
+              ? null
+              : Object.assign(new Error(`${address} is not here`), { responseCode: code }),
+          );
+        });
+      },
+    });
   }
 
-  answer(): void { this.#permit() }
+  answer(): void {
+    this.#permit();
+  }
 }
 
-describe.each(['embedded', 'etcd'] as const)('a person whose mail is refused by the mail server, on %s', (store) => {
-  const inboxes: Inbox[] = [];
-  let person: Person | undefined;
-  afterEach(async () => {
-    expect(person?.complaints).toEqual([]);
-    await person?.leave();
-  });
-  afterAll(async () => {
-    await closeBrowser();
-    await stopAll();
-    for (const inbox of inboxes) await inbox.close();
-  });
+describe.each(['embedded', 'etcd'] as const)(
+  'a person whose mail is refused by the mail server, on %s',
+  (store) => {
+    const inboxes: Inbox[] = [];
+    let person: Person | undefined;
+    afterEach(async () => {
+      expect(person?.complaints).toEqual([]);
+      await person?.leave();
+    });
+    afterAll(async () => {
+      await closeBrowser();
+      await stopAll();
+      for (const inbox of inboxes) await inbox.close();
+    });
 
-  /** Asks for a code on the page, with a mail server that has not answered yet. */
-  async function waiting(server: Refusing): Promise<{ service: TestService; host: string; person: Person }> {
-    inboxes.push(server.inbox);
-    const url = await server.inbox.listen();
-    const service = await startTest({ store, mail: url, flags: ['--limit-factor', '100'] });
-    await createClient(service, 'app');
-    person = await Person.arrive({ locale: 'en-GB', viewport: { width: 320, height: 800 } });
-    const { page } = person;
-    await page.goto(service.baseURL + authorizationPath('app', 'openid email', randomBytes(32).toString('base64url')));
-    await page.getByRole('textbox', { name: 'Email' }).fill(address);
-    await page.getByRole('button', { name: 'Continue with email' }).click();
-    await page.getByText('We sent a code').waitFor();
-    await page.evaluate(() => { document.documentElement.dataset.loadedOnce = 'yes' });
-    return { service, host: new URL(url).host, person };
-  }
+    /** Asks for a code on the page, with a mail server that has not answered yet. */
+    async function waiting(
+      server: Refusing,
+    ): Promise<{ service: TestService; host: string; person: Person }> {
+      inboxes.push(server.inbox);
+      const url = await server.inbox.listen();
+      const service = await startTest({ store, mail: url, flags: ['--limit-factor', '100'] });
+      await createClient(service, 'app');
+      person = await Person.arrive({ locale: 'en-GB', viewport: { width: 320, height: 800 } });
+      const { page } = person;
+      await page.goto(
+        service.baseURL +
+          authorizationPath('app', 'openid email', randomBytes(32).toString('base64url')),
+      );
+      await page.getByRole('textbox', { name: 'Email' }).fill(address);
+      await page.getByRole('button', { name: 'Continue with email' }).click();
+      await page.getByText('We sent a code').waitFor();
+      await page.evaluate(() => {
+        document.documentElement.dataset.loadedOnce = 'yes';
+      });
+      return { service, host: new URL(url).host, person };
+    }
 
-  const isSameDocument = ({ page }: Person): Promise<boolean> => page.evaluate(() => document.documentElement.dataset.loadedOnce === 'yes');
-  const refusals = ({ logs }: TestService) => logs.map((line) => JSON.parse(line)).filter(({ message }) => message === 'a mail was not sent');
+    const isSameDocument = ({ page }: Person): Promise<boolean> =>
+      page.evaluate(() => document.documentElement.dataset.loadedOnce === 'yes');
+    const refusals = ({ logs }: TestService) =>
+      logs
+        .map((line) => JSON.parse(line))
+        .filter(({ message }) => message === 'a mail was not sent');
 
-  test('for good: the page says so without being loaded again, and the log has one line with host and cause, never the address', async () => {
-    const server = new Refusing(550);
-    const { service, host, person: { page }, person: one } = await waiting(server);
-    server.answer();
-    await page.getByText('could not be sent. Check the address.').waitFor();
-    expect(await page.getByText('We sent a code').count()).toBe(0);
-    expect(await isSameDocument(one)).toBe(true);
-    expect(await one.faults()).toEqual([]);
-    await page.getByRole('button', { name: 'Use another address' }).waitFor();
-    expect(refusals(service)).toEqual([expect.objectContaining({ level: 'warn', host, cause: '550 to RCPT TO', again: false })]);
-    expect(service.logs.join('')).not.toContain('ada.hidden');
-  });
+    test('for good: the page says so without being loaded again, and the log has one line with host and cause, never the address', async () => {
+      const server = new Refusing(550);
+      const {
+        service,
+        host,
+        person: { page },
+        person: one,
+      } = await waiting(server);
+      server.answer();
+      await page.getByText('could not be sent. Check the address.').waitFor();
+      expect(await page.getByText('We sent a code').count()).toBe(0);
+      expect(await isSameDocument(one)).toBe(true);
+      expect(await one.faults()).toEqual([]);
+      await page.getByRole('button', { name: 'Use another address' }).waitFor();
+      expect(refusals(service)).toEqual([
+        expect.objectContaining({ level: 'warn', host, cause: '550 to RCPT TO', again: false }),
+      ]);
+      expect(service.logs.join('')).not.toContain('ada.hidden');
+    });
 
-  test('for now: the page says that it is tried again, and where it was sent once it was', async () => {
-    const server = new Refusing(451);
-    const { service, host, person: { page }, person: one } = await waiting(server);
-    server.answer();
-    await page.getByText('could not be sent yet. We keep trying.').waitFor();
-    expect(refusals(service)).toEqual([expect.objectContaining({ host, cause: '451 to RCPT TO', again: true })]);
-    await settles(async () => server.inbox.received, ({ length }) => length === 1);
-    await page.getByText('We sent a code').waitFor();
-    expect(await isSameDocument(one)).toBe(true);
-    expect(refusals(service)).toHaveLength(1);
-  });
-});
+    test('for now: the page says that it is tried again, and where it was sent once it was', async () => {
+      const server = new Refusing(451);
+      const {
+        service,
+        host,
+        person: { page },
+        person: one,
+      } = await waiting(server);
+      server.answer();
+      await page.getByText('could not be sent yet. We keep trying.').waitFor();
+      expect(refusals(service)).toEqual([
+        expect.objectContaining({ host, cause: '451 to RCPT TO', again: true }),
+      ]);
+      await settles(
+        async () => server.inbox.received,
+        ({ length }) => length === 1,
+      );
+      await page.getByText('We sent a code').waitFor();
+      expect(await isSameDocument(one)).toBe(true);
+      expect(refusals(service)).toHaveLength(1);
+    });
+  },
+);

@@ -4,25 +4,41 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join as pathOf } from 'node:path';
 import { freePorts } from '../storage/etcd-server.js';
 import { clock } from '../support/clock.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 import { authorizationPath } from '../support/signin.js';
 import { settle } from './support/gallery.js';
 import { comeByEmail, confirm, says } from './support/own-page.js';
 import { axeFindings } from './support/inspection.js';
 import { closeBrowser, Person } from './support/person.js';
 import { focused, go } from './support/visitor.js';
-import { VirtualAuthenticator, type AuthenticatorOptions } from './support/virtual-authenticator.js';
+import {
+  VirtualAuthenticator,
+  type AuthenticatorOptions,
+} from './support/virtual-authenticator.js';
 
 let home: TestService;
 const people: Person[] = [];
-const arrive = async (options?: AuthenticatorOptions): Promise<{ person: Person; authenticator: VirtualAuthenticator }> => {
+const arrive = async (
+  options?: AuthenticatorOptions,
+): Promise<{ person: Person; authenticator: VirtualAuthenticator }> => {
   const person = await Person.arrive();
   people.push(person);
   return { person, authenticator: await VirtualAuthenticator.plugInto(person.page, options) };
 };
-const press = ({ page }: Person, name: string) => page.getByRole('button', { name, exact: true }).click();
+const press = ({ page }: Person, name: string) =>
+  page.getByRole('button', { name, exact: true }).click();
 const signOut = async (person: Person): Promise<void> => {
-  await person.page.getByRole('listitem').filter({ hasText: 'This browser' }).getByRole('button', { name: /^Sign out / }).click();
+  await person.page
+    .getByRole('listitem')
+    .filter({ hasText: 'This browser' })
+    .getByRole('button', { name: /^Sign out / })
+    .click();
   await confirm(person);
   await person.page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
 };
@@ -50,116 +66,145 @@ const byPasskey = async (person: Person): Promise<void> => {
 async function start(store: 'embedded' | 'etcd'): Promise<TestService> {
   const manifests = pathOf(temporary(), 'manifests');
   mkdirSync(manifests);
-  const policy = execFileSync(pathOf(import.meta.dirname, '../../bin/vestibule'), ['policy'], { encoding: 'utf8' });
-  const rule = 'forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.assurance == "phr" };';
-  writeFileSync(pathOf(manifests, 'policy.yaml'), `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${`${policy}\n${rule}\n`.replaceAll(/^(?=.)/gm, '    ')}`);
-  const service = await startTest({ store, flags: ['--limit-factor', '1000', '--manifests', manifests] });
+  const policy = execFileSync(pathOf(import.meta.dirname, '../../bin/vestibule'), ['policy'], {
+    encoding: 'utf8',
+  });
+  const rule =
+    'forbid (principal, action == Action::"signIn", resource == Client::"bank") unless { context.assurance == "phr" };';
+  writeFileSync(
+    pathOf(manifests, 'policy.yaml'),
+    `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${`${policy}\n${rule}\n`.replaceAll(/^(?=.)/gm, '    ')}`,
+  );
+  const service = await startTest({
+    store,
+    flags: ['--limit-factor', '1000', '--manifests', manifests],
+  });
   for (const client of ['app', 'bank']) await createClient(service, client);
   return service;
 }
 
-beforeAll(async () => { clock.own(); home = await start('embedded') });
+beforeAll(async () => {
+  clock.own();
+  home = await start('embedded');
+});
 afterEach(async () => {
   const all = people.splice(0);
   expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
   await Promise.all(all.map((one) => one.leave()));
 });
-afterAll(async () => { clock.release(); await closeBrowser(); await stopAll() });
-
-describe.each(['embedded', 'etcd'] as const)('a passkey from its first day to its last, on %s', (store) => {
-  let service: TestService;
-  beforeAll(async () => { service = store === 'embedded' ? home : await start(store) });
-
-  test('registered in setup, signed out, signed in by the button: no address, no code', async () => {
-    const { person, authenticator } = await arrive();
-    const { page } = person;
-    await join(service, person, 'button@example.test');
-    expect(await authenticator.count()).toBe(1);
-    await says(person, 'You are signed in as button@example.test');
-    await page.getByRole('list', { name: 'Passkeys' }).getByText('Not used yet').waitFor();
-    await authenticator.present(false);
-    await signOut(person);
-    await press(person, 'Sign in');
-    await person.at('LoginRequired');
-    expect(await axeFindings(person.page)).toEqual([]);
-    await authenticator.present(true);
-    await press(person, 'Sign in with a passkey');
-    await person.at('account');
-    await page.getByRole('list', { name: 'Passkeys' }).getByText(/Last used/).waitFor();
-    await page.getByText(/by passkey, last used/).waitFor();
-  });
-
-  test('signed in by autofill: the address is not typed, nothing is pressed', async () => {
-    const { person, authenticator } = await arrive();
-    await join(service, person, 'autofill@example.test');
-    await authenticator.present(false);
-    await signOut(person);
-    await authenticator.present(true);
-    await press(person, 'Sign in');
-    await person.at('account');
-    await says(person, 'You are signed in as autofill@example.test');
-  });
-
-  test('a second passkey, a name for it, and one deleted: each is there at once, and the last says what it means', async () => {
-    const { person, authenticator } = await arrive();
-    const { page } = person;
-    await join(service, person, 'second@example.test');
-    const list = page.getByRole('list', { name: 'Passkeys' });
-    await press(person, 'Add a passkey');
-    await byPasskey(person);
-    await says(person, 'You have signed in again.');
-    await press(person, 'Add a passkey');
-    await says(person, 'This device already has a passkey for your account.');
-    await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
-    await press(person, 'Add a passkey');
-    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Key on my ring');
-    expect(await axeFindings(person.page)).toEqual([]);
-    await press(person, 'Save name');
-    await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
-    await press(person, 'Rename Passkey');
-    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('');
-    await press(person, 'Save name');
-    await says(person, 'Use 1 to 64 letters');
-    await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Laptop');
-    await press(person, 'Save name');
-    await list.getByRole('heading', { name: 'Laptop' }).waitFor();
-    await press(person, 'Delete Key on my ring');
-    await confirm(person);
-    await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
-    await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
-    await press(person, 'Delete Laptop');
-    await says(person, 'It is your only passkey.');
-    expect(await axeFindings(person.page)).toEqual([]);
-    await press(person, 'Keep it');
-    expect(await list.getByRole('listitem').count()).toBe(1);
-    expect(await authenticator.count()).toBe(1);
-  });
-
-  test('a passkey deleted here and still kept by the authenticator is refused, with a way on; email still works', async () => {
-    const { person, authenticator } = await arrive();
-    const { page } = person;
-    await page.addInitScript(() => { Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined }); });
-    await join(service, person, 'ghost@example.test');
-    await press(person, 'Delete Passkey');
-    await confirm(person);
-    await byPasskey(person);
-    await confirm(person);
-    await says(person, 'You have no passkey yet.');
-    expect(await authenticator.count()).toBe(1);
-    await authenticator.present(false);
-    await signOut(person);
-    await press(person, 'Sign in');
-    await person.at('LoginRequired');
-    await authenticator.present(true);
-    await press(person, 'Sign in with a passkey');
-    await page.getByRole('alert').getByText('This passkey was not accepted. It may have been removed here').waitFor();
-    await authenticator.present(false);
-    expect(await axeFindings(person.page)).toEqual([]);
-    await page.getByRole('textbox', { name: 'Email' }).fill('ghost@example.test');
-    await press(person, 'Continue with email');
-    await page.getByRole('textbox', { name: 'Code' }).waitFor();
-  });
+afterAll(async () => {
+  clock.release();
+  await closeBrowser();
+  await stopAll();
 });
+
+describe.each(['embedded', 'etcd'] as const)(
+  'a passkey from its first day to its last, on %s',
+  (store) => {
+    let service: TestService;
+    beforeAll(async () => {
+      service = store === 'embedded' ? home : await start(store);
+    });
+
+    test('registered in setup, signed out, signed in by the button: no address, no code', async () => {
+      const { person, authenticator } = await arrive();
+      const { page } = person;
+      await join(service, person, 'button@example.test');
+      expect(await authenticator.count()).toBe(1);
+      await says(person, 'You are signed in as button@example.test');
+      await page.getByRole('list', { name: 'Passkeys' }).getByText('Not used yet').waitFor();
+      await authenticator.present(false);
+      await signOut(person);
+      await press(person, 'Sign in');
+      await person.at('LoginRequired');
+      expect(await axeFindings(person.page)).toEqual([]);
+      await authenticator.present(true);
+      await press(person, 'Sign in with a passkey');
+      await person.at('account');
+      await page
+        .getByRole('list', { name: 'Passkeys' })
+        .getByText(/Last used/)
+        .waitFor();
+      await page.getByText(/by passkey, last used/).waitFor();
+    });
+
+    test('signed in by autofill: the address is not typed, nothing is pressed', async () => {
+      const { person, authenticator } = await arrive();
+      await join(service, person, 'autofill@example.test');
+      await authenticator.present(false);
+      await signOut(person);
+      await authenticator.present(true);
+      await press(person, 'Sign in');
+      await person.at('account');
+      await says(person, 'You are signed in as autofill@example.test');
+    });
+
+    test('a second passkey, a name for it, and one deleted: each is there at once, and the last says what it means', async () => {
+      const { person, authenticator } = await arrive();
+      const { page } = person;
+      await join(service, person, 'second@example.test');
+      const list = page.getByRole('list', { name: 'Passkeys' });
+      await press(person, 'Add a passkey');
+      await byPasskey(person);
+      await says(person, 'You have signed in again.');
+      await press(person, 'Add a passkey');
+      await says(person, 'This device already has a passkey for your account.');
+      await VirtualAuthenticator.plugInto(page, { transport: 'usb' });
+      await press(person, 'Add a passkey');
+      await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Key on my ring');
+      expect(await axeFindings(person.page)).toEqual([]);
+      await press(person, 'Save name');
+      await list.getByRole('heading', { name: 'Key on my ring' }).waitFor();
+      await press(person, 'Rename Passkey');
+      await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('');
+      await press(person, 'Save name');
+      await says(person, 'Use 1 to 64 letters');
+      await page.getByRole('textbox', { name: 'Name of the passkey' }).fill('Laptop');
+      await press(person, 'Save name');
+      await list.getByRole('heading', { name: 'Laptop' }).waitFor();
+      await press(person, 'Delete Key on my ring');
+      await confirm(person);
+      await list.getByRole('heading', { name: 'Key on my ring' }).waitFor({ state: 'detached' });
+      await page.waitForFunction(() => document.activeElement?.id === 'passkeys');
+      await press(person, 'Delete Laptop');
+      await says(person, 'It is your only passkey.');
+      expect(await axeFindings(person.page)).toEqual([]);
+      await press(person, 'Keep it');
+      expect(await list.getByRole('listitem').count()).toBe(1);
+      expect(await authenticator.count()).toBe(1);
+    });
+
+    test('a passkey deleted here and still kept by the authenticator is refused, with a way on; email still works', async () => {
+      const { person, authenticator } = await arrive();
+      const { page } = person;
+      await page.addInitScript(() => {
+        Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: undefined });
+      });
+      await join(service, person, 'ghost@example.test');
+      await press(person, 'Delete Passkey');
+      await confirm(person);
+      await byPasskey(person);
+      await confirm(person);
+      await says(person, 'You have no passkey yet.');
+      expect(await authenticator.count()).toBe(1);
+      await authenticator.present(false);
+      await signOut(person);
+      await press(person, 'Sign in');
+      await person.at('LoginRequired');
+      await authenticator.present(true);
+      await press(person, 'Sign in with a passkey');
+      await page
+        .getByRole('alert')
+        .getByText('This passkey was not accepted. It may have been removed here')
+        .waitFor();
+      await authenticator.present(false);
+      expect(await axeFindings(person.page)).toEqual([]);
+      await page.getByRole('textbox', { name: 'Email' }).fill('ghost@example.test');
+      await press(person, 'Continue with email');
+      await page.getByRole('textbox', { name: 'Code' }).waitFor();
+    });
+  },
+);
 
 test('an authenticator that does not know its person makes no passkey and gives no proof; nothing is said, everything stays', async () => {
   const { person, authenticator } = await arrive();
@@ -168,7 +213,10 @@ test('an authenticator that does not know its person makes no passkey and gives 
   await comeByEmail(home, person, 'unverified@example.test');
   await person.at('Authenticated');
   await press(person, 'Add a passkey');
-  await page.getByRole('button', { name: 'Add a passkey' }).and(page.locator(':not([aria-disabled])')).waitFor();
+  await page
+    .getByRole('button', { name: 'Add a passkey' })
+    .and(page.locator(':not([aria-disabled])'))
+    .waitFor();
   expect(await authenticator.count()).toBe(0);
   await authenticator.verifies(true);
   await press(person, 'Add a passkey');
@@ -182,7 +230,10 @@ test('an authenticator that does not know its person makes no passkey and gives 
   await person.at('LoginRequired');
   await authenticator.present(true);
   await press(person, 'Sign in with a passkey');
-  await page.getByRole('button', { name: 'Sign in with a passkey' }).and(page.locator(':not([aria-disabled])')).waitFor();
+  await page
+    .getByRole('button', { name: 'Sign in with a passkey' })
+    .and(page.locator(':not([aria-disabled])'))
+    .waitFor();
   expect(await page.locator('main').getAttribute('data-phase')).toBe('LoginRequired');
   await authenticator.verifies(true);
   await press(person, 'Sign in with a passkey');
@@ -201,7 +252,16 @@ test('where policy demands a passkey of everybody the page offers nothing else f
 
 test('at an address of numbers no passkey is offered: browsers take none there', async () => {
   const [port] = await freePorts(1);
-  const numbered = await startTest({ flags: ['--limit-factor', '1000', '--port', String(port), '--base-url', `http://127.0.0.1:${port}`] });
+  const numbered = await startTest({
+    flags: [
+      '--limit-factor',
+      '1000',
+      '--port',
+      String(port),
+      '--base-url',
+      `http://127.0.0.1:${port}`,
+    ],
+  });
   const { person } = await arrive();
   await comeByEmail(numbered, person, 'numbers@example.test');
   await person.at('Authenticated');
@@ -215,7 +275,9 @@ test('at an address of numbers no passkey is offered: browsers take none there',
 test('keyboard only: a passkey is registered, used, renamed and deleted', async () => {
   const { person, authenticator } = await arrive();
   const { page } = person;
-  await page.addInitScript(() => { PublicKeyCredential.isConditionalMediationAvailable = async () => false });
+  await page.addInitScript(() => {
+    PublicKeyCredential.isConditionalMediationAvailable = async () => false;
+  });
   await comeByEmail(home, person, 'keys@example.test');
   await person.at('Authenticated');
   await go(person, 'Add a passkey');
@@ -238,7 +300,10 @@ test('keyboard only: a passkey is registered, used, renamed and deleted', async 
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.type('Laptop');
   await page.keyboard.press('Enter');
-  await page.getByRole('list', { name: 'Passkeys' }).getByRole('heading', { name: 'Laptop' }).waitFor();
+  await page
+    .getByRole('list', { name: 'Passkeys' })
+    .getByRole('heading', { name: 'Laptop' })
+    .waitFor();
   await go(person, 'Delete Laptop');
   await page.waitForTimeout(600);
   await go(person, 'Confirm');
@@ -248,7 +313,11 @@ test('keyboard only: a passkey is registered, used, renamed and deleted', async 
 test('keyboard only: a second passkey is added and named; the keyboard is in its name, then on its row', async () => {
   const { person, authenticator } = await arrive();
   const { page } = person;
-  await page.addInitScript(() => { HTMLInputElement.prototype.select = function select() { this.setSelectionRange(0, this.value.length) } });   // as the standard has it: the focus stays where it was
+  await page.addInitScript(() => {
+    HTMLInputElement.prototype.select = function select() {
+      this.setSelectionRange(0, this.value.length);
+    };
+  }); // as the standard has it: the focus stays where it was
   await join(home, person, 'second-keys@example.test');
   await go(person, 'Add a passkey');
   await byPasskey(person);
@@ -274,8 +343,17 @@ test('what is offered to autofill is a fresh challenge every four minutes, so th
   await signOut(person);
   await page.clock.install();
   const asked: string[] = [];
-  page.on('response', (answer) => { if (answer.url().endsWith('/passkeychallenge')) asked.push(answer.url()) });
-  const next = (count: number) => settle(async () => { await page.evaluate(() => 0); return asked.length }, (now) => now >= count);
+  page.on('response', (answer) => {
+    if (answer.url().endsWith('/passkeychallenge')) asked.push(answer.url());
+  });
+  const next = (count: number) =>
+    settle(
+      async () => {
+        await page.evaluate(() => 0);
+        return asked.length;
+      },
+      (now) => now >= count,
+    );
   await press(person, 'Sign in');
   await person.at('LoginRequired');
   await page.clock.runFor(1_000);
@@ -292,21 +370,47 @@ test('what is offered to autofill is a fresh challenge every four minutes, so th
 
 test('password managers find the page, and are told what was deleted', async () => {
   const { headers, body } = await home.tab().send('GET', '/.well-known/passkey-endpoints').is(200);
-  expect([headers['content-type'], body]).toEqual(['application/json', { enroll: `${home.baseURL}/account`, manage: `${home.baseURL}/account` }]);
+  expect([headers['content-type'], body]).toEqual([
+    'application/json',
+    { enroll: `${home.baseURL}/account`, manage: `${home.baseURL}/account` },
+  ]);
   const { person } = await arrive();
   const { page } = person;
   await page.addInitScript(() => {
     const told: unknown[] = [];
     Object.assign(globalThis, { told });
-    Object.assign(PublicKeyCredential, { signalAllAcceptedCredentials: async (what: object) => { told.push(what) }, signalCurrentUserDetails: async (what: object) => { told.push(what) } });
+    Object.assign(PublicKeyCredential, {
+      signalAllAcceptedCredentials: async (what: object) => {
+        told.push(what);
+      },
+      signalCurrentUserDetails: async (what: object) => {
+        told.push(what);
+      },
+    });
   });
-  const told = () => page.evaluate(() => (globalThis as unknown as { told: { allAcceptedCredentialIds?: string[]; name?: string }[] }).told);
-  const toldTimes = (count: number) => page.waitForFunction((least) => (globalThis as unknown as { told: unknown[] }).told.length >= least, count);
+  const told = () =>
+    page.evaluate(
+      () =>
+        (
+          globalThis as unknown as {
+            told: { allAcceptedCredentialIds?: string[]; name?: string }[];
+          }
+        ).told,
+    );
+  const toldTimes = (count: number) =>
+    page.waitForFunction(
+      (least) => (globalThis as unknown as { told: unknown[] }).told.length >= least,
+      count,
+    );
   await join(home, person, 'signals@example.test');
   await press(person, 'Add a passkey');
   await byPasskey(person);
   await toldTimes(2);
-  expect((await told()).map(({ allAcceptedCredentialIds, name }) => allAcceptedCredentialIds?.length ?? name)).toEqual([1, 'signals@example.test']);
+  expect(
+    (await told()).map(
+      ({ allAcceptedCredentialIds, name }) => allAcceptedCredentialIds?.length ?? name,
+    ),
+  ).toEqual([1, 'signals@example.test']);
   await press(person, 'Delete Passkey');
   await confirm(person);
   await toldTimes(4);

@@ -20,12 +20,16 @@ const open = async (person: Person, fragment = ''): Promise<void> => {
   await person.page.goto(`${service.baseURL}/policy${fragment}`);
   await person.at('policy');
 };
-const enact = async (cedar: string, description: string): Promise<string> => (await operator.post('policies', { spec: { cedar, description } }).is(201)).body.metadata.name;
+const enact = async (cedar: string, description: string): Promise<string> =>
+  (await operator.post('policies', { spec: { cedar, description } }).is(201)).body.metadata.name;
 
-const closed = '\n@id("no-names-for-app")\n@message("The app works without your name.")\nforbid (principal, action == Action::"share", resource == Scope::"profile")\nwhen { context.client == Client::"app" };\n';
+const closed =
+  '\n@id("no-names-for-app")\n@message("The app works without your name.")\nforbid (principal, action == Action::"share", resource == Scope::"profile")\nwhen { context.client == Client::"app" };\n';
 
 beforeAll(async () => {
-  service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
+  service = await startTest({
+    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
+  });
   await createClient(service, 'app');
   operator = (await signIn(service, 'op@example.test')).tab;
   ada = (await signIn(service, 'ada@example.test')).tab;
@@ -36,7 +40,10 @@ afterEach(async () => {
   expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
   await Promise.all(all.map((one) => one.leave()));
 });
-afterAll(async () => { await closeBrowser(); await stopAll() });
+afterAll(async () => {
+  await closeBrowser();
+  await stopAll();
+});
 
 test('a visitor reads the text that is judged by and every rule in words, and not who wrote it', async () => {
   const person = await arrive();
@@ -46,13 +53,23 @@ test('a visitor reads the text that is judged by and every rule in words, and no
   await page.getByText('In force since').first().waitFor();
   expect(await page.getByText('Put in force by').count()).toBe(0);
   const text = page.getByRole('group', { name: 'Text of policy p-1' });
-  expect(await text.locator('.line').evaluateAll((all) => all.map((line) => line.textContent!.replace(/^\n$/, '')).join('\n'))).toBe(original.replace(/\n$/, ''));
-  const rule = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Anyone reads policies' }) });
+  expect(
+    await text
+      .locator('.line')
+      .evaluateAll((all) => all.map((line) => line.textContent!.replace(/^\n$/, '')).join('\n')),
+  ).toBe(original.replace(/\n$/, ''));
+  const rule = page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('heading', { name: 'Anyone reads policies' }) });
   await rule.getByText('Permits').waitFor();
   await rule.getByText('reading, listing, following').waitFor();
-  expect(await page.getByRole('heading', { level: 3 }).count()).toBe((original.match(/^@id/gm) ?? []).length);
+  expect(await page.getByRole('heading', { level: 3 }).count()).toBe(
+    (original.match(/^@id/gm) ?? []).length,
+  );
   await rule.getByRole('link', { name: /in the whole text/ }).click();
-  await page.waitForFunction(() => document.activeElement?.textContent === '@id("anyone-reads-policies")');
+  await page.waitForFunction(
+    () => document.activeElement?.textContent === '@id("anyone-reads-policies")',
+  );
   expect(await person.faults()).toEqual([]);
 });
 
@@ -80,12 +97,19 @@ test('an open page changes when another policy comes into force, and says so', a
   await open(person);
   const name = await enact(original + closed, 'Names stay here.');
   await page.getByText(`A new policy came into force: ${name}.`).waitFor({ state: 'attached' });
-  expect(await page.getByRole('status').textContent()).toBe(`A new policy came into force: ${name}.`);
+  expect(await page.getByRole('status').textContent()).toBe(
+    `A new policy came into force: ${name}.`,
+  );
   await page.getByText('Names stay here.').first().waitFor();
-  const rule = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'No names for app' }) });
+  const rule = page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('heading', { name: 'No names for app' }) });
   await rule.getByRole('blockquote').getByText('The app works without your name.').waitFor();
   await rule.getByText('Refuses').waitFor();
-  await page.getByRole('list', { name: 'Earlier policies' }).getByRole('link', { name: 'p-1', exact: true }).click();
+  await page
+    .getByRole('list', { name: 'Earlier policies' })
+    .getByRole('link', { name: 'p-1', exact: true })
+    .click();
   await page.getByRole('heading', { level: 1, name: 'Earlier policy p-1' }).waitFor();
   expect(await page.getByRole('heading', { name: 'No names for app' }).count()).toBe(0);
   expect(await person.faults()).toEqual([]);
@@ -100,7 +124,16 @@ test('two policies are compared line by line, and what is chosen is in the addre
   await page.getByRole('link', { name: 'What changed with p-2' }).first().click();
   await page.getByText('5 lines added, 0 lines removed.').first().waitFor();
   const differences = page.getByRole('group', { name: 'Differences from p-1 to p-2' });
-  expect(await differences.locator('ins').evaluateAll((all) => all.map((line) => line.lastElementChild!.textContent))).toEqual(closed.replace(/\n$/, '').split('\n').map((line) => line || '\n'));
+  expect(
+    await differences
+      .locator('ins')
+      .evaluateAll((all) => all.map((line) => line.lastElementChild!.textContent)),
+  ).toEqual(
+    closed
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => line || '\n'),
+  );
   await differences.getByText('Added:').first().waitFor({ state: 'attached' });
   const folded = await differences.locator('.line').count();
   await differences.getByRole('button', { name: /unchanged lines$/ }).click();
@@ -120,14 +153,18 @@ test('who is signed in follows a rule to what it decided about them, and back; i
   const { page } = person;
   await open(person);
   await page.getByRole('link', { name: 'Your decisions by this rule Own account' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Your decisions by the rule Own account' }).waitFor();
+  await page
+    .getByRole('heading', { level: 1, name: 'Your decisions by the rule Own account' })
+    .waitFor();
   await ada.patch('accounts/~', { spec: { displayName: 'Ada' } }).is(200);
   const list = page.getByRole('list', { name: 'Decisions' });
   const changed = list.getByRole('listitem').filter({ hasText: 'Changing: accounts' });
   await changed.getByText('Allowed').waitFor();
   expect(await person.faults()).toEqual([]);
   await changed.getByRole('link', { name: 'Own account' }).click();
-  await page.waitForFunction(() => (document.activeElement as HTMLElement | null)?.dataset.rule === 'own-account');
+  await page.waitForFunction(
+    () => (document.activeElement as HTMLElement | null)?.dataset.rule === 'own-account',
+  );
   await open(person, '#decisions');
   await list.getByText('Sharing Your email address with app app').first().waitFor();
   await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
@@ -139,7 +176,11 @@ test('who is signed in follows a rule to what it decided about them, and back; i
 test('decisions of others are not shown, not even to operators, and visitors are told where to sign in', async () => {
   const one = await arrive(operator);
   await open(one, '#decisions');
-  await one.page.getByRole('list', { name: 'Decisions' }).getByText('Creating: policies').first().waitFor();
+  await one.page
+    .getByRole('list', { name: 'Decisions' })
+    .getByText('Creating: policies')
+    .first()
+    .waitFor();
   expect(await one.page.getByText('Changing: accounts').count()).toBe(0);
   const visitor = await arrive();
   await open(visitor, '#decisions=own-account');
@@ -165,8 +206,14 @@ test('keyboard only: to the text of a rule, to a comparison, unfolding it, and b
   await page.waitForFunction(() => document.activeElement?.textContent === 'Compare two policies');
   await reach(person, 'unchanged line');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => /unchanged line/.test(document.activeElement?.getAttribute('aria-label') ?? ''));
+  await page.waitForFunction(() =>
+    /unchanged line/.test(document.activeElement?.getAttribute('aria-label') ?? ''),
+  );
   await reach(person, 'Policy in force');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => document.activeElement?.tagName === 'H1' && document.activeElement.textContent === 'Policy in force');
+  await page.waitForFunction(
+    () =>
+      document.activeElement?.tagName === 'H1' &&
+      document.activeElement.textContent === 'Policy in force',
+  );
 });

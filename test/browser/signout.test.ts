@@ -14,9 +14,14 @@ jest.setTimeout(120_000);
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 let service: TestService;
 let notes: Notes;
-const down: Server = createServer((_, response) => { response.writeHead(500).end() });
+const down: Server = createServer((_, response) => {
+  response.writeHead(500).end();
+});
 const people: Person[] = [];
-const kept = (person: Person): Person => { people.push(person); return person };
+const kept = (person: Person): Person => {
+  people.push(person);
+  return person;
+};
 
 /** The account page of somebody who is signed in here. */
 async function ownPage(address: string): Promise<Person> {
@@ -26,7 +31,11 @@ async function ownPage(address: string): Promise<Person> {
   return person;
 }
 
-const rowOf = ({ page }: Person, device: string) => page.getByRole('list', { name: 'Browsers' }).getByRole('listitem').filter({ has: page.getByRole('heading', { name: device }) });
+const rowOf = ({ page }: Person, device: string) =>
+  page
+    .getByRole('list', { name: 'Browsers' })
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('heading', { name: device }) });
 const end = async (person: Person, device: string): Promise<void> => {
   await person.page.getByRole('button', { name: `Sign out ${device}`, exact: true }).click();
   await confirm(person);
@@ -43,7 +52,14 @@ afterEach(async () => {
   expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
   await Promise.all(all.map((one) => one.leave()));
 });
-afterAll(async () => { clock.release(); notes?.stop(); down.closeAllConnections(); down.close(); await closeBrowser(); await stopAll() });
+afterAll(async () => {
+  clock.release();
+  notes?.stop();
+  down.closeAllConnections();
+  down.close();
+  await closeBrowser();
+  await stopAll();
+});
 
 test('a service that does not answer is being told, as the row says, while the browser is signed out already; when it is back it is told, and signs out too', async () => {
   const address = 'told@example.test';
@@ -79,12 +95,22 @@ test('a service that does not answer is being told, as the row says, while the b
 });
 
 test('a service that is down for a day is given up, and one that takes no word is never told: the row says so, and stays to be read', async () => {
-  await new Promise<void>((done) => { down.listen(0, '127.0.0.1', done) });
-  await createClient(service, 'mill', { displayName: 'The Mill', backchannelLogoutURI: `http://localhost:${(down.address() as AddressInfo).port}/` });
+  await new Promise<void>((done) => {
+    down.listen(0, '127.0.0.1', done);
+  });
+  await createClient(service, 'mill', {
+    displayName: 'The Mill',
+    backchannelLogoutURI: `http://localhost:${(down.address() as AddressInfo).port}/`,
+  });
   const address = 'given-up@example.test';
   for (const client of ['mill', 'app']) {
     const tab = service.tab();
-    tab.headers = { 'user-agent': client === 'mill' ? firefox : firefox.replace('X11; Linux x86_64', 'Windows NT 10.0; Win64; x64') };
+    tab.headers = {
+      'user-agent':
+        client === 'mill'
+          ? firefox
+          : firefox.replace('X11; Linux x86_64', 'Windows NT 10.0; Win64; x64'),
+    };
     await signIn(service, address, { tab, client });
   }
   const person = await ownPage(address);
@@ -95,9 +121,14 @@ test('a service that is down for a day is given up, and one that takes no word i
   await end(person, 'Firefox on Linux');
   await mill.getByText('The Mill is being told. It has not answered yet.').waitFor();
   clock.advance(86_400_000 - 20_000);
-  await mill.getByText('The Mill could not be told. Sign out there yourself.').waitFor({ timeout: 30_000 });
+  await mill
+    .getByText('The Mill could not be told. Sign out there yourself.')
+    .waitFor({ timeout: 30_000 });
   await mill.getByText('Signed out', { exact: true }).waitFor();
-  await person.page.getByRole('status').getByText('The Mill could not be told.').waitFor({ state: 'attached' });
+  await person.page
+    .getByRole('status')
+    .getByText('The Mill could not be told.')
+    .waitFor({ state: 'attached' });
   await says(person, 'You are signed in nowhere else.');
   expect(await person.faults()).toEqual([]);
   await person.page.reload();
@@ -109,11 +140,17 @@ test('after the last sign-out the back button shows nothing of the account (L1)'
   const person = await ownPage('back@example.test');
   const { page } = person;
   await says(person, 'You are signed in as back@example.test');
-  await page.getByRole('listitem').filter({ hasText: 'This browser' }).getByRole('button', { name: /^Sign out / }).click();
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'This browser' })
+    .getByRole('button', { name: /^Sign out / })
+    .click();
   await confirm(person);
   await page.getByRole('heading', { level: 1, name: 'You are signed out' }).waitFor();
   await page.goto(`${service.baseURL}/policy`);
   await page.goBack();
-  await page.waitForFunction(() => /LoginRequired|signedout|problem/.test(document.querySelector('main')?.dataset.phase ?? ''));
+  await page.waitForFunction(() =>
+    /LoginRequired|signedout|problem/.test(document.querySelector('main')?.dataset.phase ?? ''),
+  );
   expect(await page.getByText('back@example.test').count()).toBe(0);
 });

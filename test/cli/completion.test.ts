@@ -6,7 +6,13 @@ import { eachKubectl } from '../support/cluster.js';
 import { program, signedIn, vestibule } from '../support/command.js';
 import { Kubectl } from '../support/kubectl.js';
 import { signIn } from '../support/signin.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);
@@ -16,10 +22,13 @@ let operator: { VESTIBULE_CONFIG: string };
 const bin = dirname(program);
 
 beforeAll(async () => {
-  service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
+  service = await startTest({
+    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
+  });
   await createClient(service, 'app');
   const { tab } = await signIn(service, 'op@example.test');
-  for (const name of ['alpha', 'beta']) await tab.post('groups', { metadata: { name }, spec: { displayName: name } }).is(201);
+  for (const name of ['alpha', 'beta'])
+    await tab.post('groups', { metadata: { name }, spec: { displayName: name } }).is(201);
   operator = await signedIn(service, tab);
 });
 afterAll(stopAll);
@@ -27,18 +36,27 @@ afterAll(stopAll);
 const complete = async (environment: NodeJS.ProcessEnv, ...args: string[]) => {
   const { code, out, error } = await vestibule(['__complete', ...args], environment);
   expect([args, code, error]).toEqual([args, 0, '']);
-  return out.split('\n').map((line) => line.split('\t')[0]).slice(0, -1);
+  return out
+    .split('\n')
+    .map((line) => line.split('\t')[0])
+    .slice(0, -1);
 };
 
 test('words, flags, formats, types and names are proposed, each with what the shell does beside', async () => {
   const proposes = (...args: string[]) => complete(operator, ...args);
-  expect(await proposes('')).toEqual(expect.arrayContaining(['serve', 'get', 'watch', 'explain', 'completion', ':4']));
+  expect(await proposes('')).toEqual(
+    expect.arrayContaining(['serve', 'get', 'watch', 'explain', 'completion', ':4']),
+  );
   expect(await proposes('de')).toEqual(['delete', ':4']);
   expect(await proposes('get', '--sh')).toEqual(['--show-labels', ':4']);
   expect(await proposes('get', 'gr')).toEqual(['grants', 'groups', ':4']);
   expect(await proposes('get', '-o', 'json', 'groups', 'alpha', '')).toEqual(['beta', ':4']);
   expect(await proposes('delete', 'group/al')).toEqual(['group/alpha', ':4']);
-  expect(await proposes('get', 'groups,pol')).toEqual(['groups,policies', 'groups,policydecisions', ':4']);
+  expect(await proposes('get', 'groups,pol')).toEqual([
+    'groups,policies',
+    'groups,policydecisions',
+    ':4',
+  ]);
   expect(await proposes('get', '-o', 'y')).toEqual(['yaml', ':4']);
   expect(await proposes('get', '--output=y')).toEqual(['--output=yaml', ':4']);
   expect(await proposes('get', '--context', '')).toEqual(['test', ':4']);
@@ -49,38 +67,74 @@ test('words, flags, formats, types and names are proposed, each with what the sh
 });
 
 test('nothing is said where nothing is known, and no token is renewed', async () => {
-  for (const args of [['bogus', ''], ['get', 'pods', ''], ['get', 'groups', 'zzz']]) expect(await complete(operator, ...args)).toEqual([':4']);
+  for (const args of [
+    ['bogus', ''],
+    ['get', 'pods', ''],
+    ['get', 'groups', 'zzz'],
+  ])
+    expect(await complete(operator, ...args)).toEqual([':4']);
   expect(await complete({ VESTIBULE_CONFIG: '/nowhere/contexts' }, 'get', '')).toEqual([':4']);
   expect(await complete(operator, 'get', '--server', 'http://127.0.0.1:1', '')).toEqual([':4']);
   const held = JSON.parse(readFileSync(operator.VESTIBULE_CONFIG, 'utf8'));
   const file = `${operator.VESTIBULE_CONFIG}-ended`;
-  writeFileSync(file, JSON.stringify({ ...held, contexts: { test: { ...held.contexts.test, expires: 0, refreshToken: 'kept' } } }));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...held,
+      contexts: { test: { ...held.contexts.test, expires: 0, refreshToken: 'kept' } },
+    }),
+  );
   expect(await complete({ VESTIBULE_CONFIG: file }, 'get', '')).toEqual([':4']);
   expect(JSON.parse(readFileSync(file, 'utf8')).contexts.test.refreshToken).toBe('kept');
 });
 
 test('the script for bash fills in what it is told', async () => {
   const { out: script } = await vestibule(['completion', 'bash'], operator);
-  const bash = (typed: string[]): Promise<string> => new Promise((resolve, reject) => {
-    const text = `${script}\nCOMP_WORDS=(${typed.map((one) => `'${one}'`).join(' ')}); COMP_CWORD=${typed.length - 1}; _vestibule; complete -p vestibule; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    execFile('bash', ['--norc', '-c', text], { env: { ...operator, PATH: `${bin}:${process.env.PATH}` } }, (error, out, said) => (error || said ? reject(error ?? new Error(said)) : resolve(out)));
-  });
-  expect(await bash(['vestibule', 'get', 'gr'])).toBe('complete -F _vestibule vestibule\ngrants\ngroups\n');
-  expect(await bash(['vestibule', 'patch', 'group', 'al'])).toBe('complete -F _vestibule vestibule\nalpha\n');
+  const bash = (typed: string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const text = `${script}\nCOMP_WORDS=(${typed.map((one) => `'${one}'`).join(' ')}); COMP_CWORD=${typed.length - 1}; _vestibule; complete -p vestibule; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      execFile(
+        'bash',
+        ['--norc', '-c', text],
+        { env: { ...operator, PATH: `${bin}:${process.env.PATH}` } },
+        (error, out, said) => (error || said ? reject(error ?? new Error(said)) : resolve(out)),
+      );
+    });
+  expect(await bash(['vestibule', 'get', 'gr'])).toBe(
+    'complete -F _vestibule vestibule\ngrants\ngroups\n',
+  );
+  expect(await bash(['vestibule', 'patch', 'group', 'al'])).toBe(
+    'complete -F _vestibule vestibule\nalpha\n',
+  );
   expect(await bash([program, 'who'])).toBe('complete -F _vestibule vestibule\nwhoami\n');
 });
 
 test('there is a script for each shell', async () => {
-  for (const [shell, sign] of [['zsh', '#compdef vestibule'], ['fish', 'complete -c vestibule']]) expect((await vestibule(['completion', shell!], {})).out).toContain(sign);
+  for (const [shell, sign] of [
+    ['zsh', '#compdef vestibule'],
+    ['fish', 'complete -c vestibule'],
+  ])
+    expect((await vestibule(['completion', shell!], {})).out).toContain(sign);
 });
 
 /** A shell run with a home of its own and the command on its PATH. */
 function run(shell: string, args: readonly string[], home: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(shell, args, { env: { ...operator, HOME: home, PATH: `${bin}:${process.env.PATH}`, TERM: 'xterm' }, cwd: home, timeout: 100_000 }, (error, out, said) => (error || said ? reject(new Error(`${error?.message ?? ''} ${said} ${out}`)) : resolve(out)));
+    execFile(
+      shell,
+      args,
+      {
+        env: { ...operator, HOME: home, PATH: `${bin}:${process.env.PATH}`, TERM: 'xterm' },
+        cwd: home,
+        timeout: 100_000,
+      },
+      (error, out, said) =>
+        error || said ? reject(new Error(`${error?.message ?? ''} ${said} ${out}`)) : resolve(out),
+    );
   });
 }
-const whereInstalled = (shell: string): typeof test => (spawnSync(shell, ['-c', 'true']).status === 0 ? test : test.skip) as typeof test;
+const whereInstalled = (shell: string): typeof test =>
+  (spawnSync(shell, ['-c', 'true']).status === 0 ? test : test.skip) as typeof test;
 
 /** A home with the script where docs/how-to/command.md says it goes, and two files. */
 async function homeWith(shell: string, at: string): Promise<string> {
@@ -91,26 +145,38 @@ async function homeWith(shell: string, at: string): Promise<string> {
   return home;
 }
 
-whereInstalled('fish')('fish proposes what the script is told, from the file that it finds by itself (skipped where there is no fish)', async () => {
-  const home = await homeWith('fish', '.config/fish/completions/vestibule.fish');
-  const proposes = async (typed: string): Promise<string[]> => (await run('fish', ['-c', `complete -C '${typed}'`], home)).split('\n').filter(Boolean).map((line) => line.split('\t')[0]!);
-  expect(await proposes('vestibule get gr')).toEqual(['grants', 'groups']);
-  expect(await proposes('vestibule get -o json groups alpha ')).toEqual(['beta']);
-  expect(await proposes('vestibule delete group/al')).toEqual(['group/alpha']);
-  expect(await proposes('vestibule get --output=y')).toEqual(['--output=yaml']);
-  expect(await proposes('vestibule get ')).not.toContain('staff.yaml');
-  expect(await proposes('vestibule create -f st')).toEqual(['staff.yaml']);
-  expect(await run('fish', ['-c', "complete -C 'vestibule who'"], home)).toMatch(/^whoami\tprints who /);
-});
+whereInstalled('fish')(
+  'fish proposes what the script is told, from the file that it finds by itself (skipped where there is no fish)',
+  async () => {
+    const home = await homeWith('fish', '.config/fish/completions/vestibule.fish');
+    const proposes = async (typed: string): Promise<string[]> =>
+      (await run('fish', ['-c', `complete -C '${typed}'`], home))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split('\t')[0]!);
+    expect(await proposes('vestibule get gr')).toEqual(['grants', 'groups']);
+    expect(await proposes('vestibule get -o json groups alpha ')).toEqual(['beta']);
+    expect(await proposes('vestibule delete group/al')).toEqual(['group/alpha']);
+    expect(await proposes('vestibule get --output=y')).toEqual(['--output=yaml']);
+    expect(await proposes('vestibule get ')).not.toContain('staff.yaml');
+    expect(await proposes('vestibule create -f st')).toEqual(['staff.yaml']);
+    expect(await run('fish', ['-c', "complete -C 'vestibule who'"], home)).toMatch(
+      /^whoami\tprints who /,
+    );
+  },
+);
 
-whereInstalled('zsh')('zsh fills in what the script is told, from a file on its fpath and from the script itself (skipped where there is no zsh)', async () => {
-  const home = await homeWith('zsh', 'functions/_vestibule');
-  // A terminal of its own, in which Tab is pressed as somebody would; what becomes of the line, or what is listed below it, is waited for.
-  const pressed = `
+whereInstalled('zsh')(
+  'zsh fills in what the script is told, from a file on its fpath and from the script itself (skipped where there is no zsh)',
+  async () => {
+    const home = await homeWith('zsh', 'functions/_vestibule');
+    // A terminal of its own, in which Tab is pressed as somebody would; what becomes of the line,
+    // or what is listed below it, is waited for.
+    const pressed = `
     zmodload zsh/zpty
     begin() { zpty shell zsh -f -i; zpty -w shell "PS1=; autoload -Uz compinit; $1; print BE''GUN"; zpty -r shell seen '*BEGUN*' }
     press() { zpty -n -w shell $'\\C-u'"$1"$'\\t'; zpty -r shell seen "*$2*"; print -r -- "$1 -> \${2//[*]/ }" }`;
-  const tried = `
+    const tried = `
     press 'vestibule who' 'whoami'
     press 'vestibule get gr' 'grants*groups'
     press 'vestibule get -o json groups alpha ' 'beta'
@@ -118,27 +184,63 @@ whereInstalled('zsh')('zsh fills in what the script is told, from a file on its 
     press 'vestibule get --output=y' '--output=yaml'
     press 'vestibule create -f st' 'staff.yaml'
     zpty -d shell`;
-  for (const start of ["fpath=(~/functions \\$fpath); compinit -u -d ~/dump", 'compinit -u -d ~/other; source <(vestibule completion zsh)']) {
-    expect((await run('zsh', ['-f', '-c', `${pressed}\nbegin "${start}"\n${tried}`], home)).trim().split('\n')).toHaveLength(6);
-  }
-});
+    for (const start of [
+      'fpath=(~/functions \\$fpath); compinit -u -d ~/dump',
+      'compinit -u -d ~/other; source <(vestibule completion zsh)',
+    ]) {
+      expect(
+        (await run('zsh', ['-f', '-c', `${pressed}\nbegin "${start}"\n${tried}`], home))
+          .trim()
+          .split('\n'),
+      ).toHaveLength(6);
+    }
+  },
+);
 
 test('as a plugin of kubectl it is called so, and completes as kubectl asks', async () => {
-  const link = (name: string, args: string[], environment: NodeJS.ProcessEnv = operator): Promise<[number, string, string]> => new Promise((resolve) => {
-    execFile(join(bin, name), args, { env: { PATH: process.env.PATH, ...environment } }, (error, out, said) => resolve([Number(error?.code ?? 0), out, said]));
-  });
-  expect(await link('kubectl-vestibule', ['get', 'group/alpha', '-o', 'name'])).toEqual([0, 'group.id.vestibule.org/alpha\n', '']);
-  expect((await link('kubectl-vestibule', ['help', 'get']))[1]).toMatch(/^kubectl vestibule get TYPE/);
-  expect(await link('kubectl-vestibule', ['whoami'], { VESTIBULE_CONFIG: '/nowhere' })).toEqual([1, '', 'kubectl vestibule: you are not signed in: kubectl vestibule login URL\n']);
-  expect(await link('kubectl_complete-vestibule', ['get', 'group', 'al'])).toEqual([0, 'alpha\n:4\n', '']);
+  const link = (
+    name: string,
+    args: string[],
+    environment: NodeJS.ProcessEnv = operator,
+  ): Promise<[number, string, string]> =>
+    new Promise((resolve) => {
+      execFile(
+        join(bin, name),
+        args,
+        { env: { PATH: process.env.PATH, ...environment } },
+        (error, out, said) => resolve([Number(error?.code ?? 0), out, said]),
+      );
+    });
+  expect(await link('kubectl-vestibule', ['get', 'group/alpha', '-o', 'name'])).toEqual([
+    0,
+    'group.id.vestibule.org/alpha\n',
+    '',
+  ]);
+  expect((await link('kubectl-vestibule', ['help', 'get']))[1]).toMatch(
+    /^kubectl vestibule get TYPE/,
+  );
+  expect(await link('kubectl-vestibule', ['whoami'], { VESTIBULE_CONFIG: '/nowhere' })).toEqual([
+    1,
+    '',
+    'kubectl vestibule: you are not signed in: kubectl vestibule login URL\n',
+  ]);
+  expect(await link('kubectl_complete-vestibule', ['get', 'group', 'al'])).toEqual([
+    0,
+    'alpha\n:4\n',
+    '',
+  ]);
 });
 
 eachKubectl((found) => {
   test('kubectl finds its plugin', async () => {
     const kubectl = new Kubectl(found, { url: service.baseURL });
     const more = { ...operator, PATH: `${bin}:${process.env.PATH}` };
-    expect(await kubectl.run(['vestibule', 'get', 'groups', 'alpha', '-o', 'name'], '', more)).toEqual({ code: 0, out: 'group.id.vestibule.org/alpha\n', error: '' });
-    expect((await kubectl.run(['__complete', 'vestibule', 'get', 'group', 'al'], '', more)).out).toBe('alpha\n:4\n');
+    expect(
+      await kubectl.run(['vestibule', 'get', 'groups', 'alpha', '-o', 'name'], '', more),
+    ).toEqual({ code: 0, out: 'group.id.vestibule.org/alpha\n', error: '' });
+    expect(
+      (await kubectl.run(['__complete', 'vestibule', 'get', 'group', 'al'], '', more)).out,
+    ).toBe('alpha\n:4\n');
     kubectl.remove();
   });
 }, 'newest');

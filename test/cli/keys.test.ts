@@ -17,24 +17,42 @@ test('a rotation by the command, step by step: what was made before counts until
   const first = read();
   const before = new Keys(first);
   const [sealed, signature] = [before.seal('key', 'inside'), before.signCookie('a=b')];
-  for (const word of ['use', 'drop', 'drop-sealing', 'new']) await expect(step(word)).rejects.toThrow();
+  for (const word of ['use', 'drop', 'drop-sealing', 'new'])
+    await expect(step(word)).rejects.toThrow();
   expect(read()).toEqual(first);
   await step('add');
   const added = read();
-  for (const sort of ['cookies', 'hmac', 'sealing', 'signing'] as const) { expect(added[sort].slice(0, first[sort].length)).toEqual(first[sort]); expect(added[sort]).toHaveLength(2 * first[sort].length) }
+  for (const sort of ['cookies', 'hmac', 'sealing', 'signing'] as const) {
+    expect(added[sort].slice(0, first[sort].length)).toEqual(first[sort]);
+    expect(added[sort]).toHaveLength(2 * first[sort].length);
+  }
   expect(added.signing.map(({ alg }) => alg)).toEqual(['ES256', 'RS256', 'ES256', 'RS256']);
-  for (const word of ['drop', 'drop-sealing']) await expect(step(word)).rejects.toThrow(/the newest, which are not in use yet/);
+  for (const word of ['drop', 'drop-sealing'])
+    await expect(step(word)).rejects.toThrow(/the newest, which are not in use yet/);
   expect(read()).toEqual(added);
   await step('use');
   const used = new Keys(read());
-  expect([used.cookieKeyIndex('a=b', signature), used.open('key', sealed).toString(), used.signing[0]]).toEqual([1, 'inside', added.signing[2]]);
+  expect([
+    used.cookieKeyIndex('a=b', signature),
+    used.open('key', sealed).toString(),
+    used.signing[0],
+  ]).toEqual([1, 'inside', added.signing[2]]);
   await step('drop');
   const dropped = new Keys(read());
-  expect([dropped.cookieKeyIndex('a=b', signature), dropped.open('key', sealed).toString(), dropped.signing.length]).toEqual([-1, 'inside', 2]);
+  expect([
+    dropped.cookieKeyIndex('a=b', signature),
+    dropped.open('key', sealed).toString(),
+    dropped.signing.length,
+  ]).toEqual([-1, 'inside', 2]);
   await step('drop-sealing');
   expect(() => new Keys(read()).open('key', sealed)).toThrow(/no longer in the keys file/);
   await expect(step('drop')).rejects.toThrow(/none of them can go/);
-  expect([read().pairwise, read().dpopNonce, statSync(file).mode & 0o777, existsSync(`${file}.new`)]).toEqual([first.pairwise, first.dpopNonce, 0o600, false]);
+  expect([
+    read().pairwise,
+    read().dpopNonce,
+    statSync(file).mode & 0o777,
+    existsSync(`${file}.new`),
+  ]).toEqual([first.pairwise, first.dpopNonce, 0o600, false]);
 });
 
 test('a keys file that everybody may read is neither read nor rotated; its group may read it', async () => {
@@ -60,7 +78,12 @@ test('using the newest keys twice is using them once', async () => {
   await main(['keys', 'add', twice]);
   const added = held();
   await main(['keys', 'use', twice]);
-  expect([held().cookies[0], held().sealing[0], held().hmac[0], held().signing[0]]).toEqual([added.cookies[2], added.sealing[2], added.hmac[2], added.signing[4]]);
+  expect([held().cookies[0], held().sealing[0], held().hmac[0], held().signing[0]]).toEqual([
+    added.cookies[2],
+    added.sealing[2],
+    added.hmac[2],
+    added.signing[4],
+  ]);
 });
 
 test('a file of before, which does not say whether its last keys are in use, is taken at the word of whoever asks', async () => {
@@ -70,7 +93,9 @@ test('a file of before, which does not say whether its last keys are in use, is 
   expect(unused).toBe(true);
   writeFileSync(old, JSON.stringify(before));
   await main(['keys', 'use', old]);
-  expect(KeysFile.parse(JSON.parse(readFileSync(old, 'utf8'))).cookies).toEqual([...before.cookies].reverse());
+  expect(KeysFile.parse(JSON.parse(readFileSync(old, 'utf8'))).cookies).toEqual(
+    [...before.cookies].reverse(),
+  );
 });
 
 test('what is no keys file is left alone', async () => {

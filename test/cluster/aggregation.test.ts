@@ -13,10 +13,20 @@ jest.setTimeout(300_000);
 
 const plain = { plain: true } as const;
 let cluster: KubeAPIServer;
-beforeAll(async () => { cluster = await KubeAPIServer.start() });
-afterAll(async () => { await cluster?.stop(); await stopAll() });
+beforeAll(async () => {
+  cluster = await KubeAPIServer.start();
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await stopAll();
+});
 
-const group = (name: string, displayName = name): object => ({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Group', metadata: { name }, spec: { displayName, members: [] } });
+const group = (name: string, displayName = name): object => ({
+  apiVersion: 'id.vestibule.org/v1alpha1',
+  kind: 'Group',
+  metadata: { name },
+  spec: { displayName, members: [] },
+});
 
 /** `operations.md` 10, aggregation suite; the real API server, the real kubectl of its release. */
 describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %s', (store) => {
@@ -27,79 +37,234 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
     await it.available();
     admin = cluster.kubectl('admin');
   });
-  afterAll(async () => { await it?.leave() });
+  afterAll(async () => {
+    await it?.leave();
+  });
 
-  /** What the alert of an unavailable APIService looks at, where a cluster's own metrics have it. */
+  /**
+   * What the alert of an unavailable APIService looks at, where a cluster's own metrics have it.
+   */
   const unavailable = async (): Promise<number | undefined> => {
-    const { expr } = parse(readFileSync(join(import.meta.dirname, '../../deploy/observability/alerts.yaml'), 'utf8')).groups.flatMap(({ rules }: any) => rules).find(({ alert }: any) => alert === 'VestibuleAPIServiceUnavailable');
+    const { expr } = parse(
+      readFileSync(join(import.meta.dirname, '../../deploy/observability/alerts.yaml'), 'utf8'),
+    )
+      .groups.flatMap(({ rules }: any) => rules)
+      .find(({ alert }: any) => alert === 'VestibuleAPIServiceUnavailable');
     const [, metric, name] = /(\w+)\{name="([^"]+)"\}/.exec(expr)!;
-    const line = (await cluster.as('admin').get('/metrics', plain).is(200)).bytes.toString().split('\n').find((one) => one.startsWith(`${metric}{name="${name}"} `));
+    const line = (await cluster.as('admin').get('/metrics', plain).is(200)).bytes
+      .toString()
+      .split('\n')
+      .find((one) => one.startsWith(`${metric}{name="${name}"} `));
     return line === undefined ? undefined : Number(line.split(' ')[1]);
   };
 
   test('it is in the cluster’s discovery, new and old, and in both of its OpenAPI documents', async () => {
     const tab = cluster.as('admin');
-    const offered = kinds.filter(({ resource }) => resource !== 'mockmessages').map(({ resource }) => resource).sort();
-    for (const accept of ['application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList', 'application/json']) {
+    const offered = kinds
+      .filter(({ resource }) => resource !== 'mockmessages')
+      .map(({ resource }) => resource)
+      .sort();
+    for (const accept of [
+      'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+      'application/json',
+    ]) {
       const ask = async (): Promise<any> => {
         const { body } = await tab.get('/apis', { plain: true, headers: { accept } }).is(200);
-        return (body.items ?? body.groups).find((one: any) => (one.metadata?.name ?? one.name) === 'id.vestibule.org')?.versions[0];
+        return (body.items ?? body.groups).find(
+          (one: any) => (one.metadata?.name ?? one.name) === 'id.vestibule.org',
+        )?.versions[0];
       };
-      const version = await eventually(ask, (seen) => seen?.version === 'v1alpha1' && seen.freshness !== 'Stale');   // what the cluster heard before it was there is stale for a while
-      if (accept !== 'application/json') expect([version.freshness, version.resources.map(({ resource }: any) => resource)]).toEqual(['Current', expect.arrayContaining(offered)]);
+      const version = await eventually(
+        ask,
+        (seen) => seen?.version === 'v1alpha1' && seen.freshness !== 'Stale',
+      ); // what the cluster heard before it was there is stale for a while
+      if (accept !== 'application/json')
+        expect([version.freshness, version.resources.map(({ resource }: any) => resource)]).toEqual(
+          ['Current', expect.arrayContaining(offered)],
+        );
     }
-    expect((await admin.says('api-resources', '--api-group=id.vestibule.org', '-o', 'name')).trim().split('\n').sort()).toEqual(expect.arrayContaining(offered.map((one) => `${one}.id.vestibule.org`)));
-    const read = async (path: string): Promise<any> => JSON.parse((await tab.get(path, plain).is(200)).bytes.toString());
-    const three = await eventually(() => read('/openapi/v3'), ({ paths }) => 'apis/id.vestibule.org/v1alpha1' in paths);
-    expect(Object.keys((await read(three.paths['apis/id.vestibule.org/v1alpha1'].serverRelativeURL)).paths)).toContain(`${API}/accounts`);
-    expect(Object.keys((await read('/openapi/v2')).paths)).toContain('/api/v1/namespaces/{name}');   // ours is empty, and takes nothing away
+    expect(
+      (await admin.says('api-resources', '--api-group=id.vestibule.org', '-o', 'name'))
+        .trim()
+        .split('\n')
+        .sort(),
+    ).toEqual(expect.arrayContaining(offered.map((one) => `${one}.id.vestibule.org`)));
+    const read = async (path: string): Promise<any> =>
+      JSON.parse((await tab.get(path, plain).is(200)).bytes.toString());
+    const three = await eventually(
+      () => read('/openapi/v3'),
+      ({ paths }) => 'apis/id.vestibule.org/v1alpha1' in paths,
+    );
+    expect(
+      Object.keys(
+        (await read(three.paths['apis/id.vestibule.org/v1alpha1'].serverRelativeURL)).paths,
+      ),
+    ).toContain(`${API}/accounts`);
+    expect(Object.keys((await read('/openapi/v2')).paths)).toContain('/api/v1/namespaces/{name}'); // ours is empty, and takes nothing away
   });
 
   test('kubectl explains, creates, applies, patches, watches, waits and deletes', async () => {
-    expect(await admin.says('explain', 'group.spec', '--api-version=id.vestibule.org/v1alpha1')).toContain('Addresses of its members');
-    const watching = admin.follow('get', 'groups.id.vestibule.org', '-w', '-o', 'jsonpath={.metadata.name}={.spec.displayName}{"\\n"}');
+    expect(
+      await admin.says('explain', 'group.spec', '--api-version=id.vestibule.org/v1alpha1'),
+    ).toContain('Addresses of its members');
+    const watching = admin.follow(
+      'get',
+      'groups.id.vestibule.org',
+      '-w',
+      '-o',
+      'jsonpath={.metadata.name}={.spec.displayName}{"\\n"}',
+    );
     try {
-      await admin.says('apply', '-f', admin.file('staff.json', JSON.stringify(group('staff', 'Staff'))));
+      await admin.says(
+        'apply',
+        '-f',
+        admin.file('staff.json', JSON.stringify(group('staff', 'Staff'))),
+      );
       await watching.until((text) => text.includes('staff=Staff'));
-      expect(await admin.says('apply', '-f', admin.file('staff.json', JSON.stringify(group('staff', 'All staff'))))).toBe('group.id.vestibule.org/staff configured\n');
-      const waiting = admin.run(['wait', 'group.id.vestibule.org/staff', '--for=jsonpath={.spec.displayName}=Everybody', '--timeout=50s']);
-      expect(await admin.says('patch', 'group.id.vestibule.org/staff', '--type=merge', '-p', '{"spec":{"displayName":"Everybody"}}')).toContain('patched');
+      expect(
+        await admin.says(
+          'apply',
+          '-f',
+          admin.file('staff.json', JSON.stringify(group('staff', 'All staff'))),
+        ),
+      ).toBe('group.id.vestibule.org/staff configured\n');
+      const waiting = admin.run([
+        'wait',
+        'group.id.vestibule.org/staff',
+        '--for=jsonpath={.spec.displayName}=Everybody',
+        '--timeout=50s',
+      ]);
+      expect(
+        await admin.says(
+          'patch',
+          'group.id.vestibule.org/staff',
+          '--type=merge',
+          '-p',
+          '{"spec":{"displayName":"Everybody"}}',
+        ),
+      ).toContain('patched');
       expect((await waiting).out).toContain('condition met');
-      expect(await admin.says('get', 'group.id.vestibule.org', 'staff', '-o', 'jsonpath={.spec.displayName}')).toBe('Everybody');
+      expect(
+        await admin.says(
+          'get',
+          'group.id.vestibule.org',
+          'staff',
+          '-o',
+          'jsonpath={.spec.displayName}',
+        ),
+      ).toBe('Everybody');
       expect(await admin.says('get', 'groups.id.vestibule.org')).toMatch(/^NAME\s.*AGE\n[^]*staff/);
-      const gone = admin.run(['wait', 'group.id.vestibule.org/staff', '--for=delete', '--timeout=50s']);
+      const gone = admin.run([
+        'wait',
+        'group.id.vestibule.org/staff',
+        '--for=delete',
+        '--timeout=50s',
+      ]);
       await admin.says('delete', 'group.id.vestibule.org', 'staff');
       expect((await gone).code).toBe(0);
       await watching.until((text) => text.includes('staff=Everybody'));
-    } finally { await watching.stop() }
+    } finally {
+      await watching.stop();
+    }
   });
 
   test('refuses by the cluster’s rules before it is asked at all, by its policy after them, and to each user by their own name', async () => {
     const [ada, clerk] = [cluster.kubectl('ada'), cluster.kubectl('clerk')];
-    expect(await ada.fails('get', 'groups.id.vestibule.org')).toContain('groups.id.vestibule.org is forbidden: User "ada" cannot list resource "groups" in API group "id.vestibule.org" at the cluster scope');
-    expect(await clerk.fails('get', 'groups.id.vestibule.org')).toContain('User "clerk" cannot list resource "groups" in API group "id.vestibule.org" at the cluster scope');
-    expect(await clerk.says('get', 'policies.id.vestibule.org', '-o', 'name')).toContain('policy.id.vestibule.org/p-1');
+    expect(await ada.fails('get', 'groups.id.vestibule.org')).toContain(
+      'groups.id.vestibule.org is forbidden: User "ada" cannot list resource "groups" in API group "id.vestibule.org" at the cluster scope',
+    );
+    expect(await clerk.fails('get', 'groups.id.vestibule.org')).toContain(
+      'User "clerk" cannot list resource "groups" in API group "id.vestibule.org" at the cluster scope',
+    );
+    expect(await clerk.says('get', 'policies.id.vestibule.org', '-o', 'name')).toContain(
+      'policy.id.vestibule.org/p-1',
+    );
     const seen = it.audited();
     expect(seen.filter(({ user }) => user.username === 'ada')).toEqual([]);
-    expect(seen.filter(({ user, objectRef }) => user.username === 'clerk' && objectRef?.resource === 'groups').map(({ responseStatus, user }) => [responseStatus.code, user.groups.includes('clerks')])).toContainEqual([403, true]);
+    expect(
+      seen
+        .filter(
+          ({ user, objectRef }) => user.username === 'clerk' && objectRef?.resource === 'groups',
+        )
+        .map(({ responseStatus, user }) => [responseStatus.code, user.groups.includes('clerks')]),
+    ).toContainEqual([403, true]);
     const { body } = await cluster.as('clerk').post(`${API}/groups`, group('never'), plain).is(403);
     expect([body.kind, body.reason]).toEqual(['Status', 'Forbidden']);
-    const { items } = (await eventually(() => cluster.as('admin').get(`${API}/policydecisions`, plain).is(200), (answer) => answer.body.items.some((one: any) => JSON.stringify(one).includes('Machine::\\"clerk\\"') || JSON.stringify(one).includes('clerk')))).body;
+    const { items } = (
+      await eventually(
+        () => cluster.as('admin').get(`${API}/policydecisions`, plain).is(200),
+        (answer) =>
+          answer.body.items.some(
+            (one: any) =>
+              JSON.stringify(one).includes('Machine::\\"clerk\\"') ||
+              JSON.stringify(one).includes('clerk'),
+          ),
+      )
+    ).body;
     expect(items.some((one: any) => JSON.stringify(one).includes('"ada"'))).toBe(false);
   });
 
   test('--as is carried out by the cluster: who is impersonated is who asks', async () => {
-    expect(await admin.fails('get', 'groups.id.vestibule.org', '--as', 'ada')).toContain('User "ada" cannot list');
-    expect(await admin.fails('get', 'groups.id.vestibule.org', '--as', 'grace', '--as-group', 'clerks')).toContain('User "grace" cannot list');
-    expect(await admin.says('get', 'policies.id.vestibule.org', '-o', 'name', '--as', 'grace', '--as-group', 'clerks')).toContain('p-1');
-    expect((await admin.run(['get', 'groups.id.vestibule.org', '--as', 'root', '--as-group', 'system:masters'])).code).toBe(0);
+    expect(await admin.fails('get', 'groups.id.vestibule.org', '--as', 'ada')).toContain(
+      'User "ada" cannot list',
+    );
+    expect(
+      await admin.fails('get', 'groups.id.vestibule.org', '--as', 'grace', '--as-group', 'clerks'),
+    ).toContain('User "grace" cannot list');
+    expect(
+      await admin.says(
+        'get',
+        'policies.id.vestibule.org',
+        '-o',
+        'name',
+        '--as',
+        'grace',
+        '--as-group',
+        'clerks',
+      ),
+    ).toContain('p-1');
+    expect(
+      (
+        await admin.run([
+          'get',
+          'groups.id.vestibule.org',
+          '--as',
+          'root',
+          '--as-group',
+          'system:masters',
+        ])
+      ).code,
+    ).toBe(0);
     expect(it.audited().filter(({ user }) => user.username === 'grace').length).toBeGreaterThan(0);
   });
 
   test('a policy in force lets groups of the cluster in, and nobody has to be told', async () => {
-    const cedar = (await admin.says('get', 'policy.id.vestibule.org', 'p-1', '-o', 'jsonpath={.spec.cedar}'));
-    const create = (text: string): Promise<string> => admin.says('create', '-f', admin.file('policy.json', JSON.stringify({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Policy', metadata: { generateName: 'p-' }, spec: { cedar: text } })));
-    expect(await create(`${cedar}\n@id("clerks-see-groups")\npermit (principal in ClusterGroup::"clerks", action in Action::"read", resource is Group);\n`)).toContain('policy.id.vestibule.org/p-2 created');
+    const cedar = await admin.says(
+      'get',
+      'policy.id.vestibule.org',
+      'p-1',
+      '-o',
+      'jsonpath={.spec.cedar}',
+    );
+    const create = (text: string): Promise<string> =>
+      admin.says(
+        'create',
+        '-f',
+        admin.file(
+          'policy.json',
+          JSON.stringify({
+            apiVersion: 'id.vestibule.org/v1alpha1',
+            kind: 'Policy',
+            metadata: { generateName: 'p-' },
+            spec: { cedar: text },
+          }),
+        ),
+      );
+    expect(
+      await create(
+        `${cedar}\n@id("clerks-see-groups")\npermit (principal in ClusterGroup::"clerks", action in Action::"read", resource is Group);\n`,
+      ),
+    ).toContain('policy.id.vestibule.org/p-2 created');
     expect((await cluster.kubectl('clerk').run(['get', 'groups.id.vestibule.org'])).code).toBe(0);
     await create(cedar);
     await cluster.kubectl('clerk').fails('get', 'groups.id.vestibule.org');
@@ -107,7 +272,14 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
 
   test('people sign in beside it, and an operator of the cluster sees them', async () => {
     await signIn(it.replicas[0]!, 'person@example.test');
-    expect(await admin.says('get', 'accounts', '-o', 'jsonpath={.items[*].spec.email}{.items[*].status.email}')).toContain('person@example.test');
+    expect(
+      await admin.says(
+        'get',
+        'accounts',
+        '-o',
+        'jsonpath={.items[*].spec.email}{.items[*].status.email}',
+      ),
+    ).toContain('person@example.test');
     expect((await cluster.as('admin').get(`${API}/accounts/~`, plain)).code).toBe(401);
   });
 
@@ -117,14 +289,25 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
     await it.available(false);
     expect(await unavailable()).toBe(1);
     await admin.fails('get', 'groups.id.vestibule.org');
-    expect(await admin.fails('get', '--raw', `${API}/groups`)).toMatch(/ServiceUnavailable|unable to handle the request/);
+    expect(await admin.fails('get', '--raw', `${API}/groups`)).toMatch(
+      /ServiceUnavailable|unable to handle the request/,
+    );
     expect((await cluster.as('admin').get(`${API}/groups`, plain)).code).toBe(503);
     expect(await admin.says('get', 'namespaces', '-o', 'name')).toContain('namespace/kube-system');
-    expect(await admin.says('get', 'roles.rbac.authorization.k8s.io', '-n', 'kube-system', '-o', 'name')).toContain('extension-apiserver-authentication-reader');
+    expect(
+      await admin.says('get', 'roles.rbac.authorization.k8s.io', '-n', 'kube-system', '-o', 'name'),
+    ).toContain('extension-apiserver-authentication-reader');
     await it.replicas[0]!.again();
     await it.available();
     expect(await unavailable()).toBe(0);
-    expect((await eventually(() => admin.run(['get', 'policies.id.vestibule.org', '-o', 'name']), ({ code }) => code === 0)).out).toContain('p-1');
+    expect(
+      (
+        await eventually(
+          () => admin.run(['get', 'policies.id.vestibule.org', '-o', 'name']),
+          ({ code }) => code === 0,
+        )
+      ).out,
+    ).toContain('p-1');
     expect(it.replicas[0]!.complaints).not.toMatch(/"level":"(error|fatal)"/);
   });
 });

@@ -3,7 +3,21 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parse, stringify } from 'yaml';
-import { chart, everythingRendered, examples, forget, helms, only, pages, podOf, scenarios, valuesFile, valuesIn, valuesOf, type Rendered } from './helm.js';
+import {
+  chart,
+  everythingRendered,
+  examples,
+  forget,
+  helms,
+  only,
+  pages,
+  podOf,
+  scenarios,
+  valuesFile,
+  valuesIn,
+  valuesOf,
+  type Rendered,
+} from './helm.js';
 import { refused } from './refused.js';
 
 /** Each Helm is a process of its own, on a machine that may be busy. */
@@ -15,26 +29,45 @@ const [helm] = helms;
 /** Every object and list within a value, with its path. */
 function* within(value: unknown, path = ''): Generator<readonly [string, unknown]> {
   yield [path, value];
-  if (typeof value === 'object' && value !== null) for (const [name, inner] of Object.entries(value)) yield* within(inner, `${path}.${name}`);
+  if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value)) yield* within(inner, `${path}.${name}`);
 }
 
 test('the newest Helm is there, and the one before it unless time is short', () => {
   const [first, second, ...others] = helms.map(({ name }) => name);
-  expect([first, second ?? 'Helm v3.', others]).toEqual([expect.stringMatching(/^Helm v4\./), expect.stringMatching(/^Helm v3\./), []]);
+  expect([first, second ?? 'Helm v3.', others]).toEqual([
+    expect.stringMatching(/^Helm v4\./),
+    expect.stringMatching(/^Helm v3\./),
+    [],
+  ]);
 });
 
 describe.each(scenarios)('%s', (scenario) => {
-  test.each(helms.map((one) => [one.name, one] as const))('%s finds nothing to complain of', async (_, one) => {
-    const { code, out, error } = await one.run(['lint', '--strict', chart, ...valuesOf(scenario)]);
-    expect([code, `${out}${error}`]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
-    expect(out).not.toMatch(/\[(WARNING|ERROR)\]/);
-  });
+  test.each(helms.map((one) => [one.name, one] as const))(
+    '%s finds nothing to complain of',
+    async (_, one) => {
+      const { code, out, error } = await one.run([
+        'lint',
+        '--strict',
+        chart,
+        ...valuesOf(scenario),
+      ]);
+      expect([code, `${out}${error}`]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+      expect(out).not.toMatch(/\[(WARNING|ERROR)\]/);
+    },
+  );
 
   test('is rendered by all to the same objects, which are those we know', async () => {
-    const [first, ...others] = await Promise.all(helms.map((one) => one.render(valuesOf(scenario))));
+    const [first, ...others] = await Promise.all(
+      helms.map((one) => one.render(valuesOf(scenario))),
+    );
     for (const other of others) expect(other).toEqual(first);
     const file = join(import.meta.dirname, `golden/${scenario}.yaml`);
-    const text = first!.map((one) => `---\n${stringify(one, { version: '1.1', lineWidth: 0, sortMapEntries: true })}`).join('');
+    const text = first!
+      .map(
+        (one) => `---\n${stringify(one, { version: '1.1', lineWidth: 0, sortMapEntries: true })}`,
+      )
+      .join('');
     if (process.env.GOLDEN === 'write') writeFileSync(file, text);
     expect(existsSync(file) ? readFileSync(file, 'utf8') : `there is no ${file}`).toBe(text);
   });
@@ -48,8 +81,18 @@ describe.each(scenarios)('%s', (scenario) => {
       const names = value.filter((one) => typeof one?.name === 'string').map((one) => one.name);
       expect([path, new Set(names).size]).toEqual([path, names.length]);
     }
-    expect(new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).toBe(objects.length);
-    for (const { kind, metadata } of own) expect([kind, metadata.labels]).toEqual([kind, expect.objectContaining({ 'helm.sh/chart': 'vestibule-0.1.0', 'app.kubernetes.io/instance': 'vestibule', 'app.kubernetes.io/managed-by': 'Helm' })]);
+    expect(new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).toBe(
+      objects.length,
+    );
+    for (const { kind, metadata } of own)
+      expect([kind, metadata.labels]).toEqual([
+        kind,
+        expect.objectContaining({
+          'helm.sh/chart': 'vestibule-0.1.0',
+          'app.kubernetes.io/instance': 'vestibule',
+          'app.kubernetes.io/managed-by': 'Helm',
+        }),
+      ]);
     expect(JSON.stringify(objects)).not.toContain('insecureSkipTLSVerify');
   });
 
@@ -57,12 +100,34 @@ describe.each(scenarios)('%s', (scenario) => {
     const objects = await helm!.render(valuesOf(scenario));
     const pods = [podOf(objects), only(objects, 'Pod')];
     for (const { spec } of pods) {
-      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } });
-      expect([spec.hostNetwork, spec.hostPID, spec.hostIPC, spec.enableServiceLinks]).toEqual([undefined, undefined, undefined, false]);
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 65532,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect([spec.hostNetwork, spec.hostPID, spec.hostIPC, spec.enableServiceLinks]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        false,
+      ]);
       const [own] = spec.containers;
-      expect(own.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true, capabilities: { drop: ['ALL'] } });
-      expect([own.resources.limits.memory === undefined, own.resources.limits.cpu]).toEqual([false, undefined]);
-      for (const volume of spec.volumes ?? []) expect(Object.keys(volume).filter((one) => !['name', 'secret', 'configMap', 'persistentVolumeClaim'].includes(one))).toEqual([]);
+      expect(own.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        runAsNonRoot: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect([own.resources.limits.memory === undefined, own.resources.limits.cpu]).toEqual([
+        false,
+        undefined,
+      ]);
+      for (const volume of spec.volumes ?? [])
+        expect(
+          Object.keys(volume).filter(
+            (one) => !['name', 'secret', 'configMap', 'persistentVolumeClaim'].includes(one),
+          ),
+        ).toEqual([]);
     }
     const aggregated = objects.some(({ kind }) => kind === 'APIService');
     expect(pods.map(({ spec }) => spec.automountServiceAccountToken)).toEqual([aggregated, false]);
@@ -70,19 +135,41 @@ describe.each(scenarios)('%s', (scenario) => {
 
   test('Services find the pods and not the test, and lead to ports that are there', async () => {
     const objects = await helm!.render(valuesOf(scenario));
-    const { metadata: { labels }, spec } = podOf(objects);
-    const has = (held: Record<string, string>, wanted: Record<string, string>): boolean => Object.entries(wanted).every(([name, value]) => held[name] === value);
+    const {
+      metadata: { labels },
+      spec,
+    } = podOf(objects);
+    const has = (held: Record<string, string>, wanted: Record<string, string>): boolean =>
+      Object.entries(wanted).every(([name, value]) => held[name] === value);
     const workload = objects.find(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))!;
-    for (const selector of [workload.spec.selector.matchLabels, ...objects.filter(({ kind }) => kind === 'Service').map((one) => one.spec.selector)]) {
-      expect(Object.keys(selector).sort()).toEqual(['app.kubernetes.io/instance', 'app.kubernetes.io/name']);
-      expect([has(labels, selector), has(only(objects, 'Pod').metadata.labels!, selector)]).toEqual([true, false]);
+    for (const selector of [
+      workload.spec.selector.matchLabels,
+      ...objects.filter(({ kind }) => kind === 'Service').map((one) => one.spec.selector),
+    ]) {
+      expect(Object.keys(selector).sort()).toEqual([
+        'app.kubernetes.io/instance',
+        'app.kubernetes.io/name',
+      ]);
+      expect([has(labels, selector), has(only(objects, 'Pod').metadata.labels!, selector)]).toEqual(
+        [true, false],
+      );
     }
     const ports = spec.containers[0].ports.map(({ name }: { name: string }) => name);
-    for (const { spec: { ports: led } } of objects.filter(({ kind }) => kind === 'Service')) for (const { targetPort } of led) expect(ports).toContain(targetPort);
+    for (const {
+      spec: { ports: led },
+    } of objects.filter(({ kind }) => kind === 'Service'))
+      for (const { targetPort } of led) expect(ports).toContain(targetPort);
     // with subPath a mount would never hear of a Secret that changes
-    expect(spec.containers[0].volumeMounts.filter(({ subPath }: { subPath?: string }) => subPath !== undefined)).toEqual([]);
+    expect(
+      spec.containers[0].volumeMounts.filter(
+        ({ subPath }: { subPath?: string }) => subPath !== undefined,
+      ),
+    ).toEqual([]);
     const mounted = spec.containers[0].volumeMounts.map(({ name }: { name: string }) => name);
-    const held = [...(spec.volumes ?? []), ...(workload.spec.volumeClaimTemplates ?? []).map(({ metadata }: Rendered) => metadata)].map(({ name }: { name: string }) => name);
+    const held = [
+      ...(spec.volumes ?? []),
+      ...(workload.spec.volumeClaimTemplates ?? []).map(({ metadata }: Rendered) => metadata),
+    ].map(({ name }: { name: string }) => name);
     expect([...mounted].sort()).toEqual([...held].sort());
   });
 });
@@ -100,84 +187,209 @@ test('every example, and all that pages show, is rendered by all to the same obj
 });
 
 test.each(examples)('the page of example %s says by which command it is installed', (name) => {
-  expect(readFileSync(join(chart, '../examples', name, 'README.md'), 'utf8')).toContain(`--values deploy/examples/${name}/values.yaml`);
+  expect(readFileSync(join(chart, '../examples', name, 'README.md'), 'utf8')).toContain(
+    `--values deploy/examples/${name}/values.yaml`,
+  );
 });
 
 test.each(refused)('%s is refused', async (_, values, sentence) => {
   for (const one of helms) {
     const { code, error } = await one.template(['--values', valuesFile(values)]);
-    expect([one.name, code === 0, error]).toEqual([one.name, false, expect.stringContaining(`\n${sentence}\n`)]);
-    expect([one.name, error]).toEqual([one.name, expect.not.stringMatching(/nil pointer|wrong type|can't evaluate/)]);
+    expect([one.name, code === 0, error]).toEqual([
+      one.name,
+      false,
+      expect.stringContaining(`\n${sentence}\n`),
+    ]);
+    expect([one.name, error]).toEqual([
+      one.name,
+      expect.not.stringMatching(/nil pointer|wrong type|can't evaluate/),
+    ]);
   }
 });
 
 test('what is missing is said all at once', async () => {
   const { code, error } = await helm!.template([]);
   expect(code).not.toBe(0);
-  for (const name of ['baseURL', 'image.repository', 'store.type', 'mail.smtp.existingSecret']) expect(error).toContain(`\n${name} is empty: `);
+  for (const name of ['baseURL', 'image.repository', 'store.type', 'mail.smtp.existingSecret'])
+    expect(error).toContain(`\n${name} is empty: `);
 });
 
-const base = { baseURL: 'http://localhost:8080', image: { repository: 'vestibule' }, store: { type: 'embedded' }, mail: { mock: true } };
-const rendered = (values: object): Promise<Rendered[]> => helm!.render(['--values', valuesFile({ ...base, ...values })]);
-const optionsOf = (objects: Rendered[]): unknown => podOf(objects).spec.containers[0].env?.find(({ name }: { name: string }) => name === 'NODE_OPTIONS')?.value;
+const base = {
+  baseURL: 'http://localhost:8080',
+  image: { repository: 'vestibule' },
+  store: { type: 'embedded' },
+  mail: { mock: true },
+};
+const rendered = (values: object): Promise<Rendered[]> =>
+  helm!.render(['--values', valuesFile({ ...base, ...values })]);
+const optionsOf = (objects: Rendered[]): unknown =>
+  podOf(objects).spec.containers[0].env?.find(
+    ({ name }: { name: string }) => name === 'NODE_OPTIONS',
+  )?.value;
 
-test.each([['512Mi', '--max-old-space-size=307'], ['1.5Gi', '--max-old-space-size=921'], ['1G', '--max-old-space-size=572'], [536870912, '--max-old-space-size=307'], [undefined, undefined]])('with %p of memory the heap is %s', async (memory, options) => {
-  expect(optionsOf(await rendered({ resources: { limits: { memory: memory ?? null } } }))).toBe(options);
+test.each([
+  ['512Mi', '--max-old-space-size=307'],
+  ['1.5Gi', '--max-old-space-size=921'],
+  ['1G', '--max-old-space-size=572'],
+  [536870912, '--max-old-space-size=307'],
+  [undefined, undefined],
+])('with %p of memory the heap is %s', async (memory, options) => {
+  expect(optionsOf(await rendered({ resources: { limits: { memory: memory ?? null } } }))).toBe(
+    options,
+  );
 });
 
-test.each([['http://collector.monitoring:4318', 4318], ['https://collector.example.org/otlp', 443], ['http://collector', 80], ['https://[fd00::1]:14318/', 14318], ['http://[fd00::1]', 80]])('traces go to %s through port %d and nowhere else', async (endpoint, port) => {
+test.each([
+  ['http://collector.monitoring:4318', 4318],
+  ['https://collector.example.org/otlp', 443],
+  ['http://collector', 80],
+  ['https://[fd00::1]:14318/', 14318],
+  ['http://[fd00::1]', 80],
+])('traces go to %s through port %d and nowhere else', async (endpoint, port) => {
   const to = [{ ipBlock: { cidr: '192.0.2.7/32' } }];
-  const objects = await rendered({ tracing: { endpoint }, networkPolicy: { enabled: true, from: { gateway: [{ podSelector: {} }] }, to: { collector: to } } });
-  expect(only(objects, 'NetworkPolicy').spec.egress.slice(1)).toEqual([{ to, ports: [{ port, protocol: 'TCP' }] }]);
-  expect(podOf(objects).spec.containers[0].env.slice(1)).toEqual([{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: endpoint }, { name: 'OTEL_SERVICE_NAME', value: 'vestibule' }, { name: 'OTEL_TRACES_SAMPLER_ARG', value: '1' }]);
+  const objects = await rendered({
+    tracing: { endpoint },
+    networkPolicy: {
+      enabled: true,
+      from: { gateway: [{ podSelector: {} }] },
+      to: { collector: to },
+    },
+  });
+  expect(only(objects, 'NetworkPolicy').spec.egress.slice(1)).toEqual([
+    { to, ports: [{ port, protocol: 'TCP' }] },
+  ]);
+  expect(podOf(objects).spec.containers[0].env.slice(1)).toEqual([
+    { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: endpoint },
+    { name: 'OTEL_SERVICE_NAME', value: 'vestibule' },
+    { name: 'OTEL_TRACES_SAMPLER_ARG', value: '1' },
+  ]);
 });
 
 test('without a collector nothing is said of traces', async () => {
-  const objects = await rendered({ tracing: { sampling: 0.5, serviceName: 'sign-in' }, networkPolicy: { enabled: true, from: { gateway: [{ podSelector: {} }] }, to: { collector: [{ podSelector: {} }] } } });
-  expect([podOf(objects).spec.containers[0].env.length, only(objects, 'NetworkPolicy').spec.egress.length]).toEqual([1, 1]);
+  const objects = await rendered({
+    tracing: { sampling: 0.5, serviceName: 'sign-in' },
+    networkPolicy: {
+      enabled: true,
+      from: { gateway: [{ podSelector: {} }] },
+      to: { collector: [{ podSelector: {} }] },
+    },
+  });
+  expect([
+    podOf(objects).spec.containers[0].env.length,
+    only(objects, 'NetworkPolicy').spec.egress.length,
+  ]).toEqual([1, 1]);
 });
 
 test('settings are flags, whatever they hold', async () => {
-  const { args } = podOf(await rendered({ config: { operators: ['a@example.org', 'b@example.org'], maxRequestsInflight: 3_000_000, limitFactor: 0.5, auditLogPath: '', logLevel: 'warn' }, extraArgs: ['--etcd-compaction-interval=$(HOME)'] })).spec.containers[0];
-  expect(args).toEqual(['serve', '--base-url=http://localhost:8080', '--port=8080', '--data-dir=/var/lib/vestibule/data', '--mock-mail=true', '--bind-address=0.0.0.0', '--limit-factor=0.5', '--log-level=warn', '--max-requests-inflight=3000000', '--operators=a@example.org,b@example.org', '--shutdown-delay-duration=5s', '--etcd-compaction-interval=$$(HOME)']);
+  const { args } = podOf(
+    await rendered({
+      config: {
+        operators: ['a@example.org', 'b@example.org'],
+        maxRequestsInflight: 3_000_000,
+        limitFactor: 0.5,
+        auditLogPath: '',
+        logLevel: 'warn',
+      },
+      extraArgs: ['--etcd-compaction-interval=$(HOME)'],
+    }),
+  ).spec.containers[0];
+  expect(args).toEqual([
+    'serve',
+    '--base-url=http://localhost:8080',
+    '--port=8080',
+    '--data-dir=/var/lib/vestibule/data',
+    '--mock-mail=true',
+    '--bind-address=0.0.0.0',
+    '--limit-factor=0.5',
+    '--log-level=warn',
+    '--max-requests-inflight=3000000',
+    '--operators=a@example.org,b@example.org',
+    '--shutdown-delay-duration=5s',
+    '--etcd-compaction-interval=$$(HOME)',
+  ]);
 });
 
 test('other manifests roll the pods, other Secrets do not', async () => {
-  const sum = async (values: object): Promise<string> => podOf(await rendered(values)).metadata.annotations?.['checksum/config'];
-  const [none, one, other, again] = await Promise.all([sum({}), sum({ manifests: { 'a.yaml': 'kind: Group' } }), sum({ manifests: { 'a.yaml': 'kind: Client' } }), sum({ manifests: { 'a.yaml': 'kind: Group' }, keys: { existingSecret: 'keys' } })]);
-  expect([none, one === again, one === other, /^[0-9a-f]{64}$/.test(one)]).toEqual([undefined, true, false, true]);
+  const sum = async (values: object): Promise<string> =>
+    podOf(await rendered(values)).metadata.annotations?.['checksum/config'];
+  const [none, one, other, again] = await Promise.all([
+    sum({}),
+    sum({ manifests: { 'a.yaml': 'kind: Group' } }),
+    sum({ manifests: { 'a.yaml': 'kind: Client' } }),
+    sum({ manifests: { 'a.yaml': 'kind: Group' }, keys: { existingSecret: 'keys' } }),
+  ]);
+  expect([none, one === again, one === other, /^[0-9a-f]{64}$/.test(one)]).toEqual([
+    undefined,
+    true,
+    false,
+    true,
+  ]);
 });
 
 test('what an upgrade cannot change does not change with the version of the chart', async () => {
   const { spec } = only(await rendered({}), 'StatefulSet');
-  expect(JSON.stringify([spec.selector, spec.volumeClaimTemplates, spec.serviceName])).not.toMatch(/helm\.sh|version"/);
+  expect(JSON.stringify([spec.selector, spec.volumeClaimTemplates, spec.serviceName])).not.toMatch(
+    /helm\.sh|version"/,
+  );
 });
 
 test('alerts and dashboard are those of deploy/observability, about this release', async () => {
   const objects = await helm!.render(valuesOf('everything'));
-  const given: { name: string; rules: { alert: string }[] }[] = parse(readFileSync(join(chart, '../observability/alerts.yaml'), 'utf8')).groups;
-  const named = (groups: typeof given): unknown => groups.map(({ name, rules }) => [name, rules.map(({ alert }) => alert)]);
+  const given: { name: string; rules: { alert: string }[] }[] = parse(
+    readFileSync(join(chart, '../observability/alerts.yaml'), 'utf8'),
+  ).groups;
+  const named = (groups: typeof given): unknown =>
+    groups.map(({ name, rules }) => [name, rules.map(({ alert }) => alert)]);
   const { groups } = only(objects, 'PrometheusRule').spec;
   expect(named(groups)).toEqual(named(given));
-  expect(named(only(await rendered({ metrics: { enabled: true, prometheusRule: { enabled: true } } }), 'PrometheusRule').spec.groups)).toEqual(named(given.filter(({ name }) => name !== 'vestibule-aggregation')));
+  expect(
+    named(
+      only(
+        await rendered({ metrics: { enabled: true, prometheusRule: { enabled: true } } }),
+        'PrometheusRule',
+      ).spec.groups,
+    ),
+  ).toEqual(named(given.filter(({ name }) => name !== 'vestibule-aggregation')));
   for (const { expr, annotations } of groups.flatMap(({ rules }: any) => rules)) {
-    expect(expr).toMatch(/job="(front-door|identity-etcd)"|^max\(aggregator_unavailable_apiservice\{/);
+    expect(expr).toMatch(
+      /job="(front-door|identity-etcd)"|^max\(aggregator_unavailable_apiservice\{/,
+    );
     expect(expr).not.toMatch(/job="vestibule/);
-    expect(existsSync(join(chart, '../..', annotations.runbook_url.replace('https://example.org/vestibule/', '')))).toBe(true);
+    expect(
+      existsSync(
+        join(chart, '../..', annotations.runbook_url.replace('https://example.org/vestibule/', '')),
+      ),
+    ).toBe(true);
   }
-  const board = JSON.parse(only(objects, 'ConfigMap', 'front-door-dashboard').data!['front-door.json']!);
+  const board = JSON.parse(
+    only(objects, 'ConfigMap', 'front-door-dashboard').data!['front-door.json']!,
+  );
   const panels = readFileSync(join(chart, '../observability/dashboard.json'), 'utf8');
-  const renamed = JSON.parse(panels.replaceAll('job=\\"vestibule\\"', 'job=\\"front-door\\"').replaceAll('job=\\"vestibule-etcd\\"', 'job=\\"identity-etcd\\"'));
+  const renamed = JSON.parse(
+    panels
+      .replaceAll('job=\\"vestibule\\"', 'job=\\"front-door\\"')
+      .replaceAll('job=\\"vestibule-etcd\\"', 'job=\\"identity-etcd\\"'),
+  );
   expect(board).toEqual(renamed);
-  expect(only(objects, 'ServiceMonitor').spec.endpoints[0].relabelings).toEqual([{ action: 'replace', targetLabel: 'job', replacement: 'front-door' }]);
+  expect(only(objects, 'ServiceMonitor').spec.endpoints[0].relabelings).toEqual([
+    { action: 'replace', targetLabel: 'job', replacement: 'front-door' },
+  ]);
 });
 
 test('what is packed up is all that is rendered, and not the scenarios', async () => {
   for (const one of helms) {
     const file = await one.pack();
-    expect([one.name, file]).toEqual([one.name, expect.stringMatching(/\/vestibule-0\.1\.0\.tgz$/)]);
-    expect(await one.render(valuesOf('everything'), file)).toEqual(await one.render(valuesOf('everything')));
-    expect([one.name, (await one.run(['show', 'all', file])).out]).toEqual([one.name, expect.stringContaining('# Vestibule on Kubernetes')]);
+    expect([one.name, file]).toEqual([
+      one.name,
+      expect.stringMatching(/\/vestibule-0\.1\.0\.tgz$/),
+    ]);
+    expect(await one.render(valuesOf('everything'), file)).toEqual(
+      await one.render(valuesOf('everything')),
+    );
+    expect([one.name, (await one.run(['show', 'all', file])).out]).toEqual([
+      one.name,
+      expect.stringContaining('# Vestibule on Kubernetes'),
+    ]);
     expect(gunzipSync(readFileSync(file)).includes('vestibule/ci/')).toBe(false);
   }
 });
@@ -189,9 +401,22 @@ test('notes say how to reach it, who its first operator is, and what is not safe
     return notes;
   };
   const trial = await told(valuesOf('embedded'));
-  for (const part of ['kubectl port-forward --namespace identity service/vestibule 8080:80', 'sign in at http://localhost:8080/account with an address of config.operators', 'UNSAFE: mail is kept', 'snapshots of the volume, which holds the keys too', 'networkPolicy.enabled closes them']) expect(trial).toContain(part);
+  for (const part of [
+    'kubectl port-forward --namespace identity service/vestibule 8080:80',
+    'sign in at http://localhost:8080/account with an address of config.operators',
+    'UNSAFE: mail is kept',
+    'snapshots of the volume, which holds the keys too',
+    'networkPolicy.enabled closes them',
+  ])
+    expect(trial).toContain(part);
   const all = await told(valuesOf('everything'));
-  for (const part of ['helm test vestibule --namespace identity', 'system:masters', 'the Secret vestibule-keys apart from them', '3.5.33 or 3.6.14']) expect(all).toContain(part);
+  for (const part of [
+    'helm test vestibule --namespace identity',
+    'system:masters',
+    'the Secret vestibule-keys apart from them',
+    '3.5.33 or 3.6.14',
+  ])
+    expect(all).toContain(part);
   for (const part of ['port-forward', 'UNSAFE', 'closes them']) expect(all).not.toContain(part);
   expect(await told(valuesOf('etcd'))).toContain('give your address in config.operators');
 });

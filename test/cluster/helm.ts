@@ -7,10 +7,26 @@ import { parse, parseAllDocuments } from 'yaml';
 export const chart = join(import.meta.dirname, '../../deploy/chart');
 
 /** An object as it is rendered. */
-export interface Rendered { readonly apiVersion: string; readonly kind: string; readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> }; readonly spec?: any; readonly data?: Record<string, string>; readonly [member: string]: unknown }
+export interface Rendered {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Record<string, string>;
+    readonly annotations?: Record<string, string>;
+  };
+  readonly spec?: any;
+  readonly data?: Record<string, string>;
+  readonly [member: string]: unknown;
+}
 
 /** What came of one command. */
-export interface Ran { readonly code: number; readonly out: string; readonly error: string }
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'vestibule-helm-'));
 export const forget = (): void => rmSync(folder, { recursive: true, force: true });
@@ -31,20 +47,52 @@ export class Helm {
   }
 
   /** The same, at the cluster that a kubeconfig leads to. */
-  at(config: string): Helm { return new Helm(this.#bin, config) }
+  at(config: string): Helm {
+    return new Helm(this.#bin, config);
+  }
 
   run(args: readonly string[]): Promise<Ran> {
     return new Promise((resolve) => {
-      execFile(this.path, args, { maxBuffer: 64 << 20, env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: this.#config } }, (failure, out, error) => resolve({ code: failure ? Number(failure.code) : 0, out, error }));
+      execFile(
+        this.path,
+        args,
+        {
+          maxBuffer: 64 << 20,
+          env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: this.#config },
+        },
+        (failure, out, error) => resolve({ code: failure ? Number(failure.code) : 0, out, error }),
+      );
     });
   }
 
   /** Renders a release called vestibule in namespace identity. */
-  template(more: readonly string[], from = chart): Promise<Ran> { return this.run(['template', 'vestibule', from, '--namespace', 'identity', '--kube-version', '1.33.0', ...more]) }
+  template(more: readonly string[], from = chart): Promise<Ran> {
+    return this.run([
+      'template',
+      'vestibule',
+      from,
+      '--namespace',
+      'identity',
+      '--kube-version',
+      '1.33.0',
+      ...more,
+    ]);
+  }
 
-  /** What it tells whoever installs it with these values. Helm 3 asks a cluster before it tells, even where nothing is installed. */
+  /**
+   * What it tells whoever installs it with these values. Helm 3 asks a cluster before it tells,
+   * even where nothing is installed.
+   */
   async notes(more: readonly string[]): Promise<string> {
-    const { code, out, error } = await this.run(['install', 'vestibule', chart, '--namespace', 'identity', '--dry-run=client', ...more]);
+    const { code, out, error } = await this.run([
+      'install',
+      'vestibule',
+      chart,
+      '--namespace',
+      'identity',
+      '--dry-run=client',
+      ...more,
+    ]);
     if (code !== 0) throw new Error(`${this.name}: ${error}`);
     return out.slice(out.lastIndexOf('\nNOTES:\n') + 8).trim();
   }
@@ -66,56 +114,86 @@ export class Helm {
 }
 
 /** Those that hack/test-cluster built. */
-export const helms = (process.env.HELMS ?? '').split(delimiter).filter(Boolean).map((bin) => new Helm(bin));
+export const helms = (process.env.HELMS ?? '')
+  .split(delimiter)
+  .filter(Boolean)
+  .map((bin) => new Helm(bin));
 
 /** A file of values. */
 export function valuesFile(values: unknown): string {
-  const file = join(folder, `values-${count += 1}.json`);
+  const file = join(folder, `values-${(count += 1)}.json`);
   writeFileSync(file, JSON.stringify(values));
   return file;
 }
 let count = 0;
 
 /** Every values file of `deploy/chart/ci`, by its name. */
-export const scenarios = readdirSync(join(chart, 'ci')).map((file) => file.replace('-values.yaml', '')).sort();
-export const valuesOf = (scenario: string): string[] => ['--values', join(chart, `ci/${scenario}-values.yaml`)];
+export const scenarios = readdirSync(join(chart, 'ci'))
+  .map((file) => file.replace('-values.yaml', ''))
+  .sort();
+export const valuesOf = (scenario: string): string[] => [
+  '--values',
+  join(chart, `ci/${scenario}-values.yaml`),
+];
 
 /** Every example of `deploy/examples`, by its folder. */
-export const examples = readdirSync(join(chart, '../examples')).filter((name) => /^\d-/.test(name)).sort();
+export const examples = readdirSync(join(chart, '../examples'))
+  .filter((name) => /^\d-/.test(name))
+  .sort();
 
 /** The values that a page shows, one after the other. */
-export const valuesIn = (page: string): any[] => [...readFileSync(join(chart, '../..', page), 'utf8').matchAll(/^```yaml\n(baseURL:[\s\S]*?)^```$/gm)].map(([, text]) => parse(text!));
+export const valuesIn = (page: string): any[] =>
+  [
+    ...readFileSync(join(chart, '../..', page), 'utf8').matchAll(
+      /^```yaml\n(baseURL:[\s\S]*?)^```$/gm,
+    ),
+  ].map(([, text]) => parse(text!));
 
 /**
- * Everything that the chart is rendered to by one Helm: scenarios, examples, and the values that pages show, each with what it was made of.
- * Whoever has an API server to put objects to, or a list of what may be in them, takes them from here.
+ * Everything that the chart is rendered to by one Helm: scenarios, examples, and the values that
+ * pages show, each with what it was made of.
+ * Whoever has an API server to put objects to, or a list of what may be in them, takes them from
+ * here.
  */
-export async function* everythingRendered(helm: Helm): AsyncGenerator<readonly [of: string, objects: Rendered[]]> {
+export async function* everythingRendered(
+  helm: Helm,
+): AsyncGenerator<readonly [of: string, objects: Rendered[]]> {
   for (const scenario of scenarios) yield [scenario, await helm.render(valuesOf(scenario))];
-  for (const name of examples) yield [name, await helm.render(['--values', join(chart, '../examples', name, 'values.yaml')])];
-  for (const page of pages) for (const [at, values] of valuesIn(page).entries()) yield [`${page} ${at + 1}`, await helm.render(['--values', valuesFile(values)])];
+  for (const name of examples)
+    yield [name, await helm.render(['--values', join(chart, '../examples', name, 'values.yaml')])];
+  for (const page of pages)
+    for (const [at, values] of valuesIn(page).entries())
+      yield [`${page} ${at + 1}`, await helm.render(['--values', valuesFile(values)])];
 }
 
 /** Pages that show values of the chart. */
 export const pages = ['deploy/chart/README.md', 'docs/how-to/kubernetes.md'];
 
-/** Objects of a stream of YAML as an API server reads it (YAML 1.1), by kind and name; a key that is there twice throws. */
+/**
+ * Objects of a stream of YAML as an API server reads it (YAML 1.1), by kind and name; a key that is
+ * there twice throws.
+ */
 export function objectsOf(text: string): Rendered[] {
-  const found = parseAllDocuments(text, { version: '1.1', uniqueKeys: true }).flatMap((document) => {
-    if (document.errors.length > 0) throw document.errors[0]!;
-    const value = document.toJS() as Rendered | null;
-    return value === null ? [] : [value];
-  });
+  const found = parseAllDocuments(text, { version: '1.1', uniqueKeys: true }).flatMap(
+    (document) => {
+      if (document.errors.length > 0) throw document.errors[0]!;
+      const value = document.toJS() as Rendered | null;
+      return value === null ? [] : [value];
+    },
+  );
   const key = ({ kind, metadata: { name } }: Rendered): string => `${kind} ${name}`;
   return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 /** The one of a kind, by name where there are several. */
 export function only(objects: readonly Rendered[], kind: string, name?: string): Rendered {
-  const found = objects.filter((one) => one.kind === kind && (name === undefined || one.metadata.name === name));
+  const found = objects.filter(
+    (one) => one.kind === kind && (name === undefined || one.metadata.name === name),
+  );
   if (found.length !== 1) throw new Error(`${found.length} of ${kind} ${name ?? ''}`);
   return found[0]!;
 }
 
 /** The workload's pod, whichever it is. */
-export const podOf = (objects: readonly Rendered[]): any => objects.find(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))!.spec.template;
+export const podOf = (objects: readonly Rendered[]): any =>
+  objects.find(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))!.spec.template;

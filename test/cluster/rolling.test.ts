@@ -14,12 +14,23 @@ let cluster: KubeAPIServer;
 let it: Aggregated;
 beforeAll(async () => {
   cluster = await KubeAPIServer.start();
-  it = await aggregate(cluster, { store: 'etcd', count: 2, flags: ['--shutdown-delay-duration', '2s'] });
+  it = await aggregate(cluster, {
+    store: 'etcd',
+    count: 2,
+    flags: ['--shutdown-delay-duration', '2s'],
+  });
   await it.available();
 });
-afterAll(async () => { await it?.leave(); await cluster?.stop(); await stopAll() });
+afterAll(async () => {
+  await it?.leave();
+  await cluster?.stop();
+  await stopAll();
+});
 
-/** Answers by code, and where one is a failure by who gave it: ours is a Status, what the aggregator says where nobody answers it is plain text. */
+/**
+ * Answers by code, and where one is a failure by who gave it: ours is a Status, what the aggregator
+ * says where nobody answers it is plain text.
+ */
 const answers = new Map<string, number>();
 /** What failures said, but for the ports. */
 const said = new Set<string>();
@@ -30,7 +41,10 @@ function count(code: number, text: string): number {
   return code;
 }
 
-/** A program that watches all groups from a version on, and goes on from where it was whenever its watch ends. */
+/**
+ * A program that watches all groups from a version on, and goes on from where it was whenever its
+ * watch ends.
+ */
 class Follower {
   readonly state = new Map<string, string>();
   readonly faults: string[] = [];
@@ -39,7 +53,10 @@ class Follower {
   #version: number;
   #over = false;
   #end: () => void = () => {};
-  /** Names that were told at that version: what was written together has one version, and only what was told already, or a bookmark, says that there is no more at it. */
+  /**
+   * Names that were told at that version: what was written together has one version, and only what
+   * was told already, or a bookmark, says that there is no more at it.
+   */
   readonly #told = new Set<string>();
   #marked = false;
   readonly done: Promise<void>;
@@ -49,7 +66,9 @@ class Follower {
     this.done = this.#follow();
   }
 
-  get version(): number { return this.#version }
+  get version(): number {
+    return this.#version;
+  }
 
   stop(): Promise<void> {
     this.#over = true;
@@ -61,24 +80,41 @@ class Follower {
     while (!this.#over) {
       this.starts += 1;
       await this.#watch();
-      await new Promise((resolve) => { setTimeout(resolve, 50) });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
     }
   }
 
   #watch(): Promise<void> {
     return new Promise((resolve) => {
-      const asked = request({ host: '127.0.0.1', port: cluster.port, ca: cluster.ca, agent: false, path: `${API}/groups?watch=true&allowWatchBookmarks=true&resourceVersion=${this.#version}`, headers: { authorization: `Bearer ${cluster.token('admin')}` } }, (answer) => {
-        let rest = '';
-        answer.setEncoding('utf8').on('error', () => {}).on('close', () => {
-          if (count(answer.statusCode!, rest) === 200 && !answer.complete && !this.#over) this.cut += 1;
-          resolve();
-        }).on('data', (text: string) => {
-          const lines = (rest + text).split('\n');
-          if (answer.statusCode !== 200) return void (rest += text);
-          rest = lines.pop()!;
-          for (const line of lines) if (line.trim()) this.#hear(JSON.parse(line));
-        });
-      });
+      const asked = request(
+        {
+          host: '127.0.0.1',
+          port: cluster.port,
+          ca: cluster.ca,
+          agent: false,
+          path: `${API}/groups?watch=true&allowWatchBookmarks=true&resourceVersion=${this.#version}`,
+          headers: { authorization: `Bearer ${cluster.token('admin')}` },
+        },
+        (answer) => {
+          let rest = '';
+          answer
+            .setEncoding('utf8')
+            .on('error', () => {})
+            .on('close', () => {
+              if (count(answer.statusCode!, rest) === 200 && !answer.complete && !this.#over)
+                this.cut += 1;
+              resolve();
+            })
+            .on('data', (text: string) => {
+              const lines = (rest + text).split('\n');
+              if (answer.statusCode !== 200) return void (rest += text);
+              rest = lines.pop()!;
+              for (const line of lines) if (line.trim()) this.#hear(JSON.parse(line));
+            });
+        },
+      );
       asked.on('error', () => resolve()).end();
       this.#end = () => asked.destroy();
     });
@@ -88,34 +124,78 @@ class Follower {
     if (type === 'ERROR') return void this.faults.push(JSON.stringify(object));
     const version = Number(object.metadata.resourceVersion);
     if (version < this.#version) this.faults.push(`${type} at ${version} after ${this.#version}`);
-    if (version > this.#version) { this.#told.clear(); this.#marked = false }
+    if (version > this.#version) {
+      this.#told.clear();
+      this.#marked = false;
+    }
     this.#version = version;
-    if (type === 'BOOKMARK') { this.#marked = true; return }
+    if (type === 'BOOKMARK') {
+      this.#marked = true;
+      return;
+    }
     const { name } = object.metadata;
-    if (this.#marked || this.#told.has(name) || (type === 'ADDED') === this.state.has(name)) this.faults.push(`${type} ${name} at ${version}, ${this.#marked ? 'which a bookmark said was over' : 'told before'}`);
+    if (this.#marked || this.#told.has(name) || (type === 'ADDED') === this.state.has(name))
+      this.faults.push(
+        `${type} ${name} at ${version}, ${this.#marked ? 'which a bookmark said was over' : 'told before'}`,
+      );
     this.#told.add(name);
     if (type === 'DELETED') this.state.delete(name);
     else this.state.set(name, object.spec.displayName);
   }
 }
 
-/** Makes groups and renames them, one after another, each until it is acknowledged; what was, by name. */
-async function write(writer: number, acknowledged: Map<string, string>, over: AbortSignal): Promise<void> {
+/**
+ * Makes groups and renames them, one after another, each until it is acknowledged; what was, by
+ * name.
+ */
+async function write(
+  writer: number,
+  acknowledged: Map<string, string>,
+  over: AbortSignal,
+): Promise<void> {
   const headers = { authorization: `Bearer ${cluster.token('admin')}`, accept: 'application/json' };
-  const until = async (method: string, path: string, type: string, body: object, ...good: number[]): Promise<void> => {
+  const until = async (
+    method: string,
+    path: string,
+    type: string,
+    body: object,
+    ...good: number[]
+  ): Promise<void> => {
     for (;;) {
-      const { code, bytes } = await exchange(cluster.url, method, `${API}/${path}`, { ...headers, 'content-type': type }, JSON.stringify(body), { ca: cluster.ca });
+      const { code, bytes } = await exchange(
+        cluster.url,
+        method,
+        `${API}/${path}`,
+        { ...headers, 'content-type': type },
+        JSON.stringify(body),
+        { ca: cluster.ca },
+      );
       if (good.includes(count(code, bytes.toString()))) return;
       if (code !== 503) throw new Error(`${code} ${bytes.toString().slice(0, 600)}`);
-      await new Promise((resolve) => { setTimeout(resolve, 20) });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
     }
   };
   for (let i = 0; !over.aborted; i += 1) {
     const name = `w${writer}-${i}`;
-    await until('POST', 'groups', 'application/json', { metadata: { name }, spec: { displayName: 'made', members: [] } }, 201, 409);   // 409: made by a try whose answer was lost
+    await until(
+      'POST',
+      'groups',
+      'application/json',
+      { metadata: { name }, spec: { displayName: 'made', members: [] } },
+      201,
+      409,
+    ); // 409: made by a try whose answer was lost
     acknowledged.set(name, 'made');
     if (i % 3 !== 0) continue;
-    await until('PATCH', `groups/${name}`, 'application/merge-patch+json', { spec: { displayName: 'renamed' } }, 200);
+    await until(
+      'PATCH',
+      `groups/${name}`,
+      'application/merge-patch+json',
+      { spec: { displayName: 'renamed' } },
+      200,
+    );
     acknowledged.set(name, 'renamed');
   }
 }
@@ -123,38 +203,73 @@ async function write(writer: number, acknowledged: Map<string, string>, over: Ab
 /** `security.md` 3, rolling restart, behind an API server. */
 test(`two replicas on etcd are rolled over ${rolls} times under ${watches} watches and ${writers} writers`, async () => {
   const acknowledged = new Map<string, string>();
-  const from = Number((await cluster.as('admin').get(`${API}/groups`, plain).is(200)).body.metadata.resourceVersion);
-  const before = new Set((await cluster.as('admin').get(`${API}/groups`, plain).is(200)).body.items.map(({ metadata }: any) => metadata.name));
+  const from = Number(
+    (await cluster.as('admin').get(`${API}/groups`, plain).is(200)).body.metadata.resourceVersion,
+  );
+  const before = new Set(
+    (await cluster.as('admin').get(`${API}/groups`, plain).is(200)).body.items.map(
+      ({ metadata }: any) => metadata.name,
+    ),
+  );
   const followers = Array.from({ length: watches }, () => new Follower(from));
   const over = new AbortController();
-  const writing = Promise.all(Array.from({ length: writers }, (_, i) => write(i, acknowledged, over.signal)));
+  const writing = Promise.all(
+    Array.from({ length: writers }, (_, i) => write(i, acknowledged, over.signal)),
+  );
   writing.catch(() => {});
-  const further = async (more: number): Promise<unknown> => { const till = acknowledged.size + more; return Promise.race([writing, eventually(async () => acknowledged.size, (size) => size >= till)]) };
+  const further = async (more: number): Promise<unknown> => {
+    const till = acknowledged.size + more;
+    return Promise.race([
+      writing,
+      eventually(
+        async () => acknowledged.size,
+        (size) => size >= till,
+      ),
+    ]);
+  };
   await further(40);
   for (let i = 0; i < rolls; i += 1) {
     const one = it.replicas[i % 2]!;
     expect(await one.stop()).toBe(0);
     await further(20);
     await one.again();
-    await eventually(async () => it.balancer.ready.length, (ready) => ready === 2);
+    await eventually(
+      async () => it.balancer.ready.length,
+      (ready) => ready === 2,
+    );
     await further(20);
   }
   over.abort();
   await writing;
   const { body } = await cluster.as('admin').get(`${API}/groups`, plain).is(200);
-  const held = new Map<string, string>(body.items.filter(({ metadata }: any) => !before.has(metadata.name)).map(({ metadata, spec }: any) => [metadata.name, spec.displayName]));
-  process.stderr.write(`${acknowledged.size} groups made through ${rolls} restarts; answers ${JSON.stringify(Object.fromEntries([...answers].sort()))} ${JSON.stringify([...said])}; watches began ${followers.reduce((sum, { starts }) => sum + starts, 0)} times, ${followers.reduce((sum, { cut }) => sum + cut, 0)} cut\n`);
+  const held = new Map<string, string>(
+    body.items
+      .filter(({ metadata }: any) => !before.has(metadata.name))
+      .map(({ metadata, spec }: any) => [metadata.name, spec.displayName]),
+  );
+  process.stderr.write(
+    `${acknowledged.size} groups made through ${rolls} restarts; answers ${JSON.stringify(Object.fromEntries([...answers].sort()))} ${JSON.stringify([...said])}; watches began ${followers.reduce((sum, { starts }) => sum + starts, 0)} times, ${followers.reduce((sum, { cut }) => sum + cut, 0)} cut\n`,
+  );
   expect(held).toEqual(acknowledged);
-  for (const one of followers) await eventually(async () => one.state.size, (size) => size >= held.size, 30_000);
+  for (const one of followers)
+    await eventually(
+      async () => one.state.size,
+      (size) => size >= held.size,
+      30_000,
+    );
   await Promise.all(followers.map((one) => one.stop()));
   for (const one of followers) {
     expect(one.faults).toEqual([]);
     expect(one.state).toEqual(held);
     expect(one.starts).toBeGreaterThan(1);
   }
-  // 503 may be: a connection on which nothing was asked through the whole stop is hung up on at its end, which HTTP/1.1 cannot announce, and a change
-  // that the aggregator sends on it at that very moment it may not repeat. Connections of watches that ended are not hung up on like that (`server.ts`).
-  expect([...answers.keys()].filter((one) => one.startsWith('5') && !one.startsWith('503'))).toEqual([]);
+  // 503 may be: a connection on which nothing was asked through the whole stop is hung up on at its
+  // end, which HTTP/1.1 cannot announce, and a change
+  // that the aggregator sends on it at that very moment it may not repeat. Connections of watches
+  // that ended are not hung up on like that (`server.ts`).
+  expect(
+    [...answers.keys()].filter((one) => one.startsWith('5') && !one.startsWith('503')),
+  ).toEqual([]);
   expect([...answers.keys()].filter((one) => one.startsWith('4') && one !== '409')).toEqual([]);
   for (const one of it.replicas) expect(one.complaints).not.toMatch(/"level":"(error|fatal)"/);
   await it.available();

@@ -6,7 +6,10 @@ import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import type { Rendered } from './helm.js';
 import { LocalPod, type Around, type Held } from './pod.js';
 
-/** What a release finds where it is installed, as far as this machine has it: Secrets, an etcd that asks for certificates, a collector of traces; and the pods that are started there. */
+/**
+ * What a release finds where it is installed, as far as this machine has it: Secrets, an etcd that
+ * asks for certificates, a collector of traces; and the pods that are started there.
+ */
 export class Surroundings {
   readonly held: Held;
   readonly certificates = makeCertificates();
@@ -20,34 +23,65 @@ export class Surroundings {
     const { ca, cert, key } = this.certificates.pem;
     const serving = { 'tls.crt': cert, 'tls.key': key };
     this.held = {
-      'vestibule-etcd': { 'ca.crt': ca, ...serving }, 'front-door-tls': serving, 'vestibule-serving': serving, 'vestibule-keys': { 'keys.json': keys, 'all.json': keys }, 'vestibule-mail': { 'smtp-url': mail, url: mail },
-      'front-proxies': { 'ca.crt': ca }, 'own-authority': { 'ca.crt': ca }, collector: { headers: 'authorization=Bearer%20one', token: 'authorization=Bearer%20two' },
+      'vestibule-etcd': { 'ca.crt': ca, ...serving },
+      'front-door-tls': serving,
+      'vestibule-serving': serving,
+      'vestibule-keys': { 'keys.json': keys, 'all.json': keys },
+      'vestibule-mail': { 'smtp-url': mail, url: mail },
+      'front-proxies': { 'ca.crt': ca },
+      'own-authority': { 'ca.crt': ca },
+      collector: { headers: 'authorization=Bearer%20one', token: 'authorization=Bearer%20two' },
     };
   }
 
   /** Where a new etcd is, which asks for certificates. */
   async etcd(): Promise<string> {
     const { files } = this.certificates;
-    const server = await startEtcd([`--trusted-ca-file=${files.ca}`, `--cert-file=${files.cert}`, `--key-file=${files.key}`, '--client-cert-auth'], 'https');
+    const server = await startEtcd(
+      [
+        `--trusted-ca-file=${files.ca}`,
+        `--cert-file=${files.cert}`,
+        `--key-file=${files.key}`,
+        '--client-cert-auth',
+      ],
+      'https',
+    );
     this.#servers.push(server);
     return server.endpoint;
   }
 
-  /** Where a new collector of traces is, and everything that it is sent: path, credential, service and names of spans. */
+  /**
+   * Where a new collector of traces is, and everything that it is sent: path, credential, service
+   * and names of spans.
+   */
   async collector(): Promise<{ readonly endpoint: string; readonly sent: readonly Sent[] }> {
     const sent: Sent[] = [];
     const server = createServer((req, res) => {
       const chunks: Buffer[] = [];
-      req.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-        for (const { resource, scopeSpans } of JSON.parse(Buffer.concat(chunks).toString()).resourceSpans) {
-          const { value } = resource.attributes.find(({ key }: { key: string }) => key === 'service.name');
-          sent.push({ path: req.url!, authorization: req.headers.authorization, service: value.stringValue, spans: scopeSpans.flatMap(({ spans }: { spans: { name: string }[] }) => spans.map(({ name }) => name)) });
-        }
-        res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-      });
+      req
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('end', () => {
+          for (const { resource, scopeSpans } of JSON.parse(Buffer.concat(chunks).toString())
+            .resourceSpans) {
+            const { value } = resource.attributes.find(
+              ({ key }: { key: string }) => key === 'service.name',
+            );
+            sent.push({
+              path: req.url!,
+              authorization: req.headers.authorization,
+              service: value.stringValue,
+              spans: scopeSpans.flatMap(({ spans }: { spans: { name: string }[] }) =>
+                spans.map(({ name }) => name),
+              ),
+            });
+          }
+          res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+        });
     });
     this.#collectors.push(server);
-    await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
     return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent };
   }
 
@@ -62,10 +96,18 @@ export class Surroundings {
   async end(): Promise<void> {
     for (const one of this.#pods) one.remove();
     for (const one of this.#servers) await one.stop();
-    for (const one of this.#collectors) { one.closeAllConnections(); one.close() }
+    for (const one of this.#collectors) {
+      one.closeAllConnections();
+      one.close();
+    }
     this.certificates.remove();
   }
 }
 
 /** One message to a collector. */
-export interface Sent { readonly path: string; readonly authorization: string | undefined; readonly service: string; readonly spans: readonly string[] }
+export interface Sent {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly service: string;
+  readonly spans: readonly string[];
+}

@@ -28,41 +28,102 @@ let service: TestService;
 
 beforeAll(async () => {
   const manifests = temporary();
-  for (const { metadata, text } of objectsShown().filter(({ page }) => own.includes(page))) writeFileSync(join(manifests, `${metadata.name}.yaml`), text);
-  writeFileSync(join(manifests, 'staff.yaml'), `apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [${ada}] }\n`);
-  service = await startTest({ flags: ['--manifests', manifests, '--operators', 'op@example.test', '--limit-factor', '1000'] });
+  for (const { metadata, text } of objectsShown().filter(({ page }) => own.includes(page)))
+    writeFileSync(join(manifests, `${metadata.name}.yaml`), text);
+  writeFileSync(
+    join(manifests, 'staff.yaml'),
+    `apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [${ada}] }\n`,
+  );
+  service = await startTest({
+    flags: ['--manifests', manifests, '--operators', 'op@example.test', '--limit-factor', '1000'],
+  });
 });
 afterAll(stopAll);
 
-/** Signs Ada in by the Client of a page, as openid-client does with what the page says, at one of its redirect URIs. */
+/**
+ * Signs Ada in by the Client of a page, as openid-client does with what the page says, at one of
+ * its redirect URIs.
+ */
 async function signedIn(page: string, at = 0) {
   const { name, spec } = clientOf(page);
   const redirect = spec.redirectURIs![at]!;
-  const scope = spec.scopes!.map((one) => one.name).filter((one) => one !== 'offline_access').join(' ');
+  const scope = spec
+    .scopes!.map((one) => one.name)
+    .filter((one) => one !== 'offline_access')
+    .join(' ');
   const auth = spec.type === 'Public' ? oidc.None() : oidc.ClientSecretBasic(secret);
-  const config = await oidc.discovery(new URL(service.baseURL), name, { id_token_signed_response_alg: 'ES256' }, auth, { execute: [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks] });
-  const checks = { pkceCodeVerifier: oidc.randomPKCECodeVerifier(), expectedState: oidc.randomState(), expectedNonce: oidc.randomNonce() };
-  const to = oidc.buildAuthorizationUrl(config, { redirect_uri: redirect, scope, state: checks.expectedState, nonce: checks.expectedNonce, code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier), code_challenge_method: 'S256' });
+  const config = await oidc.discovery(
+    new URL(service.baseURL),
+    name,
+    { id_token_signed_response_alg: 'ES256' },
+    auth,
+    { execute: [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks] },
+  );
+  const checks = {
+    pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
+    expectedState: oidc.randomState(),
+    expectedNonce: oidc.randomNonce(),
+  };
+  const to = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: redirect,
+    scope,
+    state: checks.expectedState,
+    nonce: checks.expectedNonce,
+    code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+    code_challenge_method: 'S256',
+  });
   const back = await signInAt(service, to.href, ada);
   expect(back.href.startsWith(redirect)).toBe(true);
-  const asWritten = new URL(redirect).href === redirect;   // openid-client would send one without a path with a slash behind it
-  const tokens = asWritten ? await oidc.authorizationCodeGrant(config, back, checks) : await oidc.genericGrantRequest(config, 'authorization_code', { code: back.searchParams.get('code')!, redirect_uri: redirect, code_verifier: checks.pkceCodeVerifier });
-  return { config, tokens, claims: tokens.claims()!, userinfo: await oidc.fetchUserInfo(config, tokens.access_token, tokens.claims()!.sub), spec };
+  const asWritten = new URL(redirect).href === redirect; // openid-client would send one without a path with a slash behind it
+  const tokens = asWritten
+    ? await oidc.authorizationCodeGrant(config, back, checks)
+    : await oidc.genericGrantRequest(config, 'authorization_code', {
+        code: back.searchParams.get('code')!,
+        redirect_uri: redirect,
+        code_verifier: checks.pkceCodeVerifier,
+      });
+  return {
+    config,
+    tokens,
+    claims: tokens.claims()!,
+    userinfo: await oidc.fetchUserInfo(config, tokens.access_token, tokens.claims()!.sub),
+    spec,
+  };
 }
 
 /** A browser in which somebody is signed in. */
 async function tabOf(address: string): Promise<Tab> {
   const { name, spec } = clientOf(`${folder}/web-app.md`);
-  return (await signIn(service, address, { client: name, parameters: { redirect_uri: spec.redirectURIs![0]! } })).tab;
+  return (
+    await signIn(service, address, {
+      client: name,
+      parameters: { redirect_uri: spec.redirectURIs![0]! },
+    })
+  ).tab;
 }
 
-/** Runs a program of a page to its end; `heard` is told of all it has said on standard error so far. */
-function program(at: string, args: readonly string[], environment: NodeJS.ProcessEnv, heard: (text: string) => void = () => {}): Promise<string> {
+/**
+ * Runs a program of a page to its end; `heard` is told of all it has said on standard error so far.
+ */
+function program(
+  at: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  heard: (text: string) => void = () => {},
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: at, env: { PATH: process.env.PATH, ISSUER: service.baseURL, ...environment } });
+    const child = spawn(process.execPath, args, {
+      cwd: at,
+      env: { PATH: process.env.PATH, ISSUER: service.baseURL, ...environment },
+    });
     let [out, error] = ['', ''];
-    child.stdout.on('data', (text: Buffer) => { out += text.toString() });
-    child.stderr.on('data', (text: Buffer) => { error += text.toString(); heard(error) });
+    child.stdout.on('data', (text: Buffer) => {
+      out += text.toString();
+    });
+    child.stderr.on('data', (text: Buffer) => {
+      error += text.toString();
+      heard(error);
+    });
     child.once('close', (code) => (code === 0 ? resolve(out) : reject(new Error(error))));
   });
 }
@@ -71,30 +132,62 @@ describe('what the pages show can be declared', () => {
   test('each object, strictly, by an operator', async () => {
     const tab = await tabOf('op@example.test');
     const shown = objectsShown();
-    expect(own.filter((page) => !shown.some((one) => one.page === page && one.kind === 'Client'))).toEqual([]);
+    expect(
+      own.filter((page) => !shown.some((one) => one.page === page && one.kind === 'Client')),
+    ).toEqual([]);
     for (const { page, kind, metadata, spec } of shown) {
-      const { code, body } = await tab.post(`${kinds.find((one) => one.kind === kind)!.resource}?fieldValidation=Strict&dryRun=All`, { apiVersion: 'id.vestibule.org/v1alpha1', kind, metadata: { ...metadata, name: `${metadata.name}-again` }, spec });
-      expect([page, metadata.name, code, code === 201 ? '' : body.message]).toEqual([page, metadata.name, 201, '']);
+      const { code, body } = await tab.post(
+        `${kinds.find((one) => one.kind === kind)!.resource}?fieldValidation=Strict&dryRun=All`,
+        {
+          apiVersion: 'id.vestibule.org/v1alpha1',
+          kind,
+          metadata: { ...metadata, name: `${metadata.name}-again` },
+          spec,
+        },
+      );
+      expect([page, metadata.name, code, code === 201 ? '' : body.message]).toEqual([
+        page,
+        metadata.name,
+        201,
+        '',
+      ]);
     }
   });
 
   test('and every address of this service that a page of an application names is one of its endpoints', async () => {
     const { body } = await service.tab().get('/.well-known/openid-configuration').is(200);
-    const served = new Set([service.baseURL, `${service.baseURL}/.well-known/openid-configuration`, ...Object.values(body as object).filter((one) => typeof one === 'string')]);
-    const named = own.flatMap((page) => [...read(page).matchAll(/https:\/\/id\.example\.org[^\s"'`?|,\\]*/g)].map(([address]) => ({ page, address: address.replace(/[.:;)]+$/, '') })));
+    const served = new Set([
+      service.baseURL,
+      `${service.baseURL}/.well-known/openid-configuration`,
+      ...Object.values(body as object).filter((one) => typeof one === 'string'),
+    ]);
+    const named = own.flatMap((page) =>
+      [...read(page).matchAll(/https:\/\/id\.example\.org[^\s"'`?|,\\]*/g)].map(([address]) => ({
+        page,
+        address: address.replace(/[.:;)]+$/, ''),
+      })),
+    );
     expect(named.length).toBeGreaterThan(10);
-    expect(named.filter(({ address }) => !served.has(address.replace(issuerOfPages, service.baseURL)))).toEqual([]);
+    expect(
+      named.filter(({ address }) => !served.has(address.replace(issuerOfPages, service.baseURL))),
+    ).toEqual([]);
   });
 });
 
 describe('people sign in by', () => {
-  test.each(own.map((page) => page.split('/').at(-1)!).filter((page) => page !== 'command-line-app.md'))('%s, at each redirect URI, and it gets what the page says', async (name) => {
+  test.each(
+    own.map((page) => page.split('/').at(-1)!).filter((page) => page !== 'command-line-app.md'),
+  )('%s, at each redirect URI, and it gets what the page says', async (name) => {
     const page = `${folder}/${name}`;
     for (const at of clientOf(page).spec.redirectURIs!.keys()) {
       const { claims, userinfo, spec } = await signedIn(page, at);
       const scopes = spec.scopes!.map((one) => one.name);
       expect(claims.aud).toBe(clientOf(page).name);
-      expect(userinfo).toMatchObject({ sub: claims.sub, ...(scopes.includes('email') && { email: ada, email_verified: true }), ...(scopes.includes('groups') && { groups: ['staff'] }) });
+      expect(userinfo).toMatchObject({
+        sub: claims.sub,
+        ...(scopes.includes('email') && { email: ada, email_verified: true }),
+        ...(scopes.includes('groups') && { groups: ['staff'] }),
+      });
       const inToken = ['email', 'email_verified', 'groups'].filter((claim) => claim in claims);
       expect(inToken).toEqual((spec.idTokenClaims ?? []).filter((claim) => claim !== 'name'));
     }
@@ -104,9 +197,15 @@ describe('people sign in by', () => {
     const page = `${folder}/command-line-app.md`;
     const tab = await tabOf(ada);
     let confirmed: Promise<void> | undefined;
-    const out = await program(folderOf(page), ['courier.mjs'], {}, (text) => { const address = /Open (\S+)\n/.exec(text)?.[1]; if (address) confirmed ??= confirm(tab, address) });
+    const out = await program(folderOf(page), ['courier.mjs'], {}, (text) => {
+      const address = /Open (\S+)\n/.exec(text)?.[1];
+      if (address) confirmed ??= confirm(tab, address);
+    });
     await confirmed;
-    expect(JSON.parse(out)).toEqual({ person: { sub: expect.stringMatching(/^[a-z0-9]{20}$/), email: ada, email_verified: true }, refresh: true });
+    expect(JSON.parse(out)).toEqual({
+      person: { sub: expect.stringMatching(/^[a-z0-9]{20}$/), email: ada, email_verified: true },
+      refresh: true,
+    });
   });
 });
 
@@ -114,37 +213,93 @@ describe('what the pages give to be configured', () => {
   test('an API asks about the tokens of its own Client (api.md)', async () => {
     const page = `${folder}/api.md`;
     const [mine, others] = [await signedIn(page), await signedIn(`${folder}/web-app.md`)];
-    const ask = 'const { who } = await import("./who.mjs"); console.log(JSON.stringify([await who(`Bearer ${process.env.MINE}`), await who(`Bearer ${process.env.OTHERS}`), await who(`Bearer ${process.env.ID}`), await who(undefined)].map((one) => one ?? null)))';
-    const out = await program(folderOf(page), ['--input-type=module', '--eval', ask], { CLIENT_SECRET: secret, MINE: mine.tokens.access_token, OTHERS: others.tokens.access_token, ID: mine.tokens.id_token! });
+    const ask =
+      'const { who } = await import("./who.mjs"); console.log(JSON.stringify([await who(`Bearer ${process.env.MINE}`), await who(`Bearer ${process.env.OTHERS}`), await who(`Bearer ${process.env.ID}`), await who(undefined)].map((one) => one ?? null)))';
+    const out = await program(folderOf(page), ['--input-type=module', '--eval', ask], {
+      CLIENT_SECRET: secret,
+      MINE: mine.tokens.access_token,
+      OTHERS: others.tokens.access_token,
+      ID: mine.tokens.id_token!,
+    });
     expect(JSON.parse(out)).toEqual([mine.claims.sub, null, null, null]);
   });
 
   test('kube-apiserver finds in the ID token what its configuration names (kubernetes-api-server.md)', async () => {
     const page = `${folder}/kubernetes-api-server.md`;
-    const { jwt: [{ issuer, claimMappings, claimValidationRules }] } = givenYaml(page, 'apiVersion: apiserver.config.k8s.io/');
+    const {
+      jwt: [{ issuer, claimMappings, claimValidationRules }],
+    } = givenYaml(page, 'apiVersion: apiserver.config.k8s.io/');
     const { tokens } = await signedIn(page);
-    const { payload, protectedHeader } = await jwtVerify(tokens.id_token!, createRemoteJWKSet(new URL(`${service.baseURL}/oauth2/jwks`)), { issuer: issuer.url.replace(issuerOfPages, service.baseURL), audience: issuer.audiences });
+    const { payload, protectedHeader } = await jwtVerify(
+      tokens.id_token!,
+      createRemoteJWKSet(new URL(`${service.baseURL}/oauth2/jwks`)),
+      { issuer: issuer.url.replace(issuerOfPages, service.baseURL), audience: issuer.audiences },
+    );
     expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: expect.any(String) });
-    expect(Object.fromEntries(Object.entries(claimMappings as Record<string, { claim: string }>).map(([what, { claim }]) => [what, payload[claim]]))).toEqual({ username: ada, groups: ['staff'], uid: payload.sub });
-    expect(claimValidationRules.map(({ expression }: { expression: string }) => expression)).toEqual(['claims.email_verified == true']);
+    expect(
+      Object.fromEntries(
+        Object.entries(claimMappings as Record<string, { claim: string }>).map(
+          ([what, { claim }]) => [what, payload[claim]],
+        ),
+      ),
+    ).toEqual({ username: ada, groups: ['staff'], uid: payload.sub });
+    expect(
+      claimValidationRules.map(({ expression }: { expression: string }) => expression),
+    ).toEqual(['claims.email_verified == true']);
     expect(payload.email_verified).toBe(true);
     expect(read(page)).toContain(`--oidc-client-id=${issuer.audiences[0]}`);
   });
 
   test('Grafana, Argo CD and oauth2-proxy are told of the Client that the page declares', () => {
-    const [grafana, argo, proxy] = [given(`${folder}/grafana.md`, 'ini'), givenYaml(`${folder}/argo-cd.md`, 'data:\n  url').data, given(`${folder}/oauth2-proxy.md`, 'toml')];
-    const config = parse(argo['oidc.config']) as { clientID: string; issuer: string; requestedScopes: string[]; enablePKCEAuthentication: boolean };
-    const said = (text: string, key: string): string => new RegExp(`^${key} = "?([^"\\n]*)"?$`, 'm').exec(text)![1]!;
+    const [grafana, argo, proxy] = [
+      given(`${folder}/grafana.md`, 'ini'),
+      givenYaml(`${folder}/argo-cd.md`, 'data:\n  url').data,
+      given(`${folder}/oauth2-proxy.md`, 'toml'),
+    ];
+    const config = parse(argo['oidc.config']) as {
+      clientID: string;
+      issuer: string;
+      requestedScopes: string[];
+      enablePKCEAuthentication: boolean;
+    };
+    const said = (text: string, key: string): string =>
+      new RegExp(`^${key} = "?([^"\\n]*)"?$`, 'm').exec(text)![1]!;
     const told = [
-      { page: 'grafana.md', id: said(grafana, 'client_id'), scopes: said(grafana, 'scopes').split(' '), redirect: 'https://grafana.example.org/login/generic_oauth' },
-      { page: 'argo-cd.md', id: config.clientID, scopes: config.requestedScopes, redirect: `${argo.url}/auth/callback` },
-      { page: 'oauth2-proxy.md', id: said(proxy, 'client_id'), scopes: said(proxy, 'scope').split(' '), redirect: said(proxy, 'redirect_url') },
+      {
+        page: 'grafana.md',
+        id: said(grafana, 'client_id'),
+        scopes: said(grafana, 'scopes').split(' '),
+        redirect: 'https://grafana.example.org/login/generic_oauth',
+      },
+      {
+        page: 'argo-cd.md',
+        id: config.clientID,
+        scopes: config.requestedScopes,
+        redirect: `${argo.url}/auth/callback`,
+      },
+      {
+        page: 'oauth2-proxy.md',
+        id: said(proxy, 'client_id'),
+        scopes: said(proxy, 'scope').split(' '),
+        redirect: said(proxy, 'redirect_url'),
+      },
     ];
     for (const { page, id, scopes, redirect } of told) {
       const { name, spec } = clientOf(`${folder}/${page}`);
-      expect([page, id, scopes.filter((scope: string) => !spec.scopes!.some((one) => one.name === scope)), spec.redirectURIs!.includes(redirect)]).toEqual([page, name, [], true]);
+      expect([
+        page,
+        id,
+        scopes.filter((scope: string) => !spec.scopes!.some((one) => one.name === scope)),
+        spec.redirectURIs!.includes(redirect),
+      ]).toEqual([page, name, [], true]);
     }
-    expect([config.issuer, config.enablePKCEAuthentication, said(grafana, 'use_pkce'), said(proxy, 'code_challenge_method'), said(proxy, 'oidc_issuer_url')]).toEqual([issuerOfPages, true, 'true', 'S256', issuerOfPages]);
+    expect([
+      config.issuer,
+      config.enablePKCEAuthentication,
+      said(grafana, 'use_pkce'),
+      said(proxy, 'code_challenge_method'),
+      said(proxy, 'oidc_issuer_url'),
+    ]).toEqual([issuerOfPages, true, 'true', 'S256', issuerOfPages]);
   });
 });
 
@@ -155,14 +310,38 @@ describe('what is explained', () => {
   });
 
   test('of the store names every kind of record that stands in it, and no other', async () => {
-    const listed = new Set([...read('docs/explanation/what-is-stored.md').matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, key]) => key!)));
+    const listed = new Set(
+      [...read('docs/explanation/what-is-stored.md').matchAll(/^\| (`[^|]+) \|/gm)].flatMap(
+        ([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, key]) => key!),
+      ),
+    );
     const tab = await tabOf(ada);
     await tab.post('accounts/~/emailchallenge', { spec: { email: 'ada@elsewhere.test' } }).is(200);
     const { entries } = await service.storage.list({ start: ' ', end: '~' });
     const kept = new Set(entries.map(({ key }) => /^(objects\/[^/]+\/|[^/]+\/)/.exec(key)![1]!));
     expect([...kept].filter((key) => !listed.has(key))).toEqual([]);
-    expect([...listed].filter((key) => key.startsWith('objects/')).sort()).toEqual(kinds.map(({ resource }) => `objects/${resource}/`).sort());
-    expect([...listed].filter((key) => !key.startsWith('objects/')).sort()).toEqual(['decisioncount/', 'limits/', 'meta/', 'oidc/', 'outbox/', 'proofs/', 'tally/', 'unique/']);
-    for (const key of ['oidc/', 'limits/', 'unique/', 'meta/', 'proofs/', 'objects/grants/', 'objects/policydecisions/']) expect(kept).toContain(key);
+    expect([...listed].filter((key) => key.startsWith('objects/')).sort()).toEqual(
+      kinds.map(({ resource }) => `objects/${resource}/`).sort(),
+    );
+    expect([...listed].filter((key) => !key.startsWith('objects/')).sort()).toEqual([
+      'decisioncount/',
+      'limits/',
+      'meta/',
+      'oidc/',
+      'outbox/',
+      'proofs/',
+      'tally/',
+      'unique/',
+    ]);
+    for (const key of [
+      'oidc/',
+      'limits/',
+      'unique/',
+      'meta/',
+      'proofs/',
+      'objects/grants/',
+      'objects/policydecisions/',
+    ])
+      expect(kept).toContain(key);
   });
 });

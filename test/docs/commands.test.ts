@@ -15,26 +15,47 @@ import { cancelAt, signInAt } from './through.js';
 
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(180_000);
-afterAll(async () => { await stopRuns(); await stopAll() });
+afterAll(async () => {
+  await stopRuns();
+  await stopAll();
+});
 
 /** The words of a page with the ports of a test in them. */
-const at = (port: string, other = '3000') => (text: string): string => text.replaceAll('localhost:8080', `localhost:${port}`).replaceAll('localhost:3000', `localhost:${other}`);
+const at =
+  (port: string, other = '3000') =>
+  (text: string): string =>
+    text
+      .replaceAll('localhost:8080', `localhost:${port}`)
+      .replaceAll('localhost:3000', `localhost:${other}`);
 
 test('the pages with commands are those below', () => {
-  expect(pages().filter(hasCommands)).toEqual(['docs/how-to/applications/README.md', 'docs/how-to/backup.md', 'docs/how-to/policies.md', 'docs/how-to/secrets.md', 'docs/tutorials/first-sign-in.md', 'docs/tutorials/your-own-application.md']);
+  expect(pages().filter(hasCommands)).toEqual([
+    'docs/how-to/applications/README.md',
+    'docs/how-to/backup.md',
+    'docs/how-to/policies.md',
+    'docs/how-to/secrets.md',
+    'docs/tutorials/first-sign-in.md',
+    'docs/tutorials/your-own-application.md',
+  ]);
 });
 
 /** Whether programs that pages use are on this machine. */
-const has = (...programs: string[]): boolean => programs.every((one) => spawnSync('sh', ['-c', `command -v ${one}`]).status === 0);
+const has = (...programs: string[]): boolean =>
+  programs.every((one) => spawnSync('sh', ['-c', `command -v ${one}`]).status === 0);
 
-(has('curl') ? test : test.skip)('what anyone may read of a service (skipped where there is no curl)', async () => {
-  const service = await startTest();
-  const run = new PageRun('docs/tutorials/first-sign-in.md', { said: at(new URL(service.baseURL).port) });
-  await run.done;
-  expect(run.out).toContain(`"issuer":"${service.baseURL}"`);
-  for (const said of ['"name":"interactions"', 'p-1', 'phase']) expect(run.out).toContain(said);
-  await run.stop();
-});
+(has('curl') ? test : test.skip)(
+  'what anyone may read of a service (skipped where there is no curl)',
+  async () => {
+    const service = await startTest();
+    const run = new PageRun('docs/tutorials/first-sign-in.md', {
+      said: at(new URL(service.baseURL).port),
+    });
+    await run.done;
+    expect(run.out).toContain(`"issuer":"${service.baseURL}"`);
+    for (const said of ['"name":"interactions"', 'p-1', 'phase']) expect(run.out).toContain(said);
+    await run.stop();
+  },
+);
 
 test('a secret and its hash', async () => {
   const run = new PageRun('docs/how-to/applications/README.md');
@@ -61,30 +82,53 @@ test('keys are changed step by step', async () => {
   const run = new PageRun('docs/how-to/secrets.md', { folder });
   await run.done;
   const after = JSON.parse(readFileSync(join(folder, 'keys.json'), 'utf8')) as typeof before;
-  expect([after.pairwise, after.cookies.length, after.sealing.length]).toEqual([before.pairwise, 1, 1]);
-  for (const sort of ['cookies', 'hmac', 'sealing'] as const) expect(after[sort]).not.toEqual(before[sort]);
+  expect([after.pairwise, after.cookies.length, after.sealing.length]).toEqual([
+    before.pairwise,
+    1,
+    1,
+  ]);
+  for (const sort of ['cookies', 'hmac', 'sealing'] as const)
+    expect(after[sort]).not.toEqual(before[sort]);
   await run.stop();
 });
 
-(has('curl', 'jq') ? test : test.skip)('a policy is signed in for, tried, and put in force from a shell (skipped where there is no curl or no jq)', async () => {
-  const service = await startTest({ flags: ['--operators', 'op@example.test'] });
-  const folder = folderOf('docs/how-to/policies.md');
-  writeFileSync(join(folder, 'editor'), '#!/bin/sh\necho "// as tried from a shell" >> "$1"\n', { mode: 0o755 });
-  const run = new PageRun('docs/how-to/policies.md', { folder, said: at(new URL(service.baseURL).port), environment: { EDITOR: './editor' } });
-  await settles(() => service.tab().get('mockmessages'), ({ body }) => body.items.length > 0);
-  run.type((await mailTo(service, 'op@example.test')).code);
-  await run.done;
-  expect(run.out).toContain('"address":"op@example.test"');
-  expect(run.out).toMatch(/"nowRefused":[\s\S]*"p-2"\ntrue/);
-  const { body } = await service.tab().get('policies/p-2').is(200);
-  expect(body).toMatchObject({ spec: { description: 'Why.', cedar: expect.stringContaining('// as tried from a shell') }, status: { inForce: true } });
-  await run.stop();
-});
+(has('curl', 'jq') ? test : test.skip)(
+  'a policy is signed in for, tried, and put in force from a shell (skipped where there is no curl or no jq)',
+  async () => {
+    const service = await startTest({ flags: ['--operators', 'op@example.test'] });
+    const folder = folderOf('docs/how-to/policies.md');
+    writeFileSync(join(folder, 'editor'), '#!/bin/sh\necho "// as tried from a shell" >> "$1"\n', {
+      mode: 0o755,
+    });
+    const run = new PageRun('docs/how-to/policies.md', {
+      folder,
+      said: at(new URL(service.baseURL).port),
+      environment: { EDITOR: './editor' },
+    });
+    await settles(
+      () => service.tab().get('mockmessages'),
+      ({ body }) => body.items.length > 0,
+    );
+    run.type((await mailTo(service, 'op@example.test')).code);
+    await run.done;
+    expect(run.out).toContain('"address":"op@example.test"');
+    expect(run.out).toMatch(/"nowRefused":[\s\S]*"p-2"\ntrue/);
+    const { body } = await service.tab().get('policies/p-2').is(200);
+    expect(body).toMatchObject({
+      spec: { description: 'Why.', cedar: expect.stringContaining('// as tried from a shell') },
+      status: { inForce: true },
+    });
+    await run.stop();
+  },
+);
 
 describe('the application of the tutorial', () => {
   test('signs people in and out, checks what it says it checks, and takes no for an answer', async () => {
     const [port, other] = (await freePorts(2)).map(String) as [string, string];
-    const run = new PageRun('docs/tutorials/your-own-application.md', { said: at(port, other), environment: { VESTIBULE_PORT: port } });
+    const run = new PageRun('docs/tutorials/your-own-application.md', {
+      said: at(port, other),
+      environment: { VESTIBULE_PORT: port },
+    });
     await run.done;
     const [base, self] = [`http://localhost:${port}`, `http://localhost:${other}`];
     const service = { tab: () => new Tab(base, base) };
@@ -92,7 +136,12 @@ describe('the application of the tutorial', () => {
 
     const [app, person] = [new Tab(self, self), service.tab()];
     expect(await text(app)).toContain('Nobody is signed in');
-    const back = await signInAt(service, (await app.navigate('/sign-in').is(303)).headers.location!, 'ada@example.test', person);
+    const back = await signInAt(
+      service,
+      (await app.navigate('/sign-in').is(303)).headers.location!,
+      'ada@example.test',
+      person,
+    );
     expect(`${back.origin}${back.pathname}`).toBe(`${self}/callback`);
     const elsewhere = await new Tab(self, self).navigate(back.href).is(400);
     expect(elsewhere.bytes.toString()).toBe('This sign-in was not begun in this browser.');
@@ -103,14 +152,26 @@ describe('the application of the tutorial', () => {
     await forged.navigate('/sign-in').is(303);
     expect((await forged.navigate(back.href).is(400)).bytes.toString()).toMatch(/^Not signed in: /);
 
-    const asked = await person.navigate((await app.send('POST', '/sign-out').is(303)).headers.location!).is(200);
+    const asked = await person
+      .navigate((await app.send('POST', '/sign-out').is(303)).headers.location!)
+      .is(200);
     expect(await text(app)).toContain('Nobody is signed in');
     const xsrf = /name="xsrf" value="([^"]+)"/.exec(asked.bytes.toString())![1]!;
-    const gone = await person.send('POST', '/oauth2/logout/confirm', { body: `xsrf=${xsrf}&logout=yes`, headers: { 'content-type': 'application/x-www-form-urlencoded' } }).is(303);
+    const gone = await person
+      .send('POST', '/oauth2/logout/confirm', {
+        body: `xsrf=${xsrf}&logout=yes`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+      .is(303);
     expect(gone.headers.location).toBe(`${self}/`);
 
-    const declined = await cancelAt(service, (await app.navigate('/sign-in').is(303)).headers.location!);
-    expect((await app.navigate(declined.href).is(400)).bytes.toString()).toBe('Not signed in: access_denied');
+    const declined = await cancelAt(
+      service,
+      (await app.navigate('/sign-in').is(303)).headers.location!,
+    );
+    expect((await app.navigate(declined.href).is(400)).bytes.toString()).toBe(
+      'Not signed in: access_denied',
+    );
     await run.stop();
   });
 });

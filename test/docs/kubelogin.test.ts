@@ -13,11 +13,26 @@ afterAll(stopAll);
 
 const page = 'docs/how-to/applications/kubernetes-api-server.md';
 const program = process.env.KUBELOGIN ?? 'kubelogin';
-const found = /Usage:\s+kubelogin/.test(spawnSync(program, ['--help'], { encoding: 'utf8' }).stdout ?? '');
+const found = /Usage:\s+kubelogin/.test(
+  spawnSync(program, ['--help'], { encoding: 'utf8' }).stdout ?? '',
+);
 
 /** What kubelogin hands to kubectl; whoever it asks to open an address signs in there. */
-function credential(service: TestService, cache: string, more: readonly string[] = []): Promise<Record<string, unknown>> {
-  const args = ['get-token', `--oidc-issuer-url=${service.baseURL}`, '--oidc-client-id=kubernetes', '--oidc-extra-scope=email', '--oidc-extra-scope=groups', '--skip-open-browser', `--token-cache-dir=${cache}`, ...more];
+function credential(
+  service: TestService,
+  cache: string,
+  more: readonly string[] = [],
+): Promise<Record<string, unknown>> {
+  const args = [
+    'get-token',
+    `--oidc-issuer-url=${service.baseURL}`,
+    '--oidc-client-id=kubernetes',
+    '--oidc-extra-scope=email',
+    '--oidc-extra-scope=groups',
+    '--skip-open-browser',
+    `--token-cache-dir=${cache}`,
+    ...more,
+  ];
   return new Promise((resolve, reject) => {
     const child = spawn(program, args);
     let [out, error, visited] = ['', '', false];
@@ -25,26 +40,56 @@ function credential(service: TestService, cache: string, more: readonly string[]
       const { headers } = await fetch(address, { redirect: 'manual' });
       await fetch(await signInAt(service, headers.get('location')!, 'ada@example.test'));
     };
-    child.stdout.on('data', (text: Buffer) => { out += text.toString() });
+    child.stdout.on('data', (text: Buffer) => {
+      out += text.toString();
+    });
     child.stderr.on('data', (text: Buffer) => {
       error += text.toString();
       const address = /(http:\/\/localhost:\d+\S*)/.exec(error)?.[1];
-      if (address && !visited) { visited = true; visit(address).catch((failure: unknown) => { child.kill(); reject(failure as Error) }) }
+      if (address && !visited) {
+        visited = true;
+        visit(address).catch((failure: unknown) => {
+          child.kill();
+          reject(failure as Error);
+        });
+      }
     });
-    child.once('close', (code) => (code === 0 ? resolve(decodeJwt(JSON.parse(out).status.token as string)) : reject(new Error(error))));
+    child.once('close', (code) =>
+      code === 0
+        ? resolve(decodeJwt(JSON.parse(out).status.token as string))
+        : reject(new Error(error)),
+    );
   });
 }
 
-(found ? test : test.skip)('kubelogin gets an ID token for kubectl by the Client of the page, and renews it (skipped where there is no kubelogin on the PATH or in KUBELOGIN)', async () => {
-  const manifests = temporary();
-  writeFileSync(join(manifests, 'client.yaml'), clientOf(page).text);
-  writeFileSync(join(manifests, 'staff.yaml'), 'apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [ada@example.test] }\n');
-  const service = await startTest({ flags: ['--manifests', manifests] });
-  const cache = temporary();
-  const wanted = { iss: service.baseURL, aud: 'kubernetes', email: 'ada@example.test', email_verified: true, groups: ['staff'] };
-  const offline = ['--oidc-extra-scope=offline_access', '--oidc-auth-request-extra-params=prompt=consent'];
-  const first = await credential(service, cache, offline);
-  expect(first).toMatchObject(wanted);
-  expect(await credential(service, cache, [...offline, '--force-refresh'])).toMatchObject({ ...wanted, sub: first.sub });
-  for (const one of offline) expect(read(page)).toContain(`--exec-arg=${one}`);
-});
+(found ? test : test.skip)(
+  'kubelogin gets an ID token for kubectl by the Client of the page, and renews it (skipped where there is no kubelogin on the PATH or in KUBELOGIN)',
+  async () => {
+    const manifests = temporary();
+    writeFileSync(join(manifests, 'client.yaml'), clientOf(page).text);
+    writeFileSync(
+      join(manifests, 'staff.yaml'),
+      'apiVersion: id.vestibule.org/v1alpha1\nkind: Group\nmetadata: { name: staff }\nspec: { displayName: Staff, members: [ada@example.test] }\n',
+    );
+    const service = await startTest({ flags: ['--manifests', manifests] });
+    const cache = temporary();
+    const wanted = {
+      iss: service.baseURL,
+      aud: 'kubernetes',
+      email: 'ada@example.test',
+      email_verified: true,
+      groups: ['staff'],
+    };
+    const offline = [
+      '--oidc-extra-scope=offline_access',
+      '--oidc-auth-request-extra-params=prompt=consent',
+    ];
+    const first = await credential(service, cache, offline);
+    expect(first).toMatchObject(wanted);
+    expect(await credential(service, cache, [...offline, '--force-refresh'])).toMatchObject({
+      ...wanted,
+      sub: first.sub,
+    });
+    for (const one of offline) expect(read(page)).toContain(`--exec-arg=${one}`);
+  },
+);

@@ -28,10 +28,10 @@ afterAll(async () => {
 /** Networks as wide as each column says; each call is another one. */
 let number = 0;
 const networks: Record<string, () => string[]> = {
-  'one /64': () => [`2001:db8:${(number += 1).toString(16)}:1::/64`],
+  'one /64': () => [`2001:db8:${((number += 1)).toString(16)}:1::/64`],
   'one /56': () => spread(256, (i) => `${site()}:${(0x4400 + i).toString(16)}::/64`),
   'one /48': () => spread(2_000, (i) => `${site()}:${(i * 32).toString(16)}::/64`),
-  'one IPv4 address': () => [`198.18.${number += 1}.7`],
+  'one IPv4 address': () => [`198.18.${(number += 1)}.7`],
   'one /24': () => spread(256, (i) => `198.19.${number + 1}.${i}`),
 };
 const site = (): string => `2001:db8:${number.toString(16)}`;
@@ -42,28 +42,49 @@ function spread(count: number, of: (i: number) => string): string[] {
 
 const now = 1_800_000_000_000;
 
-/** How much is had in one window by asking from every one of these networks in turn, of three replicas, until each is refused. */
+/**
+ * How much is had in one window by asking from every one of these networks in turn, of three
+ * replicas, until each is refused.
+ */
 async function drained(limit: Limit, all: readonly string[], amount: number): Promise<number> {
-  const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage, 1, { ...defaultLimits, limitRecords: 10_000_000 }));
+  const replicas = Array.from(
+    { length: 3 },
+    () => new NetworkLimits(storage, 1, { ...defaultLimits, limitRecords: 10_000_000 }),
+  );
   let taken = 0;
-  for (let open = all.map((network, i) => ({ network, at: replicas[i % 3]! })); open.length > 0;) {
+  for (let open = all.map((network, i) => ({ network, at: replicas[i % 3]! })); open.length > 0; ) {
     const left: typeof open = [];
     for (const one of open) {
-      const had = await one.at.spend(limit, one.network, now, amount).then(() => true, () => false);
-      if (had) { taken += amount; left.push(one) }
+      const had = await one.at.spend(limit, one.network, now, amount).then(
+        () => true,
+        () => false,
+      );
+      if (had) {
+        taken += amount;
+        left.push(one);
+      }
     }
     open = left;
   }
   return taken;
 }
 
-/** Watches that can be opened at once from all of these networks, by browsers that each began a sign-in. */
+/**
+ * Watches that can be opened at once from all of these networks, by browsers that each began a
+ * sign-in.
+ */
 function watches(all: readonly string[]): number {
   const places = new Places(defaultLimits);
   let open = 0;
-  for (let round = 0; round < 400; round += 1) for (const [i, network] of all.entries()) {
-    try { places.take({ type: 'Browser', interaction: `i${round}-${i}` }, network); open += 1 } catch { /* refused */ }
-  }
+  for (let round = 0; round < 400; round += 1)
+    for (const [i, network] of all.entries()) {
+      try {
+        places.take({ type: 'Browser', interaction: `i${round}-${i}` }, network);
+        open += 1;
+      } catch {
+        /* refused */
+      }
+    }
   return open;
 }
 
@@ -79,14 +100,33 @@ const rows: (readonly [string, string, Limit, number])[] = [
 ];
 
 test('the page says what one stranger was measured to get, by each sort of network', async () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/explanation/what-one-stranger-can-cost.md'), 'utf8');
+  const page = readFileSync(
+    join(import.meta.dirname, '../../docs/explanation/what-one-stranger-can-cost.md'),
+    'utf8',
+  );
   const measured: string[] = [];
   for (const [what, time, limit, amount] of rows) {
     const found: number[] = [];
-    for (const of of Object.values(networks)) found.push(await drained({ ...limit, inAll: limit.inAll === undefined ? 1e12 : Math.max(limit.inAll, 1e12) }, of(), amount) / amount);
+    for (const of of Object.values(networks))
+      found.push(
+        (await drained(
+          { ...limit, inAll: limit.inAll === undefined ? 1e12 : Math.max(limit.inAll, 1e12) },
+          of(),
+          amount,
+        )) / amount,
+      );
     const all = limit.inAll === undefined ? 'no ceiling' : String(limit.inAll / amount);
     measured.push(`| ${what} | ${time} | ${found.join(' | ')} | ${all} |`);
   }
-  measured.push(`| watches of sign-ins | at a time | ${Object.values(networks).map((of) => watches(of().slice(0, 60))).join(' | ')} | ${limits.watchesOfStrangers} |`);
-  expect(page.split('\n').filter((line) => line.endsWith('|')).slice(2, 2 + measured.length)).toEqual(measured);
+  measured.push(
+    `| watches of sign-ins | at a time | ${Object.values(networks)
+      .map((of) => watches(of().slice(0, 60)))
+      .join(' | ')} | ${limits.watchesOfStrangers} |`,
+  );
+  expect(
+    page
+      .split('\n')
+      .filter((line) => line.endsWith('|'))
+      .slice(2, 2 + measured.length),
+  ).toEqual(measured);
 }, 600_000);

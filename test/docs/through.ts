@@ -1,8 +1,16 @@
 import { mailTo, proceed, type Reached } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 
-/** Goes to the address that an application sends a browser to, signs in there by emailed code, agrees to all that is asked, and answers where it leads back to. */
-export async function signInAt(service: Reached, address: string, email: string, tab: Tab = service.tab()): Promise<URL> {
+/**
+ * Goes to the address that an application sends a browser to, signs in there by emailed code,
+ * agrees to all that is asked, and answers where it leads back to.
+ */
+export async function signInAt(
+  service: Reached,
+  address: string,
+  email: string,
+  tab: Tab = service.tab(),
+): Promise<URL> {
   const { headers } = await tab.navigate(address).is(303);
   const I = headers.location!;
   if (!I.startsWith('/api/')) return new URL(I);
@@ -14,7 +22,11 @@ export async function signInAt(service: Reached, address: string, email: string,
 }
 
 /** Goes there and cancels. */
-export async function cancelAt(service: Reached, address: string, tab: Tab = service.tab()): Promise<URL> {
+export async function cancelAt(
+  service: Reached,
+  address: string,
+  tab: Tab = service.tab(),
+): Promise<URL> {
   const { headers } = await tab.navigate(address).is(303);
   const { body } = await tab.delete(headers.location!).is(200);
   return new URL((await tab.navigate(body.status.returnTo).is(303)).headers.location!);

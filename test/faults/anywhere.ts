@@ -6,7 +6,10 @@ import type { Served } from './served.js';
 const every = 200;
 const gone = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
-/** Sends each request to the next replica that said it was ready when it was last asked, as a balancer in front of them does. */
+/**
+ * Sends each request to the next replica that said it was ready when it was last asked, as a
+ * balancer in front of them does.
+ */
 export class Balancer {
   readonly #replicas: readonly Served[];
   readonly #ready: boolean[];
@@ -16,7 +19,9 @@ export class Balancer {
   constructor(replicas: readonly Served[]) {
     this.#replicas = replicas;
     this.#ready = replicas.map(() => true);
-    this.#timer = setInterval(() => { for (const i of replicas.keys()) void this.#ask(i) }, every);
+    this.#timer = setInterval(() => {
+      for (const i of replicas.keys()) void this.#ask(i);
+    }, every);
   }
 
   /** The next that is ready; the next of all where none is. */
@@ -27,16 +32,31 @@ export class Balancer {
   }
 
   /** Resolves once it sends requests to all of them. */
-  async whole(): Promise<void> { await settles(async () => this.#ready, (ready) => ready.every(Boolean)) }
+  async whole(): Promise<void> {
+    await settles(
+      async () => this.#ready,
+      (ready) => ready.every(Boolean),
+    );
+  }
 
-  end(): void { clearInterval(this.#timer) }
+  end(): void {
+    clearInterval(this.#timer);
+  }
 
   async #ask(replica: number): Promise<void> {
-    this.#ready[replica] = await this.#replicas[replica]!.tab().get('/readyz', { plain: true }).then(({ code }) => code === 200, () => false);
+    this.#ready[replica] = await this.#replicas[replica]!.tab()
+      .get('/readyz', { plain: true })
+      .then(
+        ({ code }) => code === 200,
+        () => false,
+      );
   }
 }
 
-/** A browser whose requests a balancer spreads over the replicas; it repeats one that got no answer, or 503, once. */
+/**
+ * A browser whose requests a balancer spreads over the replicas; it repeats one that got no answer,
+ * or 503, once.
+ */
 export class Anywhere extends Tab {
   /** What it repeated, and why. */
   readonly repeated: string[] = [];
@@ -49,20 +69,26 @@ export class Anywhere extends Tab {
     this.headers = { 'x-forwarded-for': network };
   }
 
-  override send<T = any>(method: string, path: string, init: Init = {}): Pending<T> { return new Pending(this.#send(method, path, init)) }
+  override send<T = any>(method: string, path: string, init: Init = {}): Pending<T> {
+    return new Pending(this.#send(method, path, init));
+  }
 
   async #send(method: string, path: string, init: Init): Promise<Answer> {
     const why = await this.#once(method, path, init);
     if (typeof why !== 'string') return why;
     this.repeated.push(`${method} ${path.split('?')[0]}: ${why}`);
     const again = await this.#once(method, path, init);
-    if (typeof again === 'string') throw new Error(`${method} ${path.split('?')[0]}: ${why}, then ${again}`);
+    if (typeof again === 'string')
+      throw new Error(`${method} ${path.split('?')[0]}: ${why}, then ${again}`);
     return again;
   }
 
   /** The answer, or why there is none that counts. */
   async #once(method: string, path: string, init: Init): Promise<Answer | string> {
-    const tab = Object.assign(this.#balancer.next().tab(), { cookies: this.cookies, headers: this.headers });
+    const tab = Object.assign(this.#balancer.next().tab(), {
+      cookies: this.cookies,
+      headers: this.headers,
+    });
     try {
       const answer = await tab.send(method, path, init);
       if (answer.code === 503) return `503 ${answer.body?.message ?? ''}`;

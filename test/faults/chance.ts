@@ -1,7 +1,9 @@
 /** A source of chance that repeats itself by its seed (mulberry32). */
 export class Chance {
   #state: number;
-  constructor(seed: number) { this.#state = seed >>> 0 }
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
 
   /** Uniform in [0, 1). */
   next(): number {
@@ -12,5 +14,7 @@ export class Chance {
   }
 
   /** A whole number from `low` to `high`, both included. */
-  between(low: number, high: number): number { return low + Math.floor(this.next() * (high - low + 1)) }
+  between(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1));
+  }
 }

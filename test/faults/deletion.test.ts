@@ -6,23 +6,46 @@ import { openEtcd } from '../../storage/etcd/etcd.js';
 import { Unavailable, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { clock } from '../support/clock.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 import { redeem, signIn } from '../support/signin.js';
 
 const flags = ['--limit-factor', '1000'];
 const clients = ['app', 'second'];
 
 let etcd: EtcdServer;
-beforeAll(async () => { clock.own(); etcd = await startEtcd() });
-afterAll(async () => { clock.release(); await stopAll(); await etcd.stop() });
+beforeAll(async () => {
+  clock.own();
+  etcd = await startEtcd();
+});
+afterAll(async () => {
+  clock.release();
+  await stopAll();
+  await etcd.stop();
+});
 
-/** A store that makes so many commits more and then none, as if the process had been killed before the next. */
+/**
+ * A store that makes so many commits more and then none, as if the process had been killed before
+ * the next.
+ */
 class Mortal {
   left = Infinity;
   made = 0;
   readonly storage: Storage;
   constructor(storage: Storage) {
-    this.storage = new Proxy(storage, { get: (target, name) => (name === 'commit' ? (...made: Parameters<Storage['commit']>) => this.#commit(target, made) : typeof Reflect.get(target, name) === 'function' ? Reflect.get(target, name).bind(target) : Reflect.get(target, name)) });
+    this.storage = new Proxy(storage, {
+      get: (target, name) =>
+        name === 'commit'
+          ? (...made: Parameters<Storage['commit']>) => this.#commit(target, made)
+          : typeof Reflect.get(target, name) === 'function'
+            ? Reflect.get(target, name).bind(target)
+            : Reflect.get(target, name),
+    });
   }
 
   #commit(target: Storage, made: Parameters<Storage['commit']>): ReturnType<Storage['commit']> {
@@ -36,7 +59,9 @@ class Mortal {
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let i = 0; i < 1_000; i += 1) {
     if (await holds()) return;
-    await new Promise((resolve) => { setTimeout(resolve, 10) });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
   }
   throw new Error('it never came about');
 }
@@ -44,24 +69,40 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 describe.each(['embedded', 'etcd'] as const)('a deletion that is interrupted, on %s', (store) => {
   const keys = new Keys(newKeys());
   const [directory, prefix] = [temporary(), `/d${Math.random().toString(36).slice(2)}/`];
-  const open = (): Promise<Storage> => (store === 'etcd' ? openEtcd({ servers: [etcd.endpoint], prefix }) : openEmbedded({ directory: join(directory, 'store') }));
+  const open = (): Promise<Storage> =>
+    store === 'etcd'
+      ? openEtcd({ servers: [etcd.endpoint], prefix })
+      : openEmbedded({ directory: join(directory, 'store') });
   let service: TestService;
   let mortal: Mortal;
   const start = async (): Promise<void> => {
     mortal = new Mortal(await open());
     service = await startTest({ directory, storage: mortal.storage, keys, flags });
   };
-  beforeAll(async () => { await start(); for (const client of clients) await createClient(service, client) });
+  beforeAll(async () => {
+    await start();
+    for (const client of clients) await createClient(service, client);
+  });
 
   /** What names the account, or holds its name in what can be read. */
-  const left = async (name: string): Promise<string[]> => (await service.storage.list({ start: '!', end: '~' })).entries.filter(({ key, value }) => key.includes(name) || value.includes(name)).map(({ key }) => key);
+  const left = async (name: string): Promise<string[]> =>
+    (await service.storage.list({ start: '!', end: '~' })).entries
+      .filter(({ key, value }) => key.includes(name) || value.includes(name))
+      .map(({ key }) => key);
 
   test('at every one of its steps is carried out to the end after a start, and told of once', async () => {
     let steps = 0;
     for (let whole = false; !whole; steps += 1) {
       const address = `step${steps}@example.test`;
       const browsers = [];
-      for (const client of clients) browsers.push(await signIn(service, address, { client, scope: 'openid email offline_access', parameters: { prompt: 'consent' } }));
+      for (const client of clients)
+        browsers.push(
+          await signIn(service, address, {
+            client,
+            scope: 'openid email offline_access',
+            parameters: { prompt: 'consent' },
+          }),
+        );
       await Promise.all(browsers.map((one) => redeem(service, one)));
       const { tab } = browsers[0]!;
       const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
@@ -78,7 +119,9 @@ describe.each(['embedded', 'etcd'] as const)('a deletion that is interrupted, on
       await until(async () => (await left(name)).length === 0);
       await until(async () => (await service.tab().get('mockmessages')).body.items.length > 0);
       const { items } = (await service.tab().get('mockmessages').is(200)).body;
-      expect(items.map((one: any) => one.status.subject)).toEqual([expect.stringMatching(/was deleted/)]);
+      expect(items.map((one: any) => one.status.subject)).toEqual([
+        expect.stringMatching(/was deleted/),
+      ]);
       const again = service.tab();
       again.cookies = tab.cookies;
       await again.get('accounts/~').fails(401, 'Unauthorized');

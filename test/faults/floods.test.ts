@@ -15,8 +15,13 @@ jest.setTimeout(300_000);
 /** `FAULTS=all`, by hand: as long and as many as security.md 2 says. */
 const whole = process.env['FAULTS'] === 'all';
 const mebibyte = 1 << 20;
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => { setTimeout(resolve, milliseconds) });
-const tell = (what: string): void => { process.stderr.write(`${what}\n`) };
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+const tell = (what: string): void => {
+  process.stderr.write(`${what}\n`);
+};
 
 let etcd: EtcdServer;
 let storage: Storage;
@@ -25,41 +30,99 @@ let operator: Tab;
 beforeAll(async () => {
   etcd = await startEtcd();
   storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
-  [served] = await Served.replicas(1, temporary(), etcd.endpoint, '', () => ['--operators', 'op@example.test', '--limit-factor', '1']) as [Served];
+  [served] = (await Served.replicas(1, temporary(), etcd.endpoint, '', () => [
+    '--operators',
+    'op@example.test',
+    '--limit-factor',
+    '1',
+  ])) as [Served];
   operator = (await signIn(served, 'op@example.test')).tab;
 });
-afterEach(() => { for (const socket of sockets.splice(0)) socket.destroy() });
-afterAll(async () => { await served?.end(); await storage?.close(); await etcd?.stop(); await stopAll() });
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(async () => {
+  await served?.end();
+  await storage?.close();
+  await etcd?.stop();
+  await stopAll();
+});
 
 /** What the process has in memory, in bytes. */
-const resident = (): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${served.pid}/status`, 'utf8'))![1]) * 1024;
+const resident = (): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${served.pid}/status`, 'utf8'))![1]) * 1024;
 const sockets: Socket[] = [];
 
 /** Connections that have been made, each of which says so much at first. */
 async function connections(count: number, first: (number: number) => string): Promise<Socket[]> {
   const made: Socket[] = [];
   for (let i = 0; i < count; i += 100) {
-    made.push(...await Promise.all(Array.from({ length: Math.min(100, count - i) }, (_, j) => new Promise<Socket>((resolve, reject) => {
-      const socket = connect(Number(new URL(served.url).port), '127.0.0.1', () => { const text = first(i + j); if (text) socket.write(text); resolve(socket) });
-      socket.on('error', reject).resume();
-    }))));
+    made.push(
+      ...(await Promise.all(
+        Array.from(
+          { length: Math.min(100, count - i) },
+          (_, j) =>
+            new Promise<Socket>((resolve, reject) => {
+              const socket = connect(Number(new URL(served.url).port), '127.0.0.1', () => {
+                const text = first(i + j);
+                if (text) socket.write(text);
+                resolve(socket);
+              });
+              socket.on('error', reject).resume();
+            }),
+        ),
+      )),
+    );
   }
   for (const one of made) one.removeAllListeners('error').on('error', () => {});
   sockets.push(...made);
   return made;
 }
 
-/** Good requests for some time, reads and changes in turn, one after another over one connection: how long each took; any that is not answered well throws. */
+/**
+ * Good requests for some time, reads and changes in turn, one after another over one connection:
+ * how long each took; any that is not answered well throws.
+ */
 async function good(milliseconds: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const took: number[] = [];
-  const cookie = operator.cookies.filter(({ path }) => path === '/').map(({ name, value }) => `${name}=${value}`).join('; ');
-  const ask = (method: string, path: string, body?: string): Promise<number> => new Promise((resolve, reject) => {
-    const req = request({ host: '127.0.0.1', port: new URL(served.url).port, agent, method, path, headers: { accept: 'application/json', cookie, 'sec-fetch-site': 'same-origin', ...(body && { 'content-type': 'application/merge-patch+json', 'content-length': body.length }) } }, (res) => { res.resume().on('end', () => { resolve(res.statusCode!) }) });
-    req.on('error', reject).end(body);
-  });
-  for (const end = performance.now() + milliseconds; performance.now() < end;) {
-    for (const [method, path, body] of [['GET', '/api/v1alpha1/clients/app'], ['PATCH', '/api/v1alpha1/clients/app', `{"metadata":{"labels":{"n":"${took.length}"}}}`], ['GET', '/livez']] as const) {
+  const cookie = operator.cookies
+    .filter(({ path }) => path === '/')
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ');
+  const ask = (method: string, path: string, body?: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const req = request(
+        {
+          host: '127.0.0.1',
+          port: new URL(served.url).port,
+          agent,
+          method,
+          path,
+          headers: {
+            accept: 'application/json',
+            cookie,
+            'sec-fetch-site': 'same-origin',
+            ...(body && {
+              'content-type': 'application/merge-patch+json',
+              'content-length': body.length,
+            }),
+          },
+        },
+        (res) => {
+          res.resume().on('end', () => {
+            resolve(res.statusCode!);
+          });
+        },
+      );
+      req.on('error', reject).end(body);
+    });
+  for (const end = performance.now() + milliseconds; performance.now() < end; ) {
+    for (const [method, path, body] of [
+      ['GET', '/api/v1alpha1/clients/app'],
+      ['PATCH', '/api/v1alpha1/clients/app', `{"metadata":{"labels":{"n":"${took.length}"}}}`],
+      ['GET', '/livez'],
+    ] as const) {
       const from = performance.now();
       const code = await ask(method, path, body);
       if (code !== 200) throw new Error(`${method} ${path} was answered ${code}`);
@@ -71,47 +134,110 @@ async function good(milliseconds: number): Promise<number[]> {
   return took;
 }
 
-const p99 = (took: readonly number[]): number => [...took].sort((a, b) => a - b)[Math.floor(took.length * 0.99)]!;
+const p99 = (took: readonly number[]): number =>
+  [...took].sort((a, b) => a - b)[Math.floor(took.length * 0.99)]!;
 
 describe('connections that only cost (G8)', () => {
-  const head = (path: string, type: string): string => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: 2000\r\n`;
-  const kinds: Record<string, { readonly count: number; first(number: number): string; readonly more: string; readonly each: number; readonly cut: number | undefined }> = {
-    'headers of a byte each ten seconds': { count: 500, first: () => 'GET /api/v1alpha1/clients HTTP/1.1\r\nHost: localhost\r\nX-Slow: a', more: 'a', each: 10_000, cut: 15_000 },
-    'bodies of a byte a second, to the token endpoint': { count: 500, first: () => `${head('/oauth2/token', 'application/x-www-form-urlencoded')}\r\ngrant_type=`, more: 'a', each: 1_000, cut: 65_000 },
-    'bodies of a byte a second, of somebody who is signed in': { count: 500, first: () => `${head('/api/v1alpha1/groups', 'application/json').replace('Host: localhost', `Host: localhost\r\nCookie: ${operator.cookies.filter(({ path }) => path === '/').map(({ name, value }) => `${name}=${value}`).join('; ')}`)}\r\n{"metadata":`, more: ' ', each: 1_000, cut: 65_000 },
-    'connections on which nothing is said': { count: 5_000, first: () => '', more: '', each: 60_000, cut: undefined },
+  const head = (path: string, type: string): string =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: 2000\r\n`;
+  const kinds: Record<
+    string,
+    {
+      readonly count: number;
+      first(number: number): string;
+      readonly more: string;
+      readonly each: number;
+      readonly cut: number | undefined;
+    }
+  > = {
+    'headers of a byte each ten seconds': {
+      count: 500,
+      first: () => 'GET /api/v1alpha1/clients HTTP/1.1\r\nHost: localhost\r\nX-Slow: a',
+      more: 'a',
+      each: 10_000,
+      cut: 15_000,
+    },
+    'bodies of a byte a second, to the token endpoint': {
+      count: 500,
+      first: () => `${head('/oauth2/token', 'application/x-www-form-urlencoded')}\r\ngrant_type=`,
+      more: 'a',
+      each: 1_000,
+      cut: 65_000,
+    },
+    'bodies of a byte a second, of somebody who is signed in': {
+      count: 500,
+      first: () =>
+        `${head('/api/v1alpha1/groups', 'application/json').replace(
+          'Host: localhost',
+          `Host: localhost\r\nCookie: ${operator.cookies
+            .filter(({ path }) => path === '/')
+            .map(({ name, value }) => `${name}=${value}`)
+            .join('; ')}`,
+        )}\r\n{"metadata":`,
+      more: ' ',
+      each: 1_000,
+      cut: 65_000,
+    },
+    'connections on which nothing is said': {
+      count: 5_000,
+      first: () => '',
+      more: '',
+      each: 60_000,
+      cut: undefined,
+    },
   };
 
-  test.each(Object.entries(kinds))('%s: good requests are answered meanwhile, and none that is slow is held for long', async (what, { count, first, more, each, cut }) => {
-    const before = await good(1_500);
-    const resting = resident();
-    const slow = await connections(count, first);
-    const dripping = setInterval(() => { if (more) for (const one of slow) if (one.writable) one.write(more) }, each);
-    try {
-      const from = performance.now();
-      const after = await good(whole ? (cut ?? 15_000) : 3_500);
-      tell(`${count} × ${what}: p99 ${p99(before).toFixed(1)} ms before, ${p99(after).toFixed(1)} ms with them; ${((resident() - resting) / mebibyte).toFixed(0)} MiB more`);
-      expect(p99(after)).toBeLessThan(Math.max(1_000, 20 * p99(before)));
-      expect(resident() - resting).toBeLessThan(256 * mebibyte);
-      if (!whole || cut === undefined) return;
-      while (slow.some((one) => !one.destroyed) && performance.now() - from < 3 * cut) await pause(100);
-      tell(`${what}: all cut ${((performance.now() - from) / 1000).toFixed(0)} s after they began`);
-      expect(slow.filter((one) => !one.destroyed)).toEqual([]);
-    } finally {
-      clearInterval(dripping);
-    }
-  });
+  test.each(Object.entries(kinds))(
+    '%s: good requests are answered meanwhile, and none that is slow is held for long',
+    async (what, { count, first, more, each, cut }) => {
+      const before = await good(1_500);
+      const resting = resident();
+      const slow = await connections(count, first);
+      const dripping = setInterval(() => {
+        if (more) for (const one of slow) if (one.writable) one.write(more);
+      }, each);
+      try {
+        const from = performance.now();
+        const after = await good(whole ? (cut ?? 15_000) : 3_500);
+        tell(
+          `${count} × ${what}: p99 ${p99(before).toFixed(1)} ms before, ${p99(after).toFixed(1)} ms with them; ${((resident() - resting) / mebibyte).toFixed(0)} MiB more`,
+        );
+        expect(p99(after)).toBeLessThan(Math.max(1_000, 20 * p99(before)));
+        expect(resident() - resting).toBeLessThan(256 * mebibyte);
+        if (!whole || cut === undefined) return;
+        while (slow.some((one) => !one.destroyed) && performance.now() - from < 3 * cut)
+          await pause(100);
+        tell(
+          `${what}: all cut ${((performance.now() - from) / 1000).toFixed(0)} s after they began`,
+        );
+        expect(slow.filter((one) => !one.destroyed)).toEqual([]);
+      } finally {
+        clearInterval(dripping);
+      }
+    },
+  );
 });
 
-/** So many requests a second, one after the other's time whether that is answered or not; how often each code was answered. */
-async function flood(rate: number, seconds: number, send: (number: number) => Promise<number>): Promise<Map<number, number>> {
+/**
+ * So many requests a second, one after the other's time whether that is answered or not; how often
+ * each code was answered.
+ */
+async function flood(
+  rate: number,
+  seconds: number,
+  send: (number: number) => Promise<number>,
+): Promise<Map<number, number>> {
   const codes = new Map<number, number>();
   const under: Promise<void>[] = [];
   const from = performance.now();
   for (let i = 0; i < rate * seconds; i += 1) {
     const wait = from + (i * 1000) / rate - performance.now();
     if (wait > 0) await pause(wait);
-    under.push(send(i).then((code) => { codes.set(code, (codes.get(code) ?? 0) + 1) }));
+    under.push(
+      send(i).then((code) => {
+        codes.set(code, (codes.get(code) ?? 0) + 1);
+      }),
+    );
   }
   await Promise.all(under);
   return codes;
@@ -120,24 +246,67 @@ async function flood(rate: number, seconds: number, send: (number: number) => Pr
 test('what anybody may ask for without a cookie is bounded by network: in answers, in what is stored, in memory (G9)', async () => {
   const [rate, seconds] = whole ? [100, 60] : [25, 10];
   const { I } = await begin(served);
-  const form = (path: string, fields: Record<string, string>): Promise<number> => Promise.resolve(served.tab().send('POST', path, { plain: true, cookies: false, body: new URLSearchParams(fields).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } })).then(({ code }) => code);
+  const form = (path: string, fields: Record<string, string>): Promise<number> =>
+    Promise.resolve(
+      served.tab().send('POST', path, {
+        plain: true,
+        cookies: false,
+        body: new URLSearchParams(fields).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }),
+    ).then(({ code }) => code);
   const ask: Record<string, (number: number) => Promise<number>> = {
-    authorize: async (i) => (await served.tab().navigate(authorizationPath('app', 'openid email', `${i}`.padStart(43, 'v')))).code,
+    authorize: async (i) =>
+      (
+        await served
+          .tab()
+          .navigate(authorizationPath('app', 'openid email', `${i}`.padStart(43, 'v')))
+      ).code,
     device: () => form('/oauth2/device/auth', { client_id: 'vestibule', scope: 'openid' }),
-    emailchallenge: async (i) => (await served.tab().post(`${I}/emailchallenge`, { spec: { email: `nobody${i}@example.test` } })).code,
-    passkeychallenge: async () => (await served.tab().post(`${I}/passkeychallenge`, { spec: { purpose: 'Authenticate' } })).code,
+    emailchallenge: async (i) =>
+      (
+        await served
+          .tab()
+          .post(`${I}/emailchallenge`, { spec: { email: `nobody${i}@example.test` } })
+      ).code,
+    passkeychallenge: async () =>
+      (await served.tab().post(`${I}/passkeychallenge`, { spec: { purpose: 'Authenticate' } }))
+        .code,
   };
-  const keys = async (prefix = ''): Promise<number> => (await storage.list(prefix ? under(prefix) : { start: '!', end: '~' })).entries.length;
+  const keys = async (prefix = ''): Promise<number> =>
+    (await storage.list(prefix ? under(prefix) : { start: '!', end: '~' })).entries.length;
   const mails = await keys('objects/mockmessages/');
   const [stored, resting] = [await keys(), resident()];
-  const codes = Object.fromEntries(await Promise.all(Object.entries(ask).map(async ([what, send]) => [what, await flood(rate, seconds, send)] as const)));
+  const codes = Object.fromEntries(
+    await Promise.all(
+      Object.entries(ask).map(
+        async ([what, send]) => [what, await flood(rate, seconds, send)] as const,
+      ),
+    ),
+  );
   const windows = 1 + Math.ceil(seconds / 60);
-  const [interactions, devices, more, grown] = [await keys('objects/interactions/'), await keys('oidc/DeviceCode/'), await keys() - stored, resident() - resting];
-  tell(`${rate} requests a second at each for ${seconds} s: ${Object.entries(codes).map(([what, seen]) => `${what} ${[...seen].map(([code, count]) => `${count} × ${code}`).join(', ')}`).join('; ')}; ${interactions} interactions, ${devices} device codes, ${more} keys more; ${(grown / mebibyte).toFixed(0)} MiB more`);
+  const [interactions, devices, more, grown] = [
+    await keys('objects/interactions/'),
+    await keys('oidc/DeviceCode/'),
+    (await keys()) - stored,
+    resident() - resting,
+  ];
+  tell(
+    `${rate} requests a second at each for ${seconds} s: ${Object.entries(codes)
+      .map(
+        ([what, seen]) =>
+          `${what} ${[...seen].map(([code, count]) => `${count} × ${code}`).join(', ')}`,
+      )
+      .join(
+        '; ',
+      )}; ${interactions} interactions, ${devices} device codes, ${more} keys more; ${(grown / mebibyte).toFixed(0)} MiB more`,
+  );
   expect([...codes['authorize']!.keys()].sort()).toEqual([303, 429]);
   expect([...codes['device']!.keys()].sort()).toEqual([200, 429]);
-  for (const what of ['emailchallenge', 'passkeychallenge']) expect([...codes[what]!.keys()].filter((code) => code !== 404 && code !== 429)).toEqual([]);
-  for (const what of ['authorize', 'device']) expect(codes[what]!.get(what === 'device' ? 200 : 303)).toBeLessThanOrEqual(windows * 120);
+  for (const what of ['emailchallenge', 'passkeychallenge'])
+    expect([...codes[what]!.keys()].filter((code) => code !== 404 && code !== 429)).toEqual([]);
+  for (const what of ['authorize', 'device'])
+    expect(codes[what]!.get(what === 'device' ? 200 : 303)).toBeLessThanOrEqual(windows * 120);
   expect(interactions).toBeLessThanOrEqual(windows * 120 + 3);
   expect(devices).toBeLessThanOrEqual(windows * 120);
   expect(more).toBeLessThan(windows * 120 * 10);

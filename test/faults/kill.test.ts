@@ -17,8 +17,11 @@ const seed = Number(process.env['VESTIBULE_TEST_SEED'] ?? Math.floor(Math.random
 const signIns = 200;
 const atOnce = 10;
 
-/** On etcd, too, by hand: `FAULTS=all`. What it is about there, test/faults/history does in short. */
-const stores = process.env['FAULTS'] === 'all' ? ['embedded', 'etcd'] as const : ['embedded'] as const;
+/**
+ * On etcd, too, by hand: `FAULTS=all`. What it is about there, test/faults/history does in short.
+ */
+const stores =
+  process.env['FAULTS'] === 'all' ? (['embedded', 'etcd'] as const) : (['embedded'] as const);
 
 describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, (store) => {
   const chance = new Chance(seed);
@@ -34,25 +37,40 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
   const sent = (): void => {
     if (killing || (due -= 1) > 0) return;
     killing = true;
-    setTimeout(() => {
-      served.kill();
-      due = chance.between(90, 260);
-      killing = false;
-    }, chance.between(0, 25));
+    setTimeout(
+      () => {
+        served.kill();
+        due = chance.between(90, 260);
+        killing = false;
+      },
+      chance.between(0, 25),
+    );
   };
 
   beforeAll(async () => {
     if (store === 'etcd') etcd = await startEtcd();
-    served = etcd ? (await Served.replicas(1, directory, etcd.endpoint, ''))[0]! : await Served.start(directory);
+    served = etcd
+      ? (await Served.replicas(1, directory, etcd.endpoint, ''))[0]!
+      : await Served.start(directory);
     mailbox = new Mailbox(served);
-    people = Array.from({ length: signIns }, (_, i) => new Person({ served, mailbox, sent }, i, chance));
+    people = Array.from(
+      { length: signIns },
+      (_, i) => new Person({ served, mailbox, sent }, i, chance),
+    );
     const waiting = [...people];
-    await Promise.all(Array.from({ length: atOnce }, async () => { for (let next = waiting.shift(); next; next = waiting.shift()) await next.signIn() }));
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (let next = waiting.shift(); next; next = waiting.shift()) await next.signIn();
+      }),
+    );
     due = Infinity;
     served.kill();
     await served.up();
-    const sum = (of: (person: Person) => number): number => people.reduce((total, person) => total + of(person), 0);
-    process.stderr.write(`seed ${seed}: ${served.kills} kills, ${sum(({ cuts }) => cuts)} answers cut off, ${sum(({ witnessed }) => witnessed.length)} interactions, ${sum(({ mailsLost }) => mailsLost)} mails lost\n`);
+    const sum = (of: (person: Person) => number): number =>
+      people.reduce((total, person) => total + of(person), 0);
+    process.stderr.write(
+      `seed ${seed}: ${served.kills} kills, ${sum(({ cuts }) => cuts)} answers cut off, ${sum(({ witnessed }) => witnessed.length)} interactions, ${sum(({ mailsLost }) => mailsLost)} mails lost\n`,
+    );
   }, 480_000);
 
   afterAll(async () => {
@@ -63,10 +81,17 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
   });
 
   const tab = (): Tab => new Tab(served.url, served.baseURL);
-  const each = async (check: (person: Person) => Promise<void>): Promise<void> => { for (const person of people) await check(person) };
+  const each = async (check: (person: Person) => Promise<void>): Promise<void> => {
+    for (const person of people) await check(person);
+  };
   const token = (fields: Record<string, string>): PromiseLike<Answer> =>
-    tab().send('POST', '/oauth2/token', { plain: true, body: new URLSearchParams({ client_id: 'app', ...fields }).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-  const userinfo = (access: string): PromiseLike<Answer> => tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${access}` } });
+    tab().send('POST', '/oauth2/token', {
+      plain: true,
+      body: new URLSearchParams({ client_id: 'app', ...fields }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  const userinfo = (access: string): PromiseLike<Answer> =>
+    tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${access}` } });
 
   test('it was killed often, in the middle of requests, and each start came up', () => {
     expect(served.kills).toBeGreaterThanOrEqual(15);
@@ -80,40 +105,85 @@ describe.each(stores)(`kill -9 during ${signIns} sign-ins on %s, seed ${seed}`, 
     expect([...mailbox.counts].filter(([, mails]) => mails !== 1)).toEqual([]);
   });
 
-  test('every interaction stands where it was acknowledged to be, and a used code stays used', () => each(async (person) => {
-    for (const seen of person.witnessed) {
-      await person.look(seen);
-      if (seen.code) await seen.tab.post(`${seen.path}/login`, { spec: { method: 'EmailCode', code: seen.code } }).fails(410, 'Expired');
-    }
-  }));
+  test('every interaction stands where it was acknowledged to be, and a used code stays used', () =>
+    each(async (person) => {
+      for (const seen of person.witnessed) {
+        await person.look(seen);
+        if (seen.code)
+          await seen.tab
+            .post(`${seen.path}/login`, { spec: { method: 'EmailCode', code: seen.code } })
+            .fails(410, 'Expired');
+      }
+    }));
 
-  test('every access token acknowledged last still opens what it opened', () => each(async ({ tokens, address, displayName }) => {
-    const answer = await userinfo(tokens!.access);
-    expect([address, answer.code, answer.body]).toEqual([address, 200, expect.objectContaining({ email: address, name: displayName })]);
-  }));
+  test('every access token acknowledged last still opens what it opened', () =>
+    each(async ({ tokens, address, displayName }) => {
+      const answer = await userinfo(tokens!.access);
+      expect([address, answer.code, answer.body]).toEqual([
+        address,
+        200,
+        expect.objectContaining({ email: address, name: displayName }),
+      ]);
+    }));
 
-  test('a used authorization code or refresh token stays used, and its second use, while the first is remembered, ends what that was given', () => each(async ({ tokens, spentRefresh }) => {
-    const { code, verifier, access, redeemed } = tokens!;
-    const spent = spentRefresh.at(-1);
-    const remembered = spent !== undefined || Date.now() - redeemed < 50_000;
-    const again = await token(spent ? { grant_type: 'refresh_token', refresh_token: spent } : { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.test/callback', code_verifier: verifier });
-    expect([again.code, again.body.error]).toEqual([400, 'invalid_grant']);
-    if (remembered) expect((await userinfo(access)).code).toBe(401);
-  }));
+  test('a used authorization code or refresh token stays used, and its second use, while the first is remembered, ends what that was given', () =>
+    each(async ({ tokens, spentRefresh }) => {
+      const { code, verifier, access, redeemed } = tokens!;
+      const spent = spentRefresh.at(-1);
+      const remembered = spent !== undefined || Date.now() - redeemed < 50_000;
+      const again = await token(
+        spent
+          ? { grant_type: 'refresh_token', refresh_token: spent }
+          : {
+              grant_type: 'authorization_code',
+              code,
+              redirect_uri: 'https://app.example.test/callback',
+              code_verifier: verifier,
+            },
+      );
+      expect([again.code, again.body.error]).toEqual([400, 'invalid_grant']);
+      if (remembered) expect((await userinfo(access)).code).toBe(401);
+    }));
 
   describe('in the store', () => {
     let entries: ReadonlyMap<string, Entry>;
     beforeAll(async () => {
       await served.end();
-      entries = await everythingIn(() => (etcd ? openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' }) : openEmbedded({ directory: join(directory, 'store') })));
+      entries = await everythingIn(() =>
+        etcd
+          ? openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' })
+          : openEmbedded({ directory: join(directory, 'store') }),
+      );
     });
 
-    test('nothing stands without its other half', () => { expect(halves(directory, entries)).toEqual([]) });
+    test('nothing stands without its other half', () => {
+      expect(halves(directory, entries)).toEqual([]);
+    });
 
     test('there is one Account for each address, with the name that was acknowledged, and one Grant', () => {
-      const accounts = objectsOf(entries, 'accounts') as { metadata: { name: string }; spec: any; status: any }[];
-      expect(accounts.map(({ metadata, spec, status }) => [status.email.address, metadata.name, spec.displayName]).sort()).toEqual(people.map(({ address, accounts: [name], displayName }) => [address, name, displayName]).sort());
-      expect(objectsOf(entries, 'grants').map(({ metadata }) => metadata.name).sort()).toEqual(people.map(({ accounts: [name] }) => `${name}-app`).sort());
+      const accounts = objectsOf(entries, 'accounts') as {
+        metadata: { name: string };
+        spec: any;
+        status: any;
+      }[];
+      expect(
+        accounts
+          .map(({ metadata, spec, status }) => [
+            status.email.address,
+            metadata.name,
+            spec.displayName,
+          ])
+          .sort(),
+      ).toEqual(
+        people
+          .map(({ address, accounts: [name], displayName }) => [address, name, displayName])
+          .sort(),
+      );
+      expect(
+        objectsOf(entries, 'grants')
+          .map(({ metadata }) => metadata.name)
+          .sort(),
+      ).toEqual(people.map(({ accounts: [name] }) => `${name}-app`).sort());
     });
   });
 });

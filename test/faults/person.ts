@@ -14,16 +14,31 @@ export interface World {
 }
 
 /** What one browser was told of one interaction, and must find so for ever after. */
-export interface Witnessed { readonly tab: Tab; readonly path: string; phase: string; triesLeft: number; code?: string }
+export interface Witnessed {
+  readonly tab: Tab;
+  readonly path: string;
+  phase: string;
+  triesLeft: number;
+  code?: string;
+}
 
 /** What was issued, as far as it was acknowledged, for which code and when (ms). */
-export interface Tokens { readonly access: string; readonly refresh?: string; readonly code: string; readonly verifier: string; readonly redeemed: number }
+export interface Tokens {
+  readonly access: string;
+  readonly refresh?: string;
+  readonly code: string;
+  readonly verifier: string;
+  readonly redeemed: number;
+}
 
 type Outcome = Answer | 'cut';
 const order = ['LoginRequired', 'ConsentRequired', 'Authenticated', 'Completed'];
 const cuts = new Set(['ECONNRESET', 'EPIPE']);
 
-/** A browser in a /24 of its own, as a trusted proxy says: limits by network do not stand in the way. */
+/**
+ * A browser in a /24 of its own, as a trusted proxy says: limits by network do not stand in the
+ * way.
+ */
 class Neighbour extends Tab {
   readonly #network: string;
 
@@ -33,14 +48,20 @@ class Neighbour extends Tab {
   }
 
   override send<T = any>(method: string, path: string, init: Init = {}): Pending<T> {
-    return super.send<T>(method, path, { ...init, headers: { ...init.headers, 'x-forwarded-for': this.#network } });
+    return super.send<T>(method, path, {
+      ...init,
+      headers: { ...init.headers, 'x-forwarded-for': this.#network },
+    });
   }
 }
 
 /** The attempt cannot go on, because an answer was lost; a new one begins. */
 class Again extends Error {}
 
-/** Somebody who signs in however often the service dies, and remembers whatever it acknowledged. A fault of the service is thrown. */
+/**
+ * Somebody who signs in however often the service dies, and remembers whatever it acknowledged. A
+ * fault of the service is thrown.
+ */
 export class Person {
   readonly address: string;
   readonly displayName: string;
@@ -67,7 +88,10 @@ export class Person {
     this.#tab = this.#newTab();
   }
 
-  /** Signs in, from the Client to its tokens, beginning anew wherever a lost answer leaves no other way. */
+  /**
+   * Signs in, from the Client to its tokens, beginning anew wherever a lost answer leaves no other
+   * way.
+   */
   async signIn(): Promise<void> {
     for (let attempt = 0; attempt < 20; attempt += 1) {
       try {
@@ -82,7 +106,13 @@ export class Person {
   async #attempt(): Promise<void> {
     const verifier = randomBytes(32).toString('base64url');
     const scope = this.offline ? 'openid email profile offline_access' : 'openid email profile';
-    let to = await this.#lead(await this.#orAgain(() => this.#tab.navigate(authorizationPath('app', scope, verifier, this.offline ? { prompt: 'consent' } : {}))));
+    let to = await this.#lead(
+      await this.#orAgain(() =>
+        this.#tab.navigate(
+          authorizationPath('app', scope, verifier, this.offline ? { prompt: 'consent' } : {}),
+        ),
+      ),
+    );
     while (to.startsWith('/api/')) to = await this.#interact(this.#witness(to));
     const tokens = await this.#redeem(new URL(to).searchParams.get('code')!, verifier);
     await this.#userinfo(tokens);
@@ -105,12 +135,18 @@ export class Person {
   }
 
   async #prove(seen: Witnessed): Promise<void> {
-    const sent = await this.#ask(() => seen.tab.post(`${seen.path}/emailchallenge`, { spec: { email: this.address } }));
+    const sent = await this.#ask(() =>
+      seen.tab.post(`${seen.path}/emailchallenge`, { spec: { email: this.address } }),
+    );
     if (sent === 'cut' && !(await this.look(seen)).status.emailChallenge) return this.#prove(seen);
     if (sent !== 'cut') this.#expect(sent, 200);
     const mail = await this.#world.mailbox.to(seen.path.split('/').at(-1)!, 2_500);
-    if (!mail) { this.mailsLost += 1; throw this.#anew() }
-    for (let i = 0; i < this.#wrongs && seen.triesLeft > 2; i += 1) await this.#login(seen, wrong(mail.code));
+    if (!mail) {
+      this.mailsLost += 1;
+      throw this.#anew();
+    }
+    for (let i = 0; i < this.#wrongs && seen.triesLeft > 2; i += 1)
+      await this.#login(seen, wrong(mail.code));
     while ((await this.look(seen)).status.phase === 'LoginRequired') {
       if (seen.triesLeft === 0) throw this.#anew();
       await this.#login(seen, mail.code);
@@ -119,18 +155,25 @@ export class Person {
   }
 
   async #login(seen: Witnessed, code: string): Promise<void> {
-    const answer = await this.#ask(() => seen.tab.post(`${seen.path}/login`, { spec: { method: 'EmailCode', code } }));
-    if (answer === 'cut') return void await this.look(seen);
+    const answer = await this.#ask(() =>
+      seen.tab.post(`${seen.path}/login`, { spec: { method: 'EmailCode', code } }),
+    );
+    if (answer === 'cut') return void (await this.look(seen));
     if (answer.code === 422) {
       const { triesLeft } = answer.body.details;
-      if (triesLeft >= seen.triesLeft) throw new Error(`a spent try came back: ${triesLeft} left after ${seen.triesLeft}`);
+      if (triesLeft >= seen.triesLeft)
+        throw new Error(`a spent try came back: ${triesLeft} left after ${seen.triesLeft}`);
       seen.triesLeft = triesLeft;
     } else this.#take(seen, this.#expect(answer, 200));
   }
 
   async #setUp(seen: Witnessed): Promise<void> {
     let answer: Outcome;
-    do answer = await this.#ask(() => seen.tab.patch(`${seen.path}/account`, { spec: { displayName: this.displayName } })); while (answer === 'cut');
+    do
+      answer = await this.#ask(() =>
+        seen.tab.patch(`${seen.path}/account`, { spec: { displayName: this.displayName } }),
+      );
+    while (answer === 'cut');
     this.accounts.add(this.#expect(answer, 200).body.metadata.name);
     this.named = true;
   }
@@ -138,18 +181,36 @@ export class Person {
   async #agree(seen: Witnessed): Promise<void> {
     while ((await this.look(seen)).status.phase === 'ConsentRequired') {
       const scopes = ['openid', 'email', 'profile', ...(this.offline ? ['offline_access'] : [])];
-      const answer = await this.#ask(() => seen.tab.post(`${seen.path}/consent`, { spec: { scopes } }));
+      const answer = await this.#ask(() =>
+        seen.tab.post(`${seen.path}/consent`, { spec: { scopes } }),
+      );
       if (answer !== 'cut') this.#take(seen, this.#expect(answer, 200));
     }
   }
 
   async #redeem(code: string, verifier: string): Promise<Tokens> {
-    const answer = await this.#token({ grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.test/callback', client_id: 'app', code_verifier: verifier });
-    return { access: answer.access_token!, code, verifier, redeemed: Date.now(), ...(answer.refresh_token && { refresh: answer.refresh_token }) };
+    const answer = await this.#token({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: 'https://app.example.test/callback',
+      client_id: 'app',
+      code_verifier: verifier,
+    });
+    return {
+      access: answer.access_token!,
+      code,
+      verifier,
+      redeemed: Date.now(),
+      ...(answer.refresh_token && { refresh: answer.refresh_token }),
+    };
   }
 
   async #refresh(before: Tokens, refresh: string): Promise<Tokens> {
-    const answer = await this.#token({ grant_type: 'refresh_token', refresh_token: refresh, client_id: 'app' });
+    const answer = await this.#token({
+      grant_type: 'refresh_token',
+      refresh_token: refresh,
+      client_id: 'app',
+    });
     this.spentRefresh.push(refresh);
     return { ...before, access: answer.access_token!, refresh: answer.refresh_token! };
   }
@@ -157,7 +218,13 @@ export class Person {
   /** A grant may be refused only where an earlier use of it got no answer. */
   async #token(fields: Record<string, string>): Promise<Record<string, string>> {
     for (let used = false; ; used = true) {
-      const answer = await this.#ask(() => this.#tab.send('POST', '/oauth2/token', { plain: true, body: new URLSearchParams(fields).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } }));
+      const answer = await this.#ask(() =>
+        this.#tab.send('POST', '/oauth2/token', {
+          plain: true,
+          body: new URLSearchParams(fields).toString(),
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        }),
+      );
       if (answer === 'cut') continue;
       if (used && answer.code === 400 && answer.body.error === 'invalid_grant') throw new Again();
       return this.#expect(answer, 200).body;
@@ -166,23 +233,36 @@ export class Person {
 
   async #userinfo({ access }: Tokens): Promise<void> {
     let answer: Outcome;
-    do answer = await this.#ask(() => this.#tab.get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${access}` } })); while (answer === 'cut');
+    do
+      answer = await this.#ask(() =>
+        this.#tab.get('/oauth2/userinfo', {
+          plain: true,
+          headers: { authorization: `Bearer ${access}` },
+        }),
+      );
+    while (answer === 'cut');
     const { sub, email, name } = this.#expect(answer, 200).body;
     this.accounts.add(sub);
-    if (email !== this.address || name !== this.displayName) throw new Error(`${this.address} is told ${JSON.stringify(answer.body)}`);
+    if (email !== this.address || name !== this.displayName)
+      throw new Error(`${this.address} is told ${JSON.stringify(answer.body)}`);
   }
 
   /** Reads an interaction, which must be where it was acknowledged to be, or further. */
   async look(seen: Witnessed): Promise<any> {
     let answer: Outcome;
-    do answer = await this.#ask(() => seen.tab.get(seen.path)); while (answer === 'cut');
+    do answer = await this.#ask(() => seen.tab.get(seen.path));
+    while (answer === 'cut');
     return this.#take(seen, this.#expect(answer, 200)).body;
   }
 
   #take(seen: Witnessed, answer: Answer): Answer {
     const { phase, emailChallenge } = answer.body.status;
-    if (order.indexOf(phase) < order.indexOf(seen.phase)) throw new Error(`an interaction went from ${seen.phase} back to ${phase}`);
-    if (emailChallenge && emailChallenge.triesLeft > seen.triesLeft) throw new Error(`a spent try came back: ${emailChallenge.triesLeft} left after ${seen.triesLeft}`);
+    if (order.indexOf(phase) < order.indexOf(seen.phase))
+      throw new Error(`an interaction went from ${seen.phase} back to ${phase}`);
+    if (emailChallenge && emailChallenge.triesLeft > seen.triesLeft)
+      throw new Error(
+        `a spent try came back: ${emailChallenge.triesLeft} left after ${seen.triesLeft}`,
+      );
     seen.phase = phase;
     if (emailChallenge) seen.triesLeft = emailChallenge.triesLeft;
     if (answer.body.status.account) this.accounts.add(answer.body.status.account.name);
@@ -195,14 +275,22 @@ export class Person {
     return seen;
   }
 
-  async #lead(answer: Answer): Promise<string> { return this.#expect(answer, 303).headers.location! }
+  async #lead(answer: Answer): Promise<string> {
+    return this.#expect(answer, 303).headers.location!;
+  }
 
   #expect(answer: Answer, code: number): Answer {
-    if (answer.code !== code) throw new Error(`${this.address}: expected ${code}, got ${answer.code}: ${answer.bytes.toString().slice(0, 400)}`);
+    if (answer.code !== code)
+      throw new Error(
+        `${this.address}: expected ${code}, got ${answer.code}: ${answer.bytes.toString().slice(0, 400)}`,
+      );
     return answer;
   }
 
-  /** One request while the service is up: its answer, or that it was cut off and may have been carried out. */
+  /**
+   * One request while the service is up: its answer, or that it was cut off and may have been
+   * carried out.
+   */
   async #ask(send: () => PromiseLike<Answer>): Promise<Outcome> {
     for (;;) {
       await this.#world.served.up();
@@ -212,7 +300,10 @@ export class Person {
         if (answer.code !== 503) return answer;
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        if (cuts.has(code ?? '')) { this.cuts += 1; return 'cut' }
+        if (cuts.has(code ?? '')) {
+          this.cuts += 1;
+          return 'cut';
+        }
         if (code !== 'ECONNREFUSED') throw error;
       }
     }
@@ -230,5 +321,7 @@ export class Person {
     return new Again();
   }
 
-  #newTab(): Tab { return new Neighbour(this.#world.served, this.#number) }
+  #newTab(): Tab {
+    return new Neighbour(this.#world.served, this.#number);
+  }
 }

@@ -15,7 +15,10 @@ import { Served } from './served.js';
 const rounds = 10;
 
 /** A Client that nobody uses offline, as an operator declares it. */
-const clientManifest = (name: string, backchannelLogoutURI?: string): string => `apiVersion: id.vestibule.org/v1alpha1
+const clientManifest = (
+  name: string,
+  backchannelLogoutURI?: string,
+): string => `apiVersion: id.vestibule.org/v1alpha1
 kind: Client
 metadata: { name: ${name} }
 spec:
@@ -33,7 +36,12 @@ describe('two processes on one etcd', () => {
   beforeAll(async () => {
     [etcd] = await Promise.all([startEtcd(), told.open()]);
     storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
-    replicas = await Served.replicas(2, temporary(), etcd.endpoint, [clientManifest('bound'), clientManifest('told', told.uri)].join('---\n'));
+    replicas = await Served.replicas(
+      2,
+      temporary(),
+      etcd.endpoint,
+      [clientManifest('bound'), clientManifest('told', told.uri)].join('---\n'),
+    );
   });
   afterAll(async () => {
     for (const one of replicas ?? []) await one.end();
@@ -44,19 +52,46 @@ describe('two processes on one etcd', () => {
   });
 
   /** The same browser, as it reaches a process. */
-  const at = (served: Served, { cookies }: Tab): Tab => Object.assign(served.tab(), { cookies: [...cookies] });
-  const userinfo = (served: Served, token: string) => served.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
-  const refreshed = (served: Served, token: string) => served.tab().send('POST', '/oauth2/token', { plain: true, body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: 'app' }).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+  const at = (served: Served, { cookies }: Tab): Tab =>
+    Object.assign(served.tab(), { cookies: [...cookies] });
+  const userinfo = (served: Served, token: string) =>
+    served
+      .tab()
+      .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
+  const refreshed = (served: Served, token: string) =>
+    served.tab().send('POST', '/oauth2/token', {
+      plain: true,
+      body: new URLSearchParams({
+        grant_type: 'refresh_token',
+        refresh_token: token,
+        client_id: 'app',
+      }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
 
-  /** Somebody who is signed in to two Clients and uses one of them offline; once a round, now by the one process and now by the other. */
-  async function* turns(address: string): AsyncGenerator<{ here: Served; there: Served; tab: Tab; bound: string; access: string; refresh: string }> {
+  /**
+   * Somebody who is signed in to two Clients and uses one of them offline; once a round, now by the
+   * one process and now by the other.
+   */
+  async function* turns(address: string): AsyncGenerator<{
+    here: Served;
+    there: Served;
+    tab: Tab;
+    bound: string;
+    access: string;
+    refresh: string;
+  }> {
     for (let round = 0; round < rounds; round += 1) {
       const [here, there] = round % 2 ? [replicas[1]!, replicas[0]!] : [replicas[0]!, replicas[1]!];
-      const signedIn = await signIn(here, address, { scope: 'openid email offline_access', parameters: { prompt: 'consent' } });
+      const signedIn = await signIn(here, address, {
+        scope: 'openid email offline_access',
+        parameters: { prompt: 'consent' },
+      });
       const { tab } = signedIn;
       const verifier = randomBytes(32).toString('base64url');
       const callback = await proceed(tab, authorizationPath('bound', 'openid email', verifier));
-      const { access_token: bound } = (await redeem(there, { callback, verifier, client: 'bound' })).body;
+      const { access_token: bound } = (await redeem(there, { callback, verifier, client: 'bound' }))
+        .body;
       const { access_token: access, refresh_token: refresh } = (await redeem(there, signedIn)).body;
       for (const one of replicas) {
         await at(one, tab).get('accounts/~').is(200);
@@ -66,8 +101,14 @@ describe('two processes on one etcd', () => {
     }
   }
 
-  /** How long it took until something was refused, in milliseconds, and how many requests were answered until then. */
-  interface Refusal { readonly took: number; readonly answered: number }
+  /**
+   * How long it took until something was refused, in milliseconds, and how many requests were
+   * answered until then.
+   */
+  interface Refusal {
+    readonly took: number;
+    readonly answered: number;
+  }
 
   /** Asks again and again until it is refused so. */
   async function refusal(ask: () => PromiseLike<Answer>, code: number): Promise<Refusal> {
@@ -76,22 +117,32 @@ describe('two processes on one etcd', () => {
       const answer = await ask();
       const took = performance.now() - from;
       if (answer.code === code) return { took, answered };
-      if (answer.code !== 200 || took > 20_000) throw new Error(`${answer.code} after ${took} ms: ${answer.bytes.toString().slice(0, 300)}`);
+      if (answer.code !== 200 || took > 20_000)
+        throw new Error(
+          `${answer.code} after ${took} ms: ${answer.bytes.toString().slice(0, 300)}`,
+        );
     }
   }
 
   const tell = (what: string, refusals: readonly Refusal[]): void => {
     const times = refusals.map(({ took }) => took).sort((a, b) => a - b);
     const atOnce = refusals.filter(({ answered }) => answered === 0).length;
-    process.stderr.write(`${what}: refused by the other process at the very next request in ${atOnce} of ${times.length} rounds, after ${times[times.length >> 1]!.toFixed(0)} ms (median), ${times.at(-1)!.toFixed(0)} ms (longest)\n`);
+    process.stderr.write(
+      `${what}: refused by the other process at the very next request in ${atOnce} of ${times.length} rounds, after ${times[times.length >> 1]!.toFixed(0)} ms (median), ${times.at(-1)!.toFixed(0)} ms (longest)\n`,
+    );
   };
 
   test('a session that is ended at one: its cookie and its access token are dead at the other, what is used offline is not (L2)', async () => {
     const [cookies, tokens]: Refusal[][] = [[], []];
-    for await (const { here, there, tab, bound, access, refresh } of turns('session@example.test')) {
+    for await (const { here, there, tab, bound, access, refresh } of turns(
+      'session@example.test',
+    )) {
       const held = at(there, tab);
       await tab.delete('sessions/~').is(200);
-      const [cookie, token] = await Promise.all([refusal(() => at(there, held).get('accounts/~'), 401), refusal(() => userinfo(there, bound), 401)]);
+      const [cookie, token] = await Promise.all([
+        refusal(() => at(there, held).get('accounts/~'), 401),
+        refusal(() => userinfo(there, bound), 401),
+      ]);
       cookies!.push(cookie);
       tokens!.push(token);
       await at(here, held).get('accounts/~').fails(401, 'Unauthorized');
@@ -108,11 +159,19 @@ describe('two processes on one etcd', () => {
       const { name } = (await tab.get('accounts/~').is(200)).body.metadata;
       await tab.delete(`grants/${name}-app`).is(200);
       let latest = refresh;
-      const renewed = async (): Promise<Answer> => { const answer = await refreshed(there, latest); latest = answer.body.refresh_token ?? latest; return answer };
-      const [token, again] = await Promise.all([refusal(() => userinfo(there, access), 401), refusal(renewed, 400)]);
+      const renewed = async (): Promise<Answer> => {
+        const answer = await refreshed(there, latest);
+        latest = answer.body.refresh_token ?? latest;
+        return answer;
+      };
+      const [token, again] = await Promise.all([
+        refusal(() => userinfo(there, access), 401),
+        refusal(renewed, 400),
+      ]);
       tokens!.push(token);
       refreshes!.push(again);
-      for (const one of [here, there]) expect((await refreshed(one, latest).is(400)).body.error).toBe('invalid_grant');
+      for (const one of [here, there])
+        expect((await refreshed(one, latest).is(400)).body.error).toBe('invalid_grant');
       await at(there, tab).get('accounts/~').is(200);
     }
     tell('the access token of a revoked grant', tokens!);
@@ -124,21 +183,46 @@ describe('two processes on one etcd', () => {
     const { tab } = await signIn(one, 'h5@example.test', { client: 'told' });
     const { tab: elsewhere } = await signIn(two, 'h5@example.test');
     const path = `sessions/${(await tab.get('sessions/~').is(200)).body.metadata.name}`;
-    const watch = await new Stream(elsewhere, 'sessions?watch=true').until(({ code }) => code === 200);
+    const watch = await new Stream(elsewhere, 'sessions?watch=true').until(
+      ({ code }) => code === 200,
+    );
     told.state = 'Down';
     const from = performance.now();
     const { body } = await at(one, elsewhere).delete(path).is(200);
-    process.stderr.write(`a session whose Client is down is ended in ${(performance.now() - from).toFixed(0)} ms\n`);
+    process.stderr.write(
+      `a session whose Client is down is ended in ${(performance.now() - from).toFixed(0)} ms\n`,
+    );
     expect(body.status.signOut.clients).toEqual([{ name: 'told', state: 'Retrying' }]);
-    await settles(async () => (await storage.list(under('outbox/logout/'))).entries.map(({ value }) => decodeRow(value).head), ([row]) => row!.attempt > 0 && row!.claimed === undefined);
+    await settles(
+      async () =>
+        (await storage.list(under('outbox/logout/'))).entries.map(
+          ({ value }) => decodeRow(value).head,
+        ),
+      ([row]) => row!.attempt > 0 && row!.claimed === undefined,
+    );
     await one.end();
     try {
-      await settles(() => at(two, tab).get('accounts/~'), ({ code }) => code === 401);
-      expect((await elsewhere.get(path).is(200)).body.status.signOut.clients).toEqual([{ name: 'told', state: 'Retrying' }]);
+      await settles(
+        () => at(two, tab).get('accounts/~'),
+        ({ code }) => code === 401,
+      );
+      expect((await elsewhere.get(path).is(200)).body.status.signOut.clients).toEqual([
+        { name: 'told', state: 'Retrying' },
+      ]);
       const before = told.tokens.length;
       told.state = 'Up';
-      await watch.until(({ events }) => events.some(({ type, object }) => type === 'DELETED' && path.endsWith(object.metadata.name)), 120_000);
-      expect(watch.events.slice(-2).map(({ type, object }) => [type, object.status.signOut.clients])).toEqual(['MODIFIED', 'DELETED'].map((type) => [type, [{ name: 'told', state: 'Notified' }]]));
+      await watch.until(
+        ({ events }) =>
+          events.some(
+            ({ type, object }) => type === 'DELETED' && path.endsWith(object.metadata.name),
+          ),
+        120_000,
+      );
+      expect(
+        watch.events.slice(-2).map(({ type, object }) => [type, object.status.signOut.clients]),
+      ).toEqual(
+        ['MODIFIED', 'DELETED'].map((type) => [type, [{ name: 'told', state: 'Notified' }]]),
+      );
       expect(told.tokens.length).toBe(before + 1);
       await elsewhere.get(path).fails(404, 'NotFound');
     } finally {

@@ -13,11 +13,20 @@ import { Served } from './served.js';
 
 jest.setTimeout(600_000);
 
-/** `FAULTS=all`, by hand: three rolls of both replicas under twenty sign-ins a second, as is promised; each once the one before has been caught up with, since everything shares the cores of one machine. */
+/**
+ * `FAULTS=all`, by hand: three rolls of both replicas under twenty sign-ins a second, as is
+ * promised; each once the one before has been caught up with, since everything shares the cores of
+ * one machine.
+ */
 const [rate, rolls, watches] = process.env['FAULTS'] === 'all' ? [20, 3, 10] : [4, 1, 4];
 const operator = 'op@example.test';
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => { setTimeout(resolve, milliseconds) });
-const tell = (what: string): void => { process.stderr.write(`${what}\n`) };
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+const tell = (what: string): void => {
+  process.stderr.write(`${what}\n`);
+};
 
 let etcd: EtcdServer;
 let storage: Storage;
@@ -27,7 +36,12 @@ let balancer: Balancer;
 beforeAll(async () => {
   etcd = await startEtcd();
   storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
-  replicas = await Served.replicas(2, temporary(), etcd.endpoint, '', () => ['--operators', operator, '--shutdown-delay-duration', '2s']);
+  replicas = await Served.replicas(2, temporary(), etcd.endpoint, '', () => [
+    '--operators',
+    operator,
+    '--shutdown-delay-duration',
+    '2s',
+  ]);
   mailboxes = replicas.map((one) => new Mailbox(one));
   balancer = new Balancer(replicas);
 });
@@ -41,22 +55,48 @@ afterAll(async () => {
 });
 
 /** What one sign-in came to. */
-interface Told { readonly repeated: readonly string[]; readonly took: number; readonly failure?: string }
+interface Told {
+  readonly repeated: readonly string[];
+  readonly took: number;
+  readonly failure?: string;
+}
 
-/** Somebody signs in for the first time, each request of theirs at whichever replica the balancer has it. */
+/**
+ * Somebody signs in for the first time, each request of theirs at whichever replica the balancer
+ * has it.
+ */
 async function once(number: number): Promise<Told> {
   const tab = new Anywhere(balancer, `198.${18 + Math.floor(number / 250)}.${number % 250}.1`);
   const from = performance.now();
-  const told = (failure?: string): Told => ({ repeated: tab.repeated, took: performance.now() - from, ...(failure !== undefined && { failure }) });
+  const told = (failure?: string): Told => ({
+    repeated: tab.repeated,
+    took: performance.now() - from,
+    ...(failure !== undefined && { failure }),
+  });
   try {
     const begun = await begin({ tab: () => tab }, { tab });
-    const { status } = (await tab.post(`${begun.I}/emailchallenge`, { spec: { email: `person${number}@example.test` } }).is(200)).body;
+    const { status } = (
+      await tab
+        .post(`${begun.I}/emailchallenge`, { spec: { email: `person${number}@example.test` } })
+        .is(200)
+    ).body;
     const mail = await Promise.race(mailboxes.map((one) => one.to(begun.name, 20_000)));
     if (!mail) return told(`no mail: ${JSON.stringify(status)}`);
-    const { body } = await tab.post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: mail.code } }).is(200);
-    const answer = await redeem({ tab: () => tab }, { ...begun, callback: await proceed(tab, body.status.returnTo) });
-    return told(answer.code === 200 && answer.body.id_token ? undefined : `the code was answered ${answer.code}`);
-  } catch (error) { return told(String(error)) }
+    const { body } = await tab
+      .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code: mail.code } })
+      .is(200);
+    const answer = await redeem(
+      { tab: () => tab },
+      { ...begun, callback: await proceed(tab, body.status.returnTo) },
+    );
+    return told(
+      answer.code === 200 && answer.body.id_token
+        ? undefined
+        : `the code was answered ${answer.code}`,
+    );
+  } catch (error) {
+    return told(String(error));
+  }
 }
 
 /** Sign-ins at a rate that does not wait for any of them. */
@@ -66,10 +106,14 @@ class Crowd {
   readonly #running: Promise<void>;
   #over = false;
 
-  constructor() { this.#running = this.#run() }
+  constructor() {
+    this.#running = this.#run();
+  }
 
   /** Resolves once few are under way: whatever waited has been caught up with. */
-  async current(): Promise<void> { while (this.#under.size > 40) await pause(100) }
+  async current(): Promise<void> {
+    while (this.#under.size > 40) await pause(100);
+  }
 
   /** Ends it once everybody has signed in. */
   async stop(): Promise<void> {
@@ -81,13 +125,19 @@ class Crowd {
   async #run(): Promise<void> {
     for (let due = performance.now(), number = 0; !this.#over; due += 1000 / rate, number += 1) {
       await pause(Math.max(0, due - performance.now()));
-      const one = once(number).then((told) => { this.told.push(told); this.#under.delete(one) });
+      const one = once(number).then((told) => {
+        this.told.push(told);
+        this.#under.delete(one);
+      });
       this.#under.add(one);
     }
   }
 }
 
-/** A watch on all sessions that goes on, wherever the balancer has it, from the version it was told last. */
+/**
+ * A watch on all sessions that goes on, wherever the balancer has it, from the version it was told
+ * last.
+ */
 class Follower {
   readonly told: string[] = [];
   starts = 0;
@@ -104,7 +154,9 @@ class Follower {
   }
 
   /** The last version it was told. */
-  get last(): number { return Number(this.#last) }
+  get last(): number {
+    return Number(this.#last);
+  }
 
   async end(): Promise<void> {
     this.#over = true;
@@ -117,7 +169,10 @@ class Follower {
       const tab = Object.assign(balancer.next().tab(), { cookies: this.#cookies });
       this.#stream = new Stream(tab, `sessions?watch=true&resourceVersion=${this.#last}`);
       this.starts += 1;
-      await this.#stream.until((stream) => { this.#take(stream); return stream.ended || this.#over }, Infinity);
+      await this.#stream.until((stream) => {
+        this.#take(stream);
+        return stream.ended || this.#over;
+      }, Infinity);
     }
   }
 
@@ -132,7 +187,8 @@ class Follower {
 
 /** Every change of a session since then, as the store itself has it. */
 async function changes(from: number, to: number): Promise<string[]> {
-  const told = ({ key, before, entry }: Change, revision: number): string => `${!entry ? 'DELETED' : before ? 'MODIFIED' : 'ADDED'} ${key.split('/').at(-1)}@${revision}`;
+  const told = ({ key, before, entry }: Change, revision: number): string =>
+    `${!entry ? 'DELETED' : before ? 'MODIFIED' : 'ADDED'} ${key.split('/').at(-1)}@${revision}`;
   const all: string[] = [];
   const over = new AbortController();
   for await (const batch of storage.watch('objects/sessions/', from, over.signal)) {
@@ -168,7 +224,9 @@ test(`two replicas are rolled over under ${rate} sign-ins a second: each ends wi
   await crowd.stop();
   const repeats = crowd.told.flatMap(({ repeated }) => repeated);
   const took = crowd.told.map((one) => one.took).sort((a, b) => a - b);
-  tell(`rolled ${stops.length} times under ${rate} sign-ins a second (etcd ${etcd.version}): ${crowd.told.length} sign-ins, median ${took[took.length >> 1]!.toFixed(0)} ms, longest ${took.at(-1)!.toFixed(0)} ms; ${repeats.length} requests repeated; the longest stop ${Math.max(...stops).toFixed(0)} ms`);
+  tell(
+    `rolled ${stops.length} times under ${rate} sign-ins a second (etcd ${etcd.version}): ${crowd.told.length} sign-ins, median ${took[took.length >> 1]!.toFixed(0)} ms, longest ${took.at(-1)!.toFixed(0)} ms; ${repeats.length} requests repeated; the longest stop ${Math.max(...stops).toFixed(0)} ms`,
+  );
   expect(crowd.told.flatMap(({ failure }) => failure ?? [])).toEqual([]);
   expect(crowd.told.filter(({ repeated }) => repeated.length > 1)).toEqual([]);
   expect(crowd.told.length).toBeGreaterThan(rate * stops.length);
@@ -176,7 +234,10 @@ test(`two replicas are rolled over under ${rate} sign-ins a second: each ends wi
   const all = await changes(Number(from), revision);
   expect(all.filter((one) => one.startsWith('ADDED')).length).toBe(crowd.told.length);
   const last = Number(all.at(-1)!.split('@')[1]);
-  await settles(async () => followers.map((one) => one.last), (at) => at.every((one) => one >= last));
+  await settles(
+    async () => followers.map((one) => one.last),
+    (at) => at.every((one) => one >= last),
+  );
   for (const one of followers) {
     await one.end();
     expect(one.told).toEqual(all);

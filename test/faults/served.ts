@@ -45,7 +45,15 @@ export class Served {
   #child: ChildProcess | undefined;
   #up: Promise<void> = Promise.resolve();
 
-  private constructor(directory: string, port: number, { baseURL = `http://localhost:${port}`, flags = ['--data-dir', directory], environment = {} }: Options) {
+  private constructor(
+    directory: string,
+    port: number,
+    {
+      baseURL = `http://localhost:${port}`,
+      flags = ['--data-dir', directory],
+      environment = {},
+    }: Options,
+  ) {
     this.#environment = environment;
     this.directory = directory;
     this.baseURL = baseURL;
@@ -53,28 +61,85 @@ export class Served {
     const manifests = join(directory, 'manifests');
     mkdirSync(manifests, { recursive: true });
     writeFileSync(join(manifests, 'app.yaml'), client);
-    this.#flags = ['serve', '--mock-mail', '--port', String(port), '--manifests', manifests, '--limit-factor', '10', '--limits-wrong-codes-per-network', '1000', '--trusted-proxies', '127.0.0.1', '--log-level', 'warn', ...flags];
+    this.#flags = [
+      'serve',
+      '--mock-mail',
+      '--port',
+      String(port),
+      '--manifests',
+      manifests,
+      '--limit-factor',
+      '10',
+      '--limits-wrong-codes-per-network',
+      '1000',
+      '--trusted-proxies',
+      '127.0.0.1',
+      '--log-level',
+      'warn',
+      ...flags,
+    ];
     this.#up = this.#launch();
   }
 
-  /** Starts it for the first time, with further variables in its environment and flags, and a manifest. */
-  static async start(directory: string, environment: Readonly<Record<string, string>> = {}, { flags = [], manifest = '' }: { flags?: readonly string[]; manifest?: string } = {}): Promise<Served> {
+  /**
+   * Starts it for the first time, with further variables in its environment and flags, and a
+   * manifest.
+   */
+  static async start(
+    directory: string,
+    environment: Readonly<Record<string, string>> = {},
+    { flags = [], manifest = '' }: { flags?: readonly string[]; manifest?: string } = {},
+  ): Promise<Served> {
     if (manifest) Served.#declare(directory, manifest);
-    const served = new Served(directory, (await freePorts(1))[0]!, { environment, flags: ['--data-dir', directory, ...flags] });
+    const served = new Served(directory, (await freePorts(1))[0]!, {
+      environment,
+      flags: ['--data-dir', directory, ...flags],
+    });
     await served.up();
     return served;
   }
 
-  /** Starts several at once on one etcd, as behind one address, each perhaps by a way of its own: with the same keys, base URL and manifests, `manifest` among them, each with flags and variables of its own besides. */
-  static async replicas(count: number, directory: string, etcd: string | ((replica: number) => string), manifest: string, more: (replica: number) => readonly string[] = () => [], environment: (replica: number) => Readonly<Record<string, string>> = () => ({})): Promise<Served[]> {
+  /**
+   * Starts several at once on one etcd, as behind one address, each perhaps by a way of its own:
+   * with the same keys, base URL and manifests, `manifest` among them, each with flags and
+   * variables of its own besides.
+   */
+  static async replicas(
+    count: number,
+    directory: string,
+    etcd: string | ((replica: number) => string),
+    manifest: string,
+    more: (replica: number) => readonly string[] = () => [],
+    environment: (replica: number) => Readonly<Record<string, string>> = () => ({}),
+  ): Promise<Served[]> {
     const ports = await freePorts(count);
     Served.#declare(directory, manifest);
     writeFileSync(join(directory, 'keys.json'), JSON.stringify(newKeys()), { mode: 0o600 });
     const baseURL = `http://localhost:${ports[0]}`;
-    const flags = ['--keys-file', join(directory, 'keys.json'), '--allow-mock-mail', '--base-url', baseURL];
-    const all = ports.map((port, i) => new Served(directory, port, { baseURL, flags: ['--etcd-servers', typeof etcd === 'string' ? etcd : etcd(i), ...flags, ...more(i)], environment: environment(i) }));
+    const flags = [
+      '--keys-file',
+      join(directory, 'keys.json'),
+      '--allow-mock-mail',
+      '--base-url',
+      baseURL,
+    ];
+    const all = ports.map(
+      (port, i) =>
+        new Served(directory, port, {
+          baseURL,
+          flags: [
+            '--etcd-servers',
+            typeof etcd === 'string' ? etcd : etcd(i),
+            ...flags,
+            ...more(i),
+          ],
+          environment: environment(i),
+        }),
+    );
     const starts = await Promise.allSettled(all.map((one) => one.up()));
-    const failed = starts.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    const failed = starts.find(({ status }) => status === 'rejected') as
+      | PromiseRejectedResult
+      | undefined;
     if (failed) {
       for (const one of all) await one.end();
       throw failed.reason;
@@ -83,7 +148,9 @@ export class Served {
   }
 
   /** The process now running. */
-  get pid(): number { return this.#child!.pid! }
+  get pid(): number {
+    return this.#child!.pid!;
+  }
 
   static #declare(directory: string, manifest: string): void {
     mkdirSync(join(directory, 'manifests'), { recursive: true });
@@ -91,12 +158,18 @@ export class Served {
   }
 
   /** A new browser. */
-  tab(): Tab { return new Tab(this.url, this.baseURL) }
+  tab(): Tab {
+    return new Tab(this.url, this.baseURL);
+  }
 
   /** Resolves once it listens again; rejects when a start failed. */
-  up(): Promise<void> { return this.#up }
+  up(): Promise<void> {
+    return this.#up;
+  }
 
-  /** SIGKILL, and a start right behind it; as a supervisor does, again while etcd does not answer. */
+  /**
+   * SIGKILL, and a start right behind it; as a supervisor does, again while etcd does not answer.
+   */
   kill(): void {
     this.kills += 1;
     this.#up = this.#end('SIGKILL').then(() => this.#supervised());
@@ -104,13 +177,19 @@ export class Served {
   }
 
   /** SIGSTOP: it holds still, connections and all. */
-  pause(): void { this.#child!.kill('SIGSTOP') }
+  pause(): void {
+    this.#child!.kill('SIGSTOP');
+  }
 
   /** SIGCONT. */
-  resume(): void { this.#child!.kill('SIGCONT') }
+  resume(): void {
+    this.#child!.kill('SIGCONT');
+  }
 
   /** Another start, once it has ended. */
-  again(): Promise<void> { return (this.#up = this.#launch()) }
+  again(): Promise<void> {
+    return (this.#up = this.#launch());
+  }
 
   /** SIGKILL; its folder stays, and neither log nor store holds a secret. */
   async end(): Promise<void> {
@@ -123,7 +202,10 @@ export class Served {
   /** What it served from, while nobody does; nothing where that was removed or does not answer. */
   async #store(): Promise<Storage | undefined> {
     const at = this.#flags.indexOf('--etcd-servers');
-    if (at >= 0) return openEtcd({ servers: this.#flags[at + 1]!.split(','), prefix: '/vestibule/' }).catch(() => undefined);
+    if (at >= 0)
+      return openEtcd({ servers: this.#flags[at + 1]!.split(','), prefix: '/vestibule/' }).catch(
+        () => undefined,
+      );
     const directory = join(this.directory, 'store');
     return existsSync(directory) ? openEmbedded({ directory }) : undefined;
   }
@@ -138,7 +220,9 @@ export class Served {
   async #end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child!;
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    const gone = new Promise<number | null>((resolve) => { child.once('exit', resolve) });
+    const gone = new Promise<number | null>((resolve) => {
+      child.once('exit', resolve);
+    });
     child.kill(signal);
     return gone;
   }
@@ -147,18 +231,32 @@ export class Served {
     try {
       await this.#launch();
     } catch (error) {
-      if (starts === 1 || !this.complaints.endsWith('vestibule: etcd did not answer\n')) throw error;
+      if (starts === 1 || !this.complaints.endsWith('vestibule: etcd did not answer\n'))
+        throw error;
       await this.#supervised(starts - 1);
     }
   }
 
   #launch(): Promise<void> {
-    const child = spawn(process.execPath, [join(root, 'bin/vestibule'), ...this.#flags], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH!, ...this.#environment } });
+    const child = spawn(process.execPath, [join(root, 'bin/vestibule'), ...this.#flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH!, ...this.#environment },
+    });
     this.#child = child;
-    child.stderr!.on('data', (text: Buffer) => { this.complaints += text.toString() });
+    child.stderr!.on('data', (text: Buffer) => {
+      this.complaints += text.toString();
+    });
     return new Promise((resolve, reject) => {
-      child.stdout!.once('data', () => { resolve() });
-      child.once('exit', (code, signal) => { reject(new Error(`the service ended with ${code ?? signal} before it was ready: ${this.complaints.slice(-2000)}`)) });
+      child.stdout!.once('data', () => {
+        resolve();
+      });
+      child.once('exit', (code, signal) => {
+        reject(
+          new Error(
+            `the service ended with ${code ?? signal} before it was ready: ${this.complaints.slice(-2000)}`,
+          ),
+        );
+      });
     });
   }
 }

@@ -20,46 +20,76 @@ let operator: Tab;
 beforeAll(async () => {
   etcd = await startEtcd();
   storage = await openEtcd({ servers: [etcd.endpoint], prefix: '/vestibule/' });
-  [served] = await Served.replicas(1, temporary(), etcd.endpoint, '', () => ['--operators', 'op@example.test']) as [Served];
+  [served] = (await Served.replicas(1, temporary(), etcd.endpoint, '', () => [
+    '--operators',
+    'op@example.test',
+  ])) as [Served];
   operator = (await signIn(served, 'op@example.test')).tab;
 });
-afterAll(async () => { await served?.end(); await storage?.close(); await etcd?.stop(); await stopAll() });
+afterAll(async () => {
+  await served?.end();
+  await storage?.close();
+  await etcd?.stop();
+  await stopAll();
+});
 
 /** What the process has in memory, in bytes. */
-const resident = (): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${served.pid}/status`, 'utf8'))![1]) * 1024;
+const resident = (): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${served.pid}/status`, 'utf8'))![1]) * 1024;
 
 /** One commit; again where a slow machine's etcd answered too late, unless it did write. */
 async function write(values: ReadonlyMap<string, Buffer>): Promise<void> {
   const [first] = [...values.keys()] as [string, ...string[]];
   const { revision } = (await answered(() => storage.get(first))).entry!;
   try {
-    made(await storage.commit([], [...values].map(([put, value]) => ({ put, value }))));
+    made(
+      await storage.commit(
+        [],
+        [...values].map(([put, value]) => ({ put, value })),
+      ),
+    );
   } catch (error) {
     if (!(error instanceof Unknown || error instanceof Unavailable)) throw error;
-    if ((await answered(() => storage.get(first))).entry!.revision === revision) await write(values);
+    if ((await answered(() => storage.get(first))).entry!.revision === revision)
+      await write(values);
   }
 }
 
-/** Each object written again in one commit a round, ten thousand characters each; the readers are never more than two rounds behind. */
-async function change(values: ReadonlyMap<string, Buffer>, readers: readonly Stream[], from: number): Promise<number> {
+/**
+ * Each object written again in one commit a round, ten thousand characters each; the readers are
+ * never more than two rounds behind.
+ */
+async function change(
+  values: ReadonlyMap<string, Buffer>,
+  readers: readonly Stream[],
+  from: number,
+): Promise<number> {
   let highest = resident();
   for (let round = 1; round <= rounds; round += 1) {
     await write(values);
-    for (const one of readers) await one.until(({ events }) => events.length >= from + (round - 2) * objects, 30_000);
+    for (const one of readers)
+      await one.until(({ events }) => events.length >= from + (round - 2) * objects, 30_000);
     highest = Math.max(highest, resident());
   }
-  for (const one of readers) await one.until(({ events }) => events.length >= from + rounds * objects, 30_000);
+  for (const one of readers)
+    await one.until(({ events }) => events.length >= from + rounds * objects, 30_000);
   return highest;
 }
 
 test('a reader that stops is cut within ten thousand changes, and costs the service little; all others get each of them once (G7)', async () => {
   const values = new Map<string, Buffer>();
   for (let i = 0; i < objects; i += 1) {
-    await operator.post('groups', { metadata: { name: `g${i}`, annotations: { large: 'x'.repeat(10_000) } }, spec: { displayName: `g${i}` } }).is(201);
+    await operator
+      .post('groups', {
+        metadata: { name: `g${i}`, annotations: { large: 'x'.repeat(10_000) } },
+        spec: { displayName: `g${i}` },
+      })
+      .is(201);
     const key = `objects/groups/g${i}`;
     values.set(key, (await storage.get(key)).entry!.value);
   }
-  const watch = (): Promise<Stream> => new Stream(operator, 'groups?watch=true').until(({ events }) => events.length === objects);
+  const watch = (): Promise<Stream> =>
+    new Stream(operator, 'groups?watch=true').until(({ events }) => events.length === objects);
   const readers = [await watch(), await watch()];
   const usual = await change(values, readers, objects);
   const stalled = await watch();
@@ -69,10 +99,18 @@ test('a reader that stops is cut within ten thousand changes, and costs the serv
   await stalled.until(({ ended }) => ended, 30_000);
   expect([stalled.clean, stalled.events.length < objects * (rounds + 1)]).toEqual([true, true]);
   expect((highest - usual) / mebibyte).toBeLessThan(64);
-  process.stderr.write(`resident: ${Math.round(usual / mebibyte)} MiB at most without a reader that stops, ${Math.round(highest / mebibyte)} with one, which got ${stalled.events.length - objects} of ${objects * rounds}\n`);
+  process.stderr.write(
+    `resident: ${Math.round(usual / mebibyte)} MiB at most without a reader that stops, ${Math.round(highest / mebibyte)} with one, which got ${stalled.events.length - objects} of ${objects * rounds}\n`,
+  );
   for (const one of readers) {
-    const versions = one.events.slice(objects).map(({ object }) => `${object.metadata.resourceVersion} ${object.metadata.name}`);
-    expect([one.ended, versions.length, new Set(versions).size]).toEqual([false, 2 * rounds * objects, 2 * rounds * objects]);
+    const versions = one.events
+      .slice(objects)
+      .map(({ object }) => `${object.metadata.resourceVersion} ${object.metadata.name}`);
+    expect([one.ended, versions.length, new Set(versions).size]).toEqual([
+      false,
+      2 * rounds * objects,
+      2 * rounds * objects,
+    ]);
     one.close();
   }
 }, 180_000);

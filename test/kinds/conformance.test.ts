@@ -15,65 +15,255 @@ import { conforms } from './conformance.js';
 const now = toTimestamp(Date.now());
 
 conforms(Account, {
-  valid: () => ({ name: 'bcdfghjklmnpqrstvwxz', spec: { displayName: 'Ada', locale: 'en-GB' }, status: { email: { address: 'ada@example.test', verifiedTimestamp: now }, setup: { complete: true, missing: [] }, passkeys: 0 }, internal: { userHandle: 'x' } }),
-  invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { displayName: 'a\u0007b' }, field: 'spec.displayName' }, { spec: { displayName: 'a\u202eb' }, field: 'spec.displayName' }, { spec: { displayName: 'x'.repeat(65) }, field: 'spec.displayName' },
-    { spec: { pictureURI: 'http://pictures.example.test/' }, field: 'spec.pictureURI' }, { spec: { locale: 'not a tag' }, field: 'spec.locale' }, { spec: { displayName: 7 }, field: 'spec.displayName' }],
+  valid: () => ({
+    name: 'bcdfghjklmnpqrstvwxz',
+    spec: { displayName: 'Ada', locale: 'en-GB' },
+    status: {
+      email: { address: 'ada@example.test', verifiedTimestamp: now },
+      setup: { complete: true, missing: [] },
+      passkeys: 0,
+    },
+    internal: { userHandle: 'x' },
+  }),
+  invalid: [
+    { spec: { displayName: '' }, field: 'spec.displayName' },
+    { spec: { displayName: 'a\u0007b' }, field: 'spec.displayName' },
+    { spec: { displayName: 'a\u202eb' }, field: 'spec.displayName' },
+    { spec: { displayName: 'x'.repeat(65) }, field: 'spec.displayName' },
+    { spec: { pictureURI: 'http://pictures.example.test/' }, field: 'spec.pictureURI' },
+    { spec: { locale: 'not a tag' }, field: 'spec.locale' },
+    { spec: { displayName: 7 }, field: 'spec.displayName' },
+  ],
   patch: { displayName: 'Ada Lovelace', locale: null },
 });
 conforms(Client, {
-  valid: () => ({ name: 'sample', spec: { displayName: 'Sample', redirectURIs: ['https://app.example.test/callback'], homepageURI: 'https://app.example.test/' }, status: { secrets: [] }, internal: { secrets: [] } }),
-  invalid: [{ spec: { redirectURIs: ['https://app.example.test/#fragment'] }, field: 'spec.redirectURIs[0]' }, { spec: { redirectURIs: ['http://app.example.test/'] }, field: 'spec.redirectURIs[0]' },
-    { spec: { redirectURIs: ['https://*.example.test/'] }, field: 'spec.redirectURIs[0]' }, { spec: { redirectURIs: ['https://u:p@app.example.test/'] }, field: 'spec.redirectURIs[0]' }, { spec: { logoURI: 'javascript:alert(1)' }, field: 'spec.logoURI' },
-    { spec: { logoURI: 'data:image/png;base64,AA' }, field: 'spec.logoURI' }, { spec: { type: 'Public', tokenEndpointAuthMethod: 'client_secret_basic' }, field: 'spec.tokenEndpointAuthMethod' }, { spec: { secretHashes: ['sha256:x'] }, field: 'spec.secretHashes[0]' },
-    { spec: { subjectType: 'pairwise', redirectURIs: ['https://a.example.test/', 'https://b.example.test/'] }, field: 'spec.subjectType' }],
+  valid: () => ({
+    name: 'sample',
+    spec: {
+      displayName: 'Sample',
+      redirectURIs: ['https://app.example.test/callback'],
+      homepageURI: 'https://app.example.test/',
+    },
+    status: { secrets: [] },
+    internal: { secrets: [] },
+  }),
+  invalid: [
+    {
+      spec: { redirectURIs: ['https://app.example.test/#fragment'] },
+      field: 'spec.redirectURIs[0]',
+    },
+    { spec: { redirectURIs: ['http://app.example.test/'] }, field: 'spec.redirectURIs[0]' },
+    { spec: { redirectURIs: ['https://*.example.test/'] }, field: 'spec.redirectURIs[0]' },
+    { spec: { redirectURIs: ['https://u:p@app.example.test/'] }, field: 'spec.redirectURIs[0]' },
+    { spec: { logoURI: 'javascript:alert(1)' }, field: 'spec.logoURI' },
+    { spec: { logoURI: 'data:image/png;base64,AA' }, field: 'spec.logoURI' },
+    {
+      spec: { type: 'Public', tokenEndpointAuthMethod: 'client_secret_basic' },
+      field: 'spec.tokenEndpointAuthMethod',
+    },
+    { spec: { secretHashes: ['sha256:x'] }, field: 'spec.secretHashes[0]' },
+    {
+      spec: {
+        subjectType: 'pairwise',
+        redirectURIs: ['https://a.example.test/', 'https://b.example.test/'],
+      },
+      field: 'spec.subjectType',
+    },
+  ],
   patch: { displayName: 'Another', homepageURI: null },
 });
-const supplied = { name: 'card', title: 'Card', description: 'Your card.', claims: [{ name: 'card_number', title: 'Number', type: 'string' }] };
+const supplied = {
+  name: 'card',
+  title: 'Card',
+  description: 'Your card.',
+  claims: [{ name: 'card_number', title: 'Number', type: 'string' }],
+};
 conforms(ClaimsProvider, {
-  valid: () => ({ name: 'sample', spec: { displayName: 'Sample', url: 'https://supplier.example.test/claims', scopes: [supplied] } }),
-  invalid: [{ spec: { url: 'ftp://supplier.example.test/' }, field: 'spec.url' }, { spec: { url: 'https://10.0.0.1/' }, field: 'spec.url' }, { spec: { url: 'http://supplier.example.test/' }, field: 'spec.url' }, { spec: { url: 'https://a:b@supplier.example.test/' }, field: 'spec.url' },
-    { spec: { url: null }, field: 'spec.url' }, { spec: { timeoutMilliseconds: 2501 }, field: 'spec.timeoutMilliseconds' }, { spec: { failurePolicy: 'Maybe' }, field: 'spec.failurePolicy' }, { spec: { caBundle: 'junk' }, field: 'spec.caBundle' },
-    { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1].name' }, { spec: { scopes: [{ ...supplied, claims: [{ name: 'email_verified', title: 'x', type: 'boolean' }] }] }, field: 'spec.scopes[0].claims[0].name' },
-    { spec: { scopes: [{ ...supplied, claims: [{ name: '__proto__', title: 'x', type: 'string' }] }] }, field: 'spec.scopes[0].claims[0].name' }, { spec: { scopes: [{ ...supplied, claims: [{ name: 'x', title: 'x', type: 'object' }] }] }, field: 'spec.scopes[0].claims[0].type' }],
+  valid: () => ({
+    name: 'sample',
+    spec: {
+      displayName: 'Sample',
+      url: 'https://supplier.example.test/claims',
+      scopes: [supplied],
+    },
+  }),
+  invalid: [
+    { spec: { url: 'ftp://supplier.example.test/' }, field: 'spec.url' },
+    { spec: { url: 'https://10.0.0.1/' }, field: 'spec.url' },
+    { spec: { url: 'http://supplier.example.test/' }, field: 'spec.url' },
+    { spec: { url: 'https://a:b@supplier.example.test/' }, field: 'spec.url' },
+    { spec: { url: null }, field: 'spec.url' },
+    { spec: { timeoutMilliseconds: 2501 }, field: 'spec.timeoutMilliseconds' },
+    { spec: { failurePolicy: 'Maybe' }, field: 'spec.failurePolicy' },
+    { spec: { caBundle: 'junk' }, field: 'spec.caBundle' },
+    { spec: { scopes: [supplied, supplied] }, field: 'spec.scopes[1].name' },
+    {
+      spec: {
+        scopes: [
+          { ...supplied, claims: [{ name: 'email_verified', title: 'x', type: 'boolean' }] },
+        ],
+      },
+      field: 'spec.scopes[0].claims[0].name',
+    },
+    {
+      spec: {
+        scopes: [{ ...supplied, claims: [{ name: '__proto__', title: 'x', type: 'string' }] }],
+      },
+      field: 'spec.scopes[0].claims[0].name',
+    },
+    {
+      spec: { scopes: [{ ...supplied, claims: [{ name: 'x', title: 'x', type: 'object' }] }] },
+      field: 'spec.scopes[0].claims[0].type',
+    },
+  ],
   patch: { displayName: 'Another', caBundle: null },
 });
 conforms(ClaimsReview, {
-  valid: ({ name }) => ({ name: `${name}-sample`, spec: { account: name, client: 'sample', provider: 'sample', scopes: ['card'], purpose: 'Preview' }, status: { outcome: 'Answered', claims: ['tier'], durationMilliseconds: 12, timestamp: now } }),
+  valid: ({ name }) => ({
+    name: `${name}-sample`,
+    spec: {
+      account: name,
+      client: 'sample',
+      provider: 'sample',
+      scopes: ['card'],
+      purpose: 'Preview',
+    },
+    status: { outcome: 'Answered', claims: ['tier'], durationMilliseconds: 12, timestamp: now },
+  }),
 });
 conforms(Grant, {
-  valid: ({ name }) => ({ name: `${name}-sample`, spec: { scopes: ['openid', 'email', 'profile'] }, status: { account: name, client: { name: 'sample', displayName: 'Sample' }, grantedTimestamp: now, disclosures: [] }, internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() } }),
+  valid: ({ name }) => ({
+    name: `${name}-sample`,
+    spec: { scopes: ['openid', 'email', 'profile'] },
+    status: {
+      account: name,
+      client: { name: 'sample', displayName: 'Sample' },
+      grantedTimestamp: now,
+      disclosures: [],
+    },
+    internal: { decision: 1, rejected: [], clientUID: '', decided: Date.now() },
+  }),
   patch: { scopes: ['openid', 'email'] },
-  invalid: [{ spec: { scopes: ['openid', 'groups'] }, field: 'spec.scopes[1]' }, { spec: { scopes: ['openid', 'openid'] }, field: 'spec.scopes[1]' }, { spec: { scopes: [] }, field: 'spec.scopes' }],
+  invalid: [
+    { spec: { scopes: ['openid', 'groups'] }, field: 'spec.scopes[1]' },
+    { spec: { scopes: ['openid', 'openid'] }, field: 'spec.scopes[1]' },
+    { spec: { scopes: [] }, field: 'spec.scopes' },
+  ],
 });
 conforms(Group, {
-  valid: () => ({ name: 'sample', spec: { displayName: 'Sample', members: ['ada@example.test', 'Grace@Example.test'] } }),
-  invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { members: ['nobody'] }, field: 'spec.members[0]' }, { spec: { members: ['a@example.test', `${'x'.repeat(60)}.${'y'.repeat(60)}@example.test`] }, field: 'spec.members[1]' },
-    { spec: { members: Array.from({ length: 1001 }, (_, i) => `p${i}@example.test`) }, field: 'spec.members' }],
+  valid: () => ({
+    name: 'sample',
+    spec: { displayName: 'Sample', members: ['ada@example.test', 'Grace@Example.test'] },
+  }),
+  invalid: [
+    { spec: { displayName: '' }, field: 'spec.displayName' },
+    { spec: { members: ['nobody'] }, field: 'spec.members[0]' },
+    {
+      spec: { members: ['a@example.test', `${'x'.repeat(60)}.${'y'.repeat(60)}@example.test`] },
+      field: 'spec.members[1]',
+    },
+    {
+      spec: { members: Array.from({ length: 1001 }, (_, i) => `p${i}@example.test`) },
+      field: 'spec.members',
+    },
+  ],
   patch: { members: ['ada@example.test'] },
 });
 conforms(Passkey, {
   valid: ({ name }) => ({
-    name: `${name}-sample`, spec: { displayName: 'Laptop' }, internal: { credentialID: 'AAAAAAAAAAAAAAAAAAAAAA', publicKey: 'oA', counter: 0 },
-    status: { account: name, deviceType: 'multiDevice', backedUp: true, transports: ['internal', 'hybrid'], authenticator: { aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d', name: '1Password' }, lastUsedTimestamp: null },
+    name: `${name}-sample`,
+    spec: { displayName: 'Laptop' },
+    internal: { credentialID: 'AAAAAAAAAAAAAAAAAAAAAA', publicKey: 'oA', counter: 0 },
+    status: {
+      account: name,
+      deviceType: 'multiDevice',
+      backedUp: true,
+      transports: ['internal', 'hybrid'],
+      authenticator: { aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d', name: '1Password' },
+      lastUsedTimestamp: null,
+    },
   }),
-  invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }, { spec: { displayName: null }, field: 'spec.displayName' }, { spec: { displayName: 'x'.repeat(65) }, field: 'spec.displayName' }, { spec: { displayName: 'a\u202eb' }, field: 'spec.displayName' }],
+  invalid: [
+    { spec: { displayName: '' }, field: 'spec.displayName' },
+    { spec: { displayName: null }, field: 'spec.displayName' },
+    { spec: { displayName: 'x'.repeat(65) }, field: 'spec.displayName' },
+    { spec: { displayName: 'a\u202eb' }, field: 'spec.displayName' },
+  ],
   patch: { displayName: 'Telephone' },
 });
 conforms(PolicyDecision, {
   valid: ({ name }) => ({
-    name: `${name}-sample`, internal: { client: 'notes' }, status: { allowed: false, reasons: [{ rule: 'default', message: 'No rule permits it.' }], count: 1, firstTimestamp: now, lastTimestamp: now },
-    spec: { account: name, principal: `Account::"${name}"`, action: 'create', resource: { kind: 'Policy' }, policy: 'p-1', input: { caller: { type: 'Account', name }, facts: { domain: 'example.test', site: 'same-origin' } } },
+    name: `${name}-sample`,
+    internal: { client: 'notes' },
+    status: {
+      allowed: false,
+      reasons: [{ rule: 'default', message: 'No rule permits it.' }],
+      count: 1,
+      firstTimestamp: now,
+      lastTimestamp: now,
+    },
+    spec: {
+      account: name,
+      principal: `Account::"${name}"`,
+      action: 'create',
+      resource: { kind: 'Policy' },
+      policy: 'p-1',
+      input: {
+        caller: { type: 'Account', name },
+        facts: { domain: 'example.test', site: 'same-origin' },
+      },
+    },
   }),
 });
 conforms(Policy, {
-  valid: () => ({ name: 'p-1000', spec: { cedar: 'permit (principal, action, resource);' }, status: { inForce: false, inForceSince: now, supersededTimestamp: now, author: 'vestibule', hash: 'x', rules: [{ id: 'rule1', effect: 'permit' }] } }),
+  valid: () => ({
+    name: 'p-1000',
+    spec: { cedar: 'permit (principal, action, resource);' },
+    status: {
+      inForce: false,
+      inForceSince: now,
+      supersededTimestamp: now,
+      author: 'vestibule',
+      hash: 'x',
+      rules: [{ id: 'rule1', effect: 'permit' }],
+    },
+  }),
 });
 conforms(Session, {
   valid: ({ name }) => ({
-    name: `${name}-sample`, spec: {}, internal: { recordKey: 'oidc/Session/x', uidDigest: 'x', loginSeconds: 1, epoch: 0, expires: Date.now() + 60_000 },
-    status: { account: name, current: false, authenticationTimestamp: now, methods: ['EmailCode'], assurance: 'x', client: { browser: 'Firefox', os: 'Linux', device: 'Desktop' }, lastUsedTimestamp: now, expirationTimestamp: now, clients: [] },
+    name: `${name}-sample`,
+    spec: {},
+    internal: {
+      recordKey: 'oidc/Session/x',
+      uidDigest: 'x',
+      loginSeconds: 1,
+      epoch: 0,
+      expires: Date.now() + 60_000,
+    },
+    status: {
+      account: name,
+      current: false,
+      authenticationTimestamp: now,
+      methods: ['EmailCode'],
+      assurance: 'x',
+      client: { browser: 'Firefox', os: 'Linux', device: 'Desktop' },
+      lastUsedTimestamp: now,
+      expirationTimestamp: now,
+      clients: [],
+    },
   }),
 });
 conforms(MockMessage, {
-  valid: () => ({ name: 'sample', spec: {}, status: { to: 'a@example.test', from: 'b@example.test', subject: 's', text: 't', html: 'h', sentTimestamp: now } }),
+  valid: () => ({
+    name: 'sample',
+    spec: {},
+    status: {
+      to: 'a@example.test',
+      from: 'b@example.test',
+      subject: 's',
+      text: 't',
+      html: 'h',
+      sentTimestamp: now,
+    },
+  }),
 });

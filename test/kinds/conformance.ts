@@ -7,7 +7,12 @@ import type { Tab } from '../support/tab.js';
 /** What a kind's conformance is checked with. */
 export interface Samples {
   /** A valid object; `internal` and `status` as the service would make them. */
-  readonly valid: (owner: { name: string; uid: string }) => { name: string; spec: any; status?: any; internal?: any };
+  readonly valid: (owner: { name: string; uid: string }) => {
+    name: string;
+    spec: any;
+    status?: any;
+    internal?: any;
+  };
   /** Specs that are refused with 422, and the field each is refused at. */
   readonly invalid?: readonly { spec: any; field: string }[];
   /** A merge patch of spec that changes something, and one that removes an optional field. */
@@ -22,44 +27,95 @@ export function conforms(kind: AnyKind, samples: Samples): void {
     let object: KindObject;
     const at = (): string => `${kind.resource}/${object.metadata.name}`;
     beforeAll(async () => {
-      service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '50'] });
+      service = await startTest({
+        flags: ['--operators', 'op@example.test', '--limit-factor', '50'],
+      });
       await createClient(service, 'app');
       operator = (await signIn(service, 'op@example.test')).tab;
       const account = (await operator.get('accounts/~').is(200)).body;
-      const { name, ...rest } = samples.valid({ name: account.metadata.name, uid: account.metadata.uid });
-      object = await service.store.change(service.store.systemCall(), (tx) => tx.create(kind, { metadata: { name, labels: { sample: 'yes' } }, ...rest } as never));
+      const { name, ...rest } = samples.valid({
+        name: account.metadata.name,
+        uid: account.metadata.uid,
+      });
+      object = await service.store.change(service.store.systemCall(), (tx) =>
+        tx.create(kind, { metadata: { name, labels: { sample: 'yes' } }, ...rest } as never),
+      );
     });
     afterAll(stopAll);
 
     test('stands in discovery and in the OpenAPI document with its verbs', async () => {
       const { body } = await operator.get('/api/v1alpha1').is(200);
       const found = body.resources.find((one: any) => one.name === kind.resource);
-      expect(found).toMatchObject({ kind: kind.kind, namespaced: false, verbs: [...kind.verbs].sort() });
+      expect(found).toMatchObject({
+        kind: kind.kind,
+        namespaced: false,
+        verbs: [...kind.verbs].sort(),
+      });
       const { body: document } = await operator.get('/api/openapi/v3').is(200);
-      expect(document.components.schemas[kind.kind]['x-kubernetes-group-version-kind']).toEqual([{ group: 'id.vestibule.org', version: 'v1alpha1', kind: kind.kind }]);
+      expect(document.components.schemas[kind.kind]['x-kubernetes-group-version-kind']).toEqual([
+        { group: 'id.vestibule.org', version: 'v1alpha1', kind: kind.kind },
+      ]);
       const item = document.paths[`/api/v1alpha1/${kind.resource}/{name}`] ?? {};
-      for (const [verb, method] of [['get', 'get'], ['patch', 'patch'], ['update', 'put'], ['delete', 'delete']] as const) expect(item[method] !== undefined).toBe(kind.verbs.includes(verb));
+      for (const [verb, method] of [
+        ['get', 'get'],
+        ['patch', 'patch'],
+        ['update', 'put'],
+        ['delete', 'delete'],
+      ] as const)
+        expect(item[method] !== undefined).toBe(kind.verbs.includes(verb));
     });
 
     test('answers a GET and a list alike, internal never on the wire', async () => {
       if (kind.bound) return;
       const { body, bytes } = await operator.get(at()).is(200);
-      expect(body).toMatchObject({ apiVersion: 'id.vestibule.org/v1alpha1', kind: kind.kind, metadata: { name: object.metadata.name, uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion } });
+      expect(body).toMatchObject({
+        apiVersion: 'id.vestibule.org/v1alpha1',
+        kind: kind.kind,
+        metadata: {
+          name: object.metadata.name,
+          uid: object.metadata.uid,
+          resourceVersion: object.metadata.resourceVersion,
+        },
+      });
       expect(bytes.toString()).not.toContain('"internal":');
-      const { body: list } = await operator.get(`${kind.resource}?labelSelector=sample%3Dyes`).is(200);
+      const { body: list } = await operator
+        .get(`${kind.resource}?labelSelector=sample%3Dyes`)
+        .is(200);
       expect(list).toMatchObject({ kind: `${kind.kind}List`, items: [body] });
-      expect((await operator.get(`${kind.resource}?labelSelector=sample!%3Dyes&fieldSelector=metadata.name%3D${object.metadata.name}`).is(200)).body.items).toEqual([]);
+      expect(
+        (
+          await operator
+            .get(
+              `${kind.resource}?labelSelector=sample!%3Dyes&fieldSelector=metadata.name%3D${object.metadata.name}`,
+            )
+            .is(200)
+        ).body.items,
+      ).toEqual([]);
     });
 
     test('is a row of its table, a cell a column', async () => {
       if (kind.bound) return;
-      const { body } = await operator.get(`${kind.resource}?labelSelector=sample%3Dyes`, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } }).is(200);
-      expect(body.columnDefinitions.map((one: any) => one.name)).toEqual(['Name', ...Object.keys(kind.columns), 'Age']);
-      expect(body.rows.map((row: any) => [row.cells[0], row.cells.length])).toEqual([[object.metadata.name, body.columnDefinitions.length]]);
+      const { body } = await operator
+        .get(`${kind.resource}?labelSelector=sample%3Dyes`, {
+          headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+        })
+        .is(200);
+      expect(body.columnDefinitions.map((one: any) => one.name)).toEqual([
+        'Name',
+        ...Object.keys(kind.columns),
+        'Age',
+      ]);
+      expect(body.rows.map((row: any) => [row.cells[0], row.cells.length])).toEqual([
+        [object.metadata.name, body.columnDefinitions.length],
+      ]);
     });
 
     test('does not take an unlisted method', async () => {
-      for (const [verb, method] of [['patch', 'PATCH'], ['update', 'PUT'], ['delete', 'DELETE']] as const) {
+      for (const [verb, method] of [
+        ['patch', 'PATCH'],
+        ['update', 'PUT'],
+        ['delete', 'DELETE'],
+      ] as const) {
         if (kind.verbs.includes(verb)) continue;
         const { headers } = await operator.send(method, at()).fails(405, 'MethodNotAllowed');
         expect(headers.allow).toContain('GET');
@@ -67,24 +123,38 @@ export function conforms(kind: AnyKind, samples: Samples): void {
     });
 
     const writable = kind.verbs.includes('patch');
-    if (writable) test('moves its version on a change alone, and never takes a status', async () => {
-      const before = (await operator.get(at()).is(200)).body;
-      const same = await operator.patch(at(), { metadata: { labels: { sample: 'yes' } }, status: { lies: true } }).is(200);
-      expect(same.body.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-      const { body: after } = await operator.patch(at(), { spec: samples.patch }).is(200);
-      expect(Number(after.metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion));
-      expect(after.metadata.generation).toBe(before.metadata.generation + 1);
-      await operator.patch(at(), { metadata: { resourceVersion: before.metadata.resourceVersion }, spec: samples.patch }).fails(409, 'Conflict');
-      const { body: labelled } = await operator.patch(at(), { metadata: { labels: { sample: null } } }).is(200);
-      expect(labelled.metadata.labels).toBeUndefined();
-      expect(labelled.metadata.generation).toBe(after.metadata.generation);
-    });
+    if (writable)
+      test('moves its version on a change alone, and never takes a status', async () => {
+        const before = (await operator.get(at()).is(200)).body;
+        const same = await operator
+          .patch(at(), { metadata: { labels: { sample: 'yes' } }, status: { lies: true } })
+          .is(200);
+        expect(same.body.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+        const { body: after } = await operator.patch(at(), { spec: samples.patch }).is(200);
+        expect(Number(after.metadata.resourceVersion)).toBeGreaterThan(
+          Number(before.metadata.resourceVersion),
+        );
+        expect(after.metadata.generation).toBe(before.metadata.generation + 1);
+        await operator
+          .patch(at(), {
+            metadata: { resourceVersion: before.metadata.resourceVersion },
+            spec: samples.patch,
+          })
+          .fails(409, 'Conflict');
+        const { body: labelled } = await operator
+          .patch(at(), { metadata: { labels: { sample: null } } })
+          .is(200);
+        expect(labelled.metadata.labels).toBeUndefined();
+        expect(labelled.metadata.generation).toBe(after.metadata.generation);
+      });
 
-    if (writable) test('names each invalid field', async () => {
-      await operator.patch(at(), { spec: { bogus: 1 } }).fails(422, 'Invalid', 'spec.bogus');
-      for (const { spec, field } of samples.invalid ?? []) await operator.patch(at(), { spec }).fails(422, 'Invalid', field);
-      await operator.patch(at(), { kind: null }).fails(400, 'BadRequest');
-      await operator.patch(at(), { spec: null }).fails(422, 'Invalid', 'spec');
-    });
+    if (writable)
+      test('names each invalid field', async () => {
+        await operator.patch(at(), { spec: { bogus: 1 } }).fails(422, 'Invalid', 'spec.bogus');
+        for (const { spec, field } of samples.invalid ?? [])
+          await operator.patch(at(), { spec }).fails(422, 'Invalid', field);
+        await operator.patch(at(), { kind: null }).fails(400, 'BadRequest');
+        await operator.patch(at(), { spec: null }).fails(422, 'Invalid', 'spec');
+      });
   });
 }

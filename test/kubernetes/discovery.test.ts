@@ -5,45 +5,103 @@ import type { Kubectl } from '../support/kubectl.js';
 import { stopAll } from '../support/service.js';
 
 let cluster: Cluster;
-beforeAll(async () => { cluster = await openKubernetes() });
-afterAll(async () => { cluster?.stop(); await stopAll() });
+beforeAll(async () => {
+  cluster = await openKubernetes();
+});
+afterAll(async () => {
+  cluster?.stop();
+  await stopAll();
+});
 
 eachKubectl((found) => {
   let operator: Kubectl;
-  beforeAll(() => { operator = cluster.kubectl(found) });
-
-  test('lists each kind once, and one version, without a word of complaint (1)', async () => {
-    const rows = (await operator.says('api-resources', '--no-headers')).trim().split('\n').map((line) => line.split(/\s+/));
-    expect(rows.map((row) => row.at(-1)).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
-    expect(rows.every((row) => row.at(-3) === 'id.vestibule.org/v1alpha1' && row.at(-2) === 'false')).toBe(true);
-    expect(await operator.says('api-versions')).toBe('id.vestibule.org/v1alpha1\n');
-    expect(await operator.says('api-resources', '--categories=identity', '-o', 'name')).toContain('groups.id.vestibule.org');
-    expect(await operator.says('api-resources', '--categories=all', '-o', 'name')).toBe('');
-    expect(await operator.says('api-resources', '-o', 'wide')).toContain('create,delete,get,list,patch,update,watch');
+  beforeAll(() => {
+    operator = cluster.kubectl(found);
   });
 
-  test('knows the version of the service', async () => { expect((await operator.run(['version'])).out).toMatch(/Server Version:.*v1\.33\.0\+vestibule\./) });
+  test('lists each kind once, and one version, without a word of complaint (1)', async () => {
+    const rows = (await operator.says('api-resources', '--no-headers'))
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/\s+/));
+    expect(rows.map((row) => row.at(-1)).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+    expect(
+      rows.every((row) => row.at(-3) === 'id.vestibule.org/v1alpha1' && row.at(-2) === 'false'),
+    ).toBe(true);
+    expect(await operator.says('api-versions')).toBe('id.vestibule.org/v1alpha1\n');
+    expect(await operator.says('api-resources', '--categories=identity', '-o', 'name')).toContain(
+      'groups.id.vestibule.org',
+    );
+    expect(await operator.says('api-resources', '--categories=all', '-o', 'name')).toBe('');
+    expect(await operator.says('api-resources', '-o', 'wide')).toContain(
+      'create,delete,get,list,patch,update,watch',
+    );
+  });
+
+  test('knows the version of the service', async () => {
+    expect((await operator.run(['version'])).out).toMatch(
+      /Server Version:.*v1\.33\.0\+vestibule\./,
+    );
+  });
 
   test('explains every kind, by short name and below, in our own words (5)', async () => {
     for (const kind of kinds) {
       const said = await operator.says('explain', kind.resource);
-      expect([kind.kind, said.replaceAll(/\s+/g, ' ')]).toEqual([kind.kind, expect.stringContaining(`KIND: ${kind.kind} VERSION: v1alpha1 DESCRIPTION: ${kind.description.replaceAll(/\s+/g, ' ')}`)]);
+      expect([kind.kind, said.replaceAll(/\s+/g, ' ')]).toEqual([
+        kind.kind,
+        expect.stringContaining(
+          `KIND: ${kind.kind} VERSION: v1alpha1 DESCRIPTION: ${kind.description.replaceAll(/\s+/g, ' ')}`,
+        ),
+      ]);
       expect(said).not.toContain('<no description>');
     }
-    expect(await operator.says('explain', 'pk.spec.displayName')).toMatch(/FIELD: displayName <string>/);
+    expect(await operator.says('explain', 'pk.spec.displayName')).toMatch(
+      /FIELD: displayName <string>/,
+    );
     expect(await operator.says('explain', 'interaction.status')).toContain('emailChallenge');
-    expect(await operator.says('explain', 'interaction.status.emailChallenge.triesLeft')).toContain('<integer>');
-    expect(await operator.says('explain', 'policies.id.vestibule.org', '--recursive')).toMatch(/inForce\s+<boolean>/);
+    expect(await operator.says('explain', 'interaction.status.emailChallenge.triesLeft')).toContain(
+      '<integer>',
+    );
+    expect(await operator.says('explain', 'policies.id.vestibule.org', '--recursive')).toMatch(
+      /inForce\s+<boolean>/,
+    );
     expect(await operator.says('explain', 'group.metadata')).toContain('resourceVersion');
-    expect(await operator.run(['explain', 'group.spec.bogus'])).toMatchObject({ code: 1, error: expect.stringContaining('"bogus" does not exist') });
+    expect(await operator.run(['explain', 'group.spec.bogus'])).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('"bogus" does not exist'),
+    });
   });
 
   test('finds objects by every spelling of their kind (9)', async () => {
     const name = `spelled-${found.version.replaceAll('.', '-')}`;
-    await cluster.operator.post('groups', { metadata: { name }, spec: { displayName: 'Spelled' } }).is(201);
-    for (const spelling of ['groups', 'group', 'Group', 'groups.id.vestibule.org', 'groups.v1alpha1.id.vestibule.org']) expect([spelling, await operator.says('get', spelling, name, '-o', 'name')]).toEqual([spelling, `group.id.vestibule.org/${name}\n`]);
-    expect(await operator.says('get', `group/${name}`, '-o', 'jsonpath={.apiVersion} {.spec.displayName}')).toBe('id.vestibule.org/v1alpha1 Spelled');
-    for (const more of [[], ['-o', 'name'], ['-w']]) expect(await operator.fails('get', 'groups', 'absent', ...more)).toBe('Error from server (NotFound): groups.id.vestibule.org "absent" not found\n');
-    expect(await operator.fails('get', 'pods')).toContain(`the server doesn't have a resource type "pods"`);
+    await cluster.operator
+      .post('groups', { metadata: { name }, spec: { displayName: 'Spelled' } })
+      .is(201);
+    for (const spelling of [
+      'groups',
+      'group',
+      'Group',
+      'groups.id.vestibule.org',
+      'groups.v1alpha1.id.vestibule.org',
+    ])
+      expect([spelling, await operator.says('get', spelling, name, '-o', 'name')]).toEqual([
+        spelling,
+        `group.id.vestibule.org/${name}\n`,
+      ]);
+    expect(
+      await operator.says(
+        'get',
+        `group/${name}`,
+        '-o',
+        'jsonpath={.apiVersion} {.spec.displayName}',
+      ),
+    ).toBe('id.vestibule.org/v1alpha1 Spelled');
+    for (const more of [[], ['-o', 'name'], ['-w']])
+      expect(await operator.fails('get', 'groups', 'absent', ...more)).toBe(
+        'Error from server (NotFound): groups.id.vestibule.org "absent" not found\n',
+      );
+    expect(await operator.fails('get', 'pods')).toContain(
+      `the server doesn't have a resource type "pods"`,
+    );
   });
 });

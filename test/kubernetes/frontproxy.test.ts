@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clientAuth, type Pair } from '../../certificate.js';
-import { authority, certificate, saying, startFronted, type Fronted } from '../support/frontproxy.js';
+import {
+  authority,
+  certificate,
+  saying,
+  startFronted,
+  type Fronted,
+} from '../support/frontproxy.js';
 import { createClient, stopAll } from '../support/service.js';
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
@@ -10,33 +16,81 @@ afterAll(stopAll);
 const plain = { plain: true } as const;
 const API = '/apis/id.vestibule.org/v1alpha1';
 
-/** As kube-apiserver forwards what its users ask (`kubernetes.md` 7.1): acceptance check 39, whole. */
+/**
+ * As kube-apiserver forwards what its users ask (`kubernetes.md` 7.1): acceptance check 39, whole.
+ */
 describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store) => {
   let front: Fronted;
   const shown: Record<string, Pair | undefined> = {};
   beforeAll(async () => {
     front = await startFronted({ store });
     await createClient(front.service, 'app');
-    Object.assign(shown, { none: undefined, 'a client-CA one': certificate('front-proxy-client', authority('kubernetes'), { usages: [clientAuth] }), 'the proxy’s': front.proxy });
+    Object.assign(shown, {
+      none: undefined,
+      'a client-CA one': certificate('front-proxy-client', authority('kubernetes'), {
+        usages: [clientAuth],
+      }),
+      'the proxy’s': front.proxy,
+    });
   });
-  const root = (pair: Pair | undefined): Tab => front.caller(pair, { ...saying('kubernetes-admin', 'kubeadm:cluster-admins', 'system:masters', 'system:authenticated'), 'X-Remote-Extra-Authentication.kubernetes.io%2fcredential-Id': 'X509SHA256=00', 'audit-id': 'a-1' });
+  const root = (pair: Pair | undefined): Tab =>
+    front.caller(pair, {
+      ...saying(
+        'kubernetes-admin',
+        'kubeadm:cluster-admins',
+        'system:masters',
+        'system:authenticated',
+      ),
+      'X-Remote-Extra-Authentication.kubernetes.io%2fcredential-Id': 'X509SHA256=00',
+      'audit-id': 'a-1',
+    });
 
   test('X-Remote-User with no certificate and with one of the client CA is ignored, with the proxy’s accepted (39)', async () => {
     const codes: Record<string, number> = {};
-    for (const [which, pair] of Object.entries(shown)) codes[which] = (await root(pair).get(`${API}/clients`, plain)).code;
+    for (const [which, pair] of Object.entries(shown))
+      codes[which] = (await root(pair).get(`${API}/clients`, plain)).code;
     expect(codes).toEqual({ none: 401, 'a client-CA one': 401, 'the proxy’s': 200 });
-    for (const one of Object.values(shown).slice(0, 2)) await root(one).get(`${API}/policies`, plain).is(200);   // as anyone may
-    expect((await root(front.proxy).post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, plain).is(201)).body.status.userInfo).toEqual({
-      username: 'kubernetes-admin', groups: ['kubeadm:cluster-admins', 'system:masters', 'system:authenticated'], extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=00'] },
+    for (const one of Object.values(shown).slice(0, 2))
+      await root(one).get(`${API}/policies`, plain).is(200); // as anyone may
+    expect(
+      (
+        await root(front.proxy)
+          .post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, plain)
+          .is(201)
+      ).body.status.userInfo,
+    ).toEqual({
+      username: 'kubernetes-admin',
+      groups: ['kubeadm:cluster-admins', 'system:masters', 'system:authenticated'],
+      extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=00'] },
     });
   });
 
   test('an operator of the cluster creates, changes, watches and deletes', async () => {
     const tab = root(front.proxy);
-    const stream = await new Stream(tab, `${API}/groups?watch=true&allowWatchBookmarks=true`).until(({ code }) => code === 200);
-    await tab.post(`${API}/groups?fieldManager=kubectl-create&fieldValidation=Strict`, { metadata: { name: 'staff' }, spec: { displayName: 'Staff', members: [] } }, plain).is(201);
-    expect((await tab.patch(`${API}/groups/staff`, { spec: { displayName: 'All staff' } }, plain).is(200)).headers['audit-id']).toBe('a-1');
-    await tab.delete(`${API}/groups/staff`, { ...plain, headers: { 'content-type': 'application/json' }, body: '{"propagationPolicy":"Background"}' }).is(200);
+    const stream = await new Stream(tab, `${API}/groups?watch=true&allowWatchBookmarks=true`).until(
+      ({ code }) => code === 200,
+    );
+    await tab
+      .post(
+        `${API}/groups?fieldManager=kubectl-create&fieldValidation=Strict`,
+        { metadata: { name: 'staff' }, spec: { displayName: 'Staff', members: [] } },
+        plain,
+      )
+      .is(201);
+    expect(
+      (
+        await tab
+          .patch(`${API}/groups/staff`, { spec: { displayName: 'All staff' } }, plain)
+          .is(200)
+      ).headers['audit-id'],
+    ).toBe('a-1');
+    await tab
+      .delete(`${API}/groups/staff`, {
+        ...plain,
+        headers: { 'content-type': 'application/json' },
+        body: '{"propagationPolicy":"Background"}',
+      })
+      .is(200);
     await stream.until(({ events }) => events.length === 3);
     expect(stream.events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
     stream.close();
@@ -44,12 +98,21 @@ describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store)
 
   test('another user of the cluster passes its own gate alone, and the aggregator has its answers', async () => {
     const user = front.caller(front.proxy, saying('ada', 'system:authenticated'));
-    expect((await user.get(`${API}/groups`, plain).fails(403, 'Forbidden')).message).toContain('User "ada" cannot list resource "groups" in API group "id.vestibule.org" at the cluster scope');
+    expect((await user.get(`${API}/groups`, plain).fails(403, 'Forbidden')).message).toContain(
+      'User "ada" cannot list resource "groups" in API group "id.vestibule.org" at the cluster scope',
+    );
     for (const name of ['system:kube-aggregator', 'system:aggregator']) {
       const aggregator = front.caller(front.proxy, saying(name, 'system:masters'));
-      for (const path of ['/apis', API, '/openapi/v3', '/openapi/v3/apis/id.vestibule.org/v1alpha1']) {
+      for (const path of [
+        '/apis',
+        API,
+        '/openapi/v3',
+        '/openapi/v3/apis/id.vestibule.org/v1alpha1',
+      ]) {
         const { headers } = await aggregator.get(path, plain).is(200);
-        await aggregator.get(path, { plain: true, headers: { 'if-none-match': headers.etag } }).is(304);
+        await aggregator
+          .get(path, { plain: true, headers: { 'if-none-match': headers.etag } })
+          .is(304);
       }
     }
     await front.caller(front.proxy).get(API, plain).is(200);
@@ -57,9 +120,23 @@ describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store)
 
   test('the garbage collector reads metadata, and nothing more', async () => {
     const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
-    const collector = front.caller(front.proxy, saying('system:serviceaccount:kube-system:generic-garbage-collector', 'system:serviceaccounts'));
-    for (const { name, verbs } of (await collector.get(API, plain).is(200)).body.resources.filter((one: { name: string; verbs: string[] }) => !one.name.includes('/') && one.verbs.includes('delete') && one.verbs.includes('list'))) {
-      expect([name, verbs.includes('watch'), (await collector.get(`${API}/${name}`, { plain: true, headers: { accept } })).code, (await collector.get(`${API}/${name}`, plain)).code]).toEqual([name, true, 200, 403]);
+    const collector = front.caller(
+      front.proxy,
+      saying(
+        'system:serviceaccount:kube-system:generic-garbage-collector',
+        'system:serviceaccounts',
+      ),
+    );
+    for (const { name, verbs } of (await collector.get(API, plain).is(200)).body.resources.filter(
+      (one: { name: string; verbs: string[] }) =>
+        !one.name.includes('/') && one.verbs.includes('delete') && one.verbs.includes('list'),
+    )) {
+      expect([
+        name,
+        verbs.includes('watch'),
+        (await collector.get(`${API}/${name}`, { plain: true, headers: { accept } })).code,
+        (await collector.get(`${API}/${name}`, plain)).code,
+      ]).toEqual([name, true, 200, 403]);
     }
   });
 });

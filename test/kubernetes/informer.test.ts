@@ -1,4 +1,9 @@
-import { KubernetesObjectApi, PatchStrategy, type KubeConfig, type KubernetesObject } from '@kubernetes/client-node';
+import {
+  KubernetesObjectApi,
+  PatchStrategy,
+  type KubeConfig,
+  type KubernetesObject,
+} from '@kubernetes/client-node';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Group } from '../../kinds/group.js';
 import { kinds } from '../../kinds/index.js';
@@ -7,7 +12,13 @@ import { tokenOf } from '../support/device.js';
 import { group, kubeConfig, servingFiles, version, Watched } from '../support/informer.js';
 import { settles } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 import { Wire } from '../support/wire.js';
 
@@ -27,28 +38,83 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
   beforeAll(async () => {
     const directory = temporary();
     const { cert, flags: serving } = servingFiles(directory);
-    service = await startTest({ store, directory, flags: ['--operators', 'op@example.test', '--limit-factor', '10000', '--secure-port', '0', ...serving] });
+    service = await startTest({
+      store,
+      directory,
+      flags: [
+        '--operators',
+        'op@example.test',
+        '--limit-factor',
+        '10000',
+        '--secure-port',
+        '0',
+        ...serving,
+      ],
+    });
     await createClient(service, 'app');
     operator = (await signIn(service, 'op@example.test')).tab;
     wire = await Wire.to(secure(service));
     config = kubeConfig(`https://localhost:${wire.port}`, cert, await tokenOf(service, operator));
   });
-  afterEach(async () => { await watched?.stop(); wire.mend(secure(service)) });
-  afterAll(async () => { wire?.close(); await stopAll() });
+  afterEach(async () => {
+    await watched?.stop();
+    wire.mend(secure(service));
+  });
+  afterAll(async () => {
+    wire?.close();
+    await stopAll();
+  });
 
-  const create = async (name: string, labels: object = {}): Promise<any> => (await operator.post('groups', { metadata: { name, labels }, spec: { displayName: name } }).is(201)).body;
-  const patch = (name: string, body: object): Promise<unknown> => operator.patch(`groups/${name}`, body).is(200);
-  const fresh = async (query = ''): Promise<any[]> => (await operator.get(`groups${query}`).is(200)).body.items;
+  const create = async (name: string, labels: object = {}): Promise<any> =>
+    (
+      await operator
+        .post('groups', { metadata: { name, labels }, spec: { displayName: name } })
+        .is(201)
+    ).body;
+  const patch = (name: string, body: object): Promise<unknown> =>
+    operator.patch(`groups/${name}`, body).is(200);
+  const fresh = async (query = ''): Promise<any[]> =>
+    (await operator.get(`groups${query}`).is(200)).body.items;
   /** Resolves once it holds exactly what a list shows. */
-  const complete = (query = ''): Promise<unknown> => settles(async () => JSON.stringify([watched.cache.map(bare), (await fresh(query)).map(bare)]), (text) => { const [held, listed] = JSON.parse(text); return JSON.stringify(held) === JSON.stringify(listed) });
-  const bare = ({ metadata, ...rest }: any): unknown => [metadata.name, metadata.uid, metadata.resourceVersion, metadata.labels, rest.spec, rest.kind, rest.apiVersion];
+  const complete = (query = ''): Promise<unknown> =>
+    settles(
+      async () => JSON.stringify([watched.cache.map(bare), (await fresh(query)).map(bare)]),
+      (text) => {
+        const [held, listed] = JSON.parse(text);
+        return JSON.stringify(held) === JSON.stringify(listed);
+      },
+    );
+  const bare = ({ metadata, ...rest }: any): unknown => [
+    metadata.name,
+    metadata.uid,
+    metadata.resourceVersion,
+    metadata.labels,
+    rest.spec,
+    rest.kind,
+    rest.apiVersion,
+  ];
   /** Objects made, changed and, each third, taken away, thirty in a commit. */
   const stir = async (prefix: string, count: number): Promise<void> => {
     for (let from = 0; from < count; from += 30) {
       const some = Array.from({ length: Math.min(30, count - from) }, (_, i) => from + i);
-      const each = (work: (tx: Transaction, name: string, i: number) => Promise<unknown>): Promise<void> => service.store.change(service.store.systemCall(), async (tx) => { for (const i of some) await work(tx, `${prefix}${i}`, i) });
-      await each((tx, name) => tx.create(Group, { metadata: { name }, spec: { displayName: name, members: [] }, status: {} }));
-      await each((tx, name) => tx.update(Group, name, ({ spec }) => { spec.displayName = 'changed' }));
+      const each = (
+        work: (tx: Transaction, name: string, i: number) => Promise<unknown>,
+      ): Promise<void> =>
+        service.store.change(service.store.systemCall(), async (tx) => {
+          for (const i of some) await work(tx, `${prefix}${i}`, i);
+        });
+      await each((tx, name) =>
+        tx.create(Group, {
+          metadata: { name },
+          spec: { displayName: name, members: [] },
+          status: {},
+        }),
+      );
+      await each((tx, name) =>
+        tx.update(Group, name, ({ spec }) => {
+          spec.displayName = 'changed';
+        }),
+      );
       await each(async (tx, name, i) => i % 3 === 0 && tx.delete(Group, name));
     }
   };
@@ -62,7 +128,10 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
     await patch('one', { metadata: { labels: { a: 'b' } } });
     await operator.delete('groups/before').is(200);
     await complete();
-    expect([watched.of('one'), watched.of('before')]).toEqual([['add', 'update', 'update'], ['add', 'delete']]);
+    expect([watched.of('one'), watched.of('before')]).toEqual([
+      ['add', 'update', 'update'],
+      ['add', 'delete'],
+    ]);
     expect(watched.cache).toEqual(await fresh());
     expect([watched.lists, watched.errors, watched.faults]).toEqual([1, [], []]);
   });
@@ -76,21 +145,32 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
     await patch('in', { spec: { displayName: 'unseen' } });
     await create('last', { team: 'red' });
     await complete('?labelSelector=team%3Dred');
-    expect(watched.calls.map(({ what, name }) => `${what} ${name}`)).toEqual(['add in', 'add out', 'delete in', 'add last']);
+    expect(watched.calls.map(({ what, name }) => `${what} ${name}`)).toEqual([
+      'add in',
+      'add out',
+      'delete in',
+      'add last',
+    ]);
   });
 
   test('one whose connection is cut goes on where it was, however much it missed, without listing again', async () => {
     watched = await new Watched(config, 'groups').start();
     for (const round of [0, 1]) {
       await create(`seen${round}`);
-      await settles(async () => watched.of(`seen${round}`), (calls) => calls.length === 1);
+      await settles(
+        async () => watched.of(`seen${round}`),
+        (calls) => calls.length === 1,
+      );
       wire.cut();
       await stir(`cut${round}-`, round === 0 ? 5 : 450);
       wire.mend();
       await complete();
     }
     expect([watched.lists, watched.errors.length > 0, watched.faults]).toEqual([1, true, []]);
-    expect([watched.of('cut1-1'), watched.of('cut1-3')]).toEqual([['add', 'update'], ['add', 'update', 'delete']]);
+    expect([watched.of('cut1-1'), watched.of('cut1-3')]).toEqual([
+      ['add', 'update'],
+      ['add', 'update', 'delete'],
+    ]);
   });
 
   test('one whose watch the service ends goes on at another replica, without an error', async () => {
@@ -98,7 +178,10 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
     wire.mend(secure(replica));
     watched = await new Watched(config, 'groups').start();
     await create('with-the-first');
-    await settles(async () => watched.of('with-the-first'), (calls) => calls.length === 1);
+    await settles(
+      async () => watched.of('with-the-first'),
+      (calls) => calls.length === 1,
+    );
     wire.mend(secure(service));
     const stopped = replica.stop();
     await stir('stopped', 20);
@@ -115,7 +198,9 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
     wire.cut();
     await operator.delete('groups/goes').is(200);
     await stir('compacted', 20);
-    await service.storage.compact(Number((await operator.get('groups?limit=1').is(200)).body.metadata.resourceVersion));
+    await service.storage.compact(
+      Number((await operator.get('groups?limit=1').is(200)).body.metadata.resourceVersion),
+    );
     wire.mend(secure(await service.replica()));
     await complete();
     expect([watched.lists, watched.of('goes'), watched.faults]).toEqual([2, ['add', 'delete'], []]);
@@ -126,37 +211,105 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
 
   describe('KubernetesObjectApi', () => {
     const api = (): KubernetesObjectApi => KubernetesObjectApi.makeApiClient(config);
-    const sample = (name: string): Sample & { metadata: { name: string } } => ({ apiVersion, kind: 'Group', metadata: { name, labels: { whole: 'yes' } }, spec: { displayName: 'Sample', members: ['ada@example.test'] } });
+    const sample = (name: string): Sample & { metadata: { name: string } } => ({
+      apiVersion,
+      kind: 'Group',
+      metadata: { name, labels: { whole: 'yes' } },
+      spec: { displayName: 'Sample', members: ['ada@example.test'] },
+    });
 
     test('creates, reads, lists, patches by merge patch, replaces and deletes', async () => {
       const made = await api().create(sample('whole'));
-      expect(made).toMatchObject({ apiVersion, kind: 'Group', metadata: { name: 'whole', generation: 1 }, spec: { members: ['ada@example.test'] } });
+      expect(made).toMatchObject({
+        apiVersion,
+        kind: 'Group',
+        metadata: { name: 'whole', generation: 1 },
+        spec: { members: ['ada@example.test'] },
+      });
       expect((await api().read(sample('whole'))).metadata).toEqual(made.metadata);
-      expect((await api().list(apiVersion, 'Group', undefined, undefined, undefined, undefined, undefined, 'whole=yes')).items.map(({ metadata }) => metadata!.name)).toEqual(['whole']);
-      const patched = await api().patch({ apiVersion, kind: 'Group', metadata: { name: 'whole' }, spec: { displayName: 'Patched' } } as Sample, undefined, undefined, undefined, undefined, PatchStrategy.MergePatch);
-      expect(patched).toMatchObject({ metadata: { generation: 2 }, spec: { displayName: 'Patched', members: ['ada@example.test'] } });
-      const replaced = await api().replace({ ...patched, spec: { displayName: 'Replaced' } } as Sample);
-      expect(replaced).toMatchObject({ metadata: { generation: 3, labels: { whole: 'yes' } }, spec: { displayName: 'Replaced', members: [] } });
-      expect(await api().delete(sample('whole'))).toMatchObject({ kind: 'Status', status: 'Success', details: { name: 'whole', uid: made.metadata!.uid } });
-      await expect(api().read(sample('whole'))).rejects.toMatchObject({ code: 404, body: expect.stringContaining('groups.id.vestibule.org \\"whole\\" not found') });
+      expect(
+        (
+          await api().list(
+            apiVersion,
+            'Group',
+            undefined,
+            undefined,
+            undefined,
+            undefined,
+            undefined,
+            'whole=yes',
+          )
+        ).items.map(({ metadata }) => metadata!.name),
+      ).toEqual(['whole']);
+      const patched = await api().patch(
+        {
+          apiVersion,
+          kind: 'Group',
+          metadata: { name: 'whole' },
+          spec: { displayName: 'Patched' },
+        } as Sample,
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+        PatchStrategy.MergePatch,
+      );
+      expect(patched).toMatchObject({
+        metadata: { generation: 2 },
+        spec: { displayName: 'Patched', members: ['ada@example.test'] },
+      });
+      const replaced = await api().replace({
+        ...patched,
+        spec: { displayName: 'Replaced' },
+      } as Sample);
+      expect(replaced).toMatchObject({
+        metadata: { generation: 3, labels: { whole: 'yes' } },
+        spec: { displayName: 'Replaced', members: [] },
+      });
+      expect(await api().delete(sample('whole'))).toMatchObject({
+        kind: 'Status',
+        status: 'Success',
+        details: { name: 'whole', uid: made.metadata!.uid },
+      });
+      await expect(api().read(sample('whole'))).rejects.toMatchObject({
+        code: 404,
+        body: expect.stringContaining('groups.id.vestibule.org \\"whole\\" not found'),
+      });
     });
 
     test('is refused as it should be: a patch of a type of its own, a stale version, a taken name', async () => {
       const made = await api().create(sample('refused'));
-      await expect(api().create(sample('refused'))).rejects.toMatchObject({ code: 409, body: expect.stringContaining('"reason":"AlreadyExists"') });
-      await expect(api().patch(sample('refused'))).rejects.toMatchObject({ code: 415, body: expect.stringContaining('application/merge-patch+json') });
+      await expect(api().create(sample('refused'))).rejects.toMatchObject({
+        code: 409,
+        body: expect.stringContaining('"reason":"AlreadyExists"'),
+      });
+      await expect(api().patch(sample('refused'))).rejects.toMatchObject({
+        code: 415,
+        body: expect.stringContaining('application/merge-patch+json'),
+      });
       await patch('refused', { spec: { displayName: 'moved on' } });
-      await expect(api().replace(made)).rejects.toMatchObject({ code: 409, body: expect.stringContaining('"reason":"Conflict"') });
-      await expect(api().create(sample('dry'), undefined, 'All')).resolves.toMatchObject({ metadata: { name: 'dry' } });
+      await expect(api().replace(made)).rejects.toMatchObject({
+        code: 409,
+        body: expect.stringContaining('"reason":"Conflict"'),
+      });
+      await expect(api().create(sample('dry'), undefined, 'All')).resolves.toMatchObject({
+        metadata: { name: 'dry' },
+      });
       await operator.get('groups/dry').fails(404, 'NotFound');
     });
 
     test('reaches every object, whose names stand in lower case as it writes them', async () => {
       for (const { resource, kind, verbs } of kinds) {
         if (!verbs.includes('list')) continue;
-        for (const { metadata: { name } } of (await operator.get(resource).is(200)).body.items) {
+        for (const {
+          metadata: { name },
+        } of (await operator.get(resource).is(200)).body.items) {
           expect(name).toBe(name.toLowerCase());
-          if (verbs.includes('get') && kind !== 'Interaction') expect([kind, (await api().read({ apiVersion, kind, metadata: { name } })).metadata!.name]).toEqual([kind, name]);
+          if (verbs.includes('get') && kind !== 'Interaction')
+            expect([
+              kind,
+              (await api().read({ apiVersion, kind, metadata: { name } })).metadata!.name,
+            ]).toEqual([kind, name]);
           break;
         }
       }

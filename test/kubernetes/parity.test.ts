@@ -10,32 +10,85 @@ let cluster: Cluster;
 let operator: { VESTIBULE_CONFIG: string };
 beforeAll(async () => {
   cluster = await openKubernetes();
-  for (const [name, members] of [['alpha', ['x@example.test']], ['a-rather-long-name', []]] as const) await cluster.operator.post('groups', { metadata: { name, labels: { team: 'blue', a: 'b' } }, spec: { displayName: `<The> & “${name}”`, members } }).is(201);
+  for (const [name, members] of [
+    ['alpha', ['x@example.test']],
+    ['a-rather-long-name', []],
+  ] as const)
+    await cluster.operator
+      .post('groups', {
+        metadata: { name, labels: { team: 'blue', a: 'b' } },
+        spec: { displayName: `<The> & “${name}”`, members },
+      })
+      .is(201);
   operator = keep(cluster.service.baseURL, cluster.tokens.operator);
 });
-afterAll(async () => { cluster?.stop(); await stopAll() });
+afterAll(async () => {
+  cluster?.stop();
+  await stopAll();
+});
 
 /** Ages move on between two commands. */
-const ageless = (text: string): string => text.replaceAll(/(?<= )(\d+[smhdy](?:\d+[smhdy])?|AGE) *(?=\n| )/g, 'AGE');
+const ageless = (text: string): string =>
+  text.replaceAll(/(?<= )(\d+[smhdy](?:\d+[smhdy])?|AGE) *(?=\n| )/g, 'AGE');
 
-async function same(args: readonly string[], kubectl: Kubectl, environment: NodeJS.ProcessEnv, more: readonly string[] = []): Promise<void> {
-  const [theirs, ours] = [await kubectl.run(args), await vestibule([...args, ...more], environment)];
-  expect([args, ours.code, ageless(ours.out), ours.error]).toEqual([args, theirs.code, ageless(theirs.out), theirs.error]);
+async function same(
+  args: readonly string[],
+  kubectl: Kubectl,
+  environment: NodeJS.ProcessEnv,
+  more: readonly string[] = [],
+): Promise<void> {
+  const [theirs, ours] = [
+    await kubectl.run(args),
+    await vestibule([...args, ...more], environment),
+  ];
+  expect([args, ours.code, ageless(ours.out), ours.error]).toEqual([
+    args,
+    theirs.code,
+    ageless(theirs.out),
+    theirs.error,
+  ]);
 }
 
 eachKubectl((found) => {
   let kubectl: Kubectl;
-  beforeAll(() => { kubectl = cluster.kubectl(found) });
+  beforeAll(() => {
+    kubectl = cluster.kubectl(found);
+  });
 
   test('prints what kubectl prints, byte for byte but for ages, and ends as it does', async () => {
     const commands = [
-      ...['groups', 'policies', 'accounts', 'clients', 'sessions', 'mockmessages'].flatMap((type) => [[], ['-o', 'wide'], ['-o', 'name'], ['-o', 'json']].map((more) => ['get', type, ...more])),
-      ['get', 'groups', 'alpha', '-o', 'json'], ['get', 'groups', 'alpha', '-o', 'yaml'], ['get', 'groups', 'alpha', 'absent'], ['get', 'groups', 'absent', '-o', 'json'], ['get', 'group/alpha', 'policy/p-1'], ['get', 'groups,policies', '--no-headers'], ['get', 'groups', '--no-headers'],
-      ['get', 'groups', '--show-labels'], ['get', 'groups', '-l', 'team=none'], ['get', 'groups', '-l', 'a=b', '--chunk-size=1'], ['get', 'groups', 'absent', '--ignore-not-found'],
-      ['get', 'policies', '-o', 'jsonpath={range .items[*]}{.metadata.name}{"\\t"}{.status.rules[?(@.effect=="permit")].id} {.status.rules[0]} {.status.rules[1:3].id}{"\\n"}{end}'],
-      ['api-resources'], ['api-resources', '-o', 'wide'], ['api-resources', '-o', 'name'], ['api-resources', '--verbs=create'],
-      ['explain', 'groups'], ['explain', 'interaction.status'], ['explain', 'interaction.status.phase'], ['explain', 'client', '--recursive'], ['explain', 'policy.metadata'],
-      ['patch', 'group', 'alpha', '--type=merge', '-p', '{}'], ['delete', 'group', 'absent'], ['delete', 'group', 'alpha', '--dry-run=server'],
+      ...['groups', 'policies', 'accounts', 'clients', 'sessions', 'mockmessages'].flatMap((type) =>
+        [[], ['-o', 'wide'], ['-o', 'name'], ['-o', 'json']].map((more) => ['get', type, ...more]),
+      ),
+      ['get', 'groups', 'alpha', '-o', 'json'],
+      ['get', 'groups', 'alpha', '-o', 'yaml'],
+      ['get', 'groups', 'alpha', 'absent'],
+      ['get', 'groups', 'absent', '-o', 'json'],
+      ['get', 'group/alpha', 'policy/p-1'],
+      ['get', 'groups,policies', '--no-headers'],
+      ['get', 'groups', '--no-headers'],
+      ['get', 'groups', '--show-labels'],
+      ['get', 'groups', '-l', 'team=none'],
+      ['get', 'groups', '-l', 'a=b', '--chunk-size=1'],
+      ['get', 'groups', 'absent', '--ignore-not-found'],
+      [
+        'get',
+        'policies',
+        '-o',
+        'jsonpath={range .items[*]}{.metadata.name}{"\\t"}{.status.rules[?(@.effect=="permit")].id} {.status.rules[0]} {.status.rules[1:3].id}{"\\n"}{end}',
+      ],
+      ['api-resources'],
+      ['api-resources', '-o', 'wide'],
+      ['api-resources', '-o', 'name'],
+      ['api-resources', '--verbs=create'],
+      ['explain', 'groups'],
+      ['explain', 'interaction.status'],
+      ['explain', 'interaction.status.phase'],
+      ['explain', 'client', '--recursive'],
+      ['explain', 'policy.metadata'],
+      ['patch', 'group', 'alpha', '--type=merge', '-p', '{}'],
+      ['delete', 'group', 'absent'],
+      ['delete', 'group', 'alpha', '--dry-run=server'],
     ];
     for (const args of commands) await same(args, kubectl, operator);
   });
@@ -44,9 +97,19 @@ eachKubectl((found) => {
     const file = join(temporary(), 'contexts');
     const none = cluster.kubectl(found, 'nobody', cluster.service.url);
     writeFileSync(file, '{"contexts":{}}');
-    for (const args of [['get', 'policies'], ['get', 'policies', '-o', 'json']]) await same(args, none, { VESTIBULE_CONFIG: file }, ['--server', cluster.service.url]);
+    for (const args of [
+      ['get', 'policies'],
+      ['get', 'policies', '-o', 'json'],
+    ])
+      await same(args, none, { VESTIBULE_CONFIG: file }, ['--server', cluster.service.url]);
     const person = keep(cluster.service.baseURL, cluster.tokens.person);
     const kubectlOfPerson = cluster.kubectl(found, 'person');
-    for (const args of [['get', 'groups'], ['get', 'group', 'alpha'], ['get', 'accounts', '-o', 'wide'], ['delete', 'group', 'alpha']]) await same(args, kubectlOfPerson, person);
+    for (const args of [
+      ['get', 'groups'],
+      ['get', 'group', 'alpha'],
+      ['get', 'accounts', '-o', 'wide'],
+      ['delete', 'group', 'alpha'],
+    ])
+      await same(args, kubectlOfPerson, person);
   });
 }, 'newest');

@@ -8,9 +8,11 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 const codeIn = (text: string): string => /^\d{4} \d{4}(?=\r?$)/m.exec(text)![0].replace(' ', '');
 
 const until = async (holds: () => boolean, milliseconds = 20_000): Promise<void> => {
-  for (const end = Date.now() + milliseconds; !holds();) {
+  for (const end = Date.now() + milliseconds; !holds(); ) {
     if (Date.now() > end) throw new Error('in vain');
-    await new Promise((resolve) => { setTimeout(resolve, 20) });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
   }
 };
 
@@ -18,11 +20,22 @@ const until = async (holds: () => boolean, milliseconds = 20_000): Promise<void>
 function textOf(raw: string): string {
   const part = raw.split(/\r\n--/).find((one) => /content-type: text\/plain/i.test(one))!;
   const body = part.slice(part.indexOf('\r\n\r\n') + 4);
-  return /quoted-printable/i.test(part) ? body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))) : /base64/i.test(part.split('\r\n\r\n')[0]!) ? Buffer.from(body, 'base64').toString() : body;
+  return /quoted-printable/i.test(part)
+    ? body
+        .replace(/=\r\n/g, '')
+        .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
+          String.fromCharCode(Number.parseInt(hex, 16)),
+        )
+    : /base64/i.test(part.split('\r\n\r\n')[0]!)
+      ? Buffer.from(body, 'base64').toString()
+      : body;
 }
 
 const inboxes: { close(): Promise<void> }[] = [];
-afterEach(async () => { await stopAll(); await Promise.all(inboxes.splice(0).map((inbox) => inbox.close())) });
+afterEach(async () => {
+  await stopAll();
+  await Promise.all(inboxes.splice(0).map((inbox) => inbox.close()));
+});
 afterAll(stopAll);
 
 async function startWith(mail: string): Promise<TestService> {
@@ -31,7 +44,8 @@ async function startWith(mail: string): Promise<TestService> {
   return service;
 }
 
-const refused = (code: number): Error => Object.assign(new Error('not now'), { responseCode: code });
+const refused = (code: number): Error =>
+  Object.assign(new Error('not now'), { responseCode: code });
 
 describe('mail by a real SMTP server', () => {
   test('one mail a challenge: explicit envelope, code first, the link works', async () => {
@@ -49,7 +63,11 @@ describe('mail by a real SMTP server', () => {
     const code = codeIn(text);
     expect(text.indexOf(code)).toBeLessThan(text.indexOf('#token='));
     expect(mail.raw).not.toMatch(/<img|<script|http-equiv/i);
-    await tab.post(`${I}/login`, { spec: { method: 'EmailLink', token: /#token=([\w-]{43})/.exec(text)![1] } }).is(200);
+    await tab
+      .post(`${I}/login`, {
+        spec: { method: 'EmailLink', token: /#token=([\w-]{43})/.exec(text)![1] },
+      })
+      .is(200);
     expect(service.logs.join('')).not.toContain(code);
   });
 
@@ -81,9 +99,13 @@ describe('mail by a real SMTP server', () => {
 
   test('a server that is down: the answer does not wait, the mail comes when it is back', async () => {
     const probe: Server = createServer();
-    await new Promise<void>((resolve) => { probe.listen(0, '127.0.0.1', resolve) });
+    await new Promise<void>((resolve) => {
+      probe.listen(0, '127.0.0.1', resolve);
+    });
     const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => { probe.close(resolve) });
+    await new Promise((resolve) => {
+      probe.close(resolve);
+    });
     const service = await startWith(`smtp://127.0.0.1:${port}`);
     const { tab, I } = await begin(service);
     const began = performance.now();
@@ -99,19 +121,28 @@ describe('mail by a real SMTP server', () => {
 
   test('a server that is slow holds up neither the answer nor other mails; a stop finishes the one under way', async () => {
     let release: () => void = () => {};
-    const held = new Promise<void>((resolve) => { release = resolve });
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     const inbox = new Inbox({}, (box) => (box.attempts === 1 ? held : undefined));
     const service = await startWith(await inbox.listen());
     inboxes.push(inbox);
     const [first, second] = [await begin(service), await begin(service)];
-    await first.tab.post(`${first.I}/emailchallenge`, { spec: { email: 'slow@example.test' } }).is(200);
+    await first.tab
+      .post(`${first.I}/emailchallenge`, { spec: { email: 'slow@example.test' } })
+      .is(200);
     await until(() => inbox.attempts === 1);
-    await second.tab.post(`${second.I}/emailchallenge`, { spec: { email: 'quick@example.test' } }).is(200);
+    await second.tab
+      .post(`${second.I}/emailchallenge`, { spec: { email: 'quick@example.test' } })
+      .is(200);
     await until(() => inbox.received.some(({ to }) => to[0] === 'quick@example.test'));
     const stopping = service.stop();
     release();
     await stopping;
-    expect(inbox.received.map(({ to }) => to[0]).sort()).toEqual(['quick@example.test', 'slow@example.test']);
+    expect(inbox.received.map(({ to }) => to[0]).sort()).toEqual([
+      'quick@example.test',
+      'slow@example.test',
+    ]);
   });
 
   test('two challenges never share a code in flight: the newest mail is the one that works', async () => {
@@ -119,11 +150,17 @@ describe('mail by a real SMTP server', () => {
     const service = await startWith(await inbox.listen());
     inboxes.push(inbox);
     const all = await Promise.all(Array.from({ length: 5 }, () => begin(service)));
-    await Promise.all(all.map(({ tab, I }, i) => tab.post(`${I}/emailchallenge`, { spec: { email: `n${i}@example.test` } }).is(200)));
+    await Promise.all(
+      all.map(({ tab, I }, i) =>
+        tab.post(`${I}/emailchallenge`, { spec: { email: `n${i}@example.test` } }).is(200),
+      ),
+    );
     await until(() => inbox.received.length === 5);
     for (const [i, { tab, I }] of all.entries()) {
       const mail = inbox.received.find(({ to }) => to[0] === `n${i}@example.test`)!;
-      await tab.post(`${I}/login`, { spec: { method: 'EmailCode', code: codeIn(textOf(mail.raw)) } }).is(200);
+      await tab
+        .post(`${I}/login`, { spec: { method: 'EmailCode', code: codeIn(textOf(mail.raw)) } })
+        .is(200);
     }
     expect(inbox.attempts).toBe(5);
   });

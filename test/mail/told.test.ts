@@ -8,25 +8,43 @@ import { Stream } from '../support/stream.js';
 import { until } from '../provider/house.js';
 
 const closers: (() => Promise<unknown>)[] = [];
-afterAll(async () => { await stopAll(); for (const close of closers) await close() });
+afterAll(async () => {
+  await stopAll();
+  for (const close of closers) await close();
+});
 
 const address = 'ada.hidden@example.test';
-const refusing = (code: number): Inbox => new Inbox({ onRcptTo: (_to, _session, callback) => callback(Object.assign(new Error(`${address} is not here`), { responseCode: code })) });
+const refusing = (code: number): Inbox =>
+  new Inbox({
+    onRcptTo: (_to, _session, callback) =>
+      callback(Object.assign(new Error(`${address} is not here`), { responseCode: code })),
+  });
 
 /** A server that takes connections and says nothing. */
 async function silent(): Promise<Server> {
   const server = createServer();
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) });
-  closers.push(() => new Promise((resolve) => { server.close(resolve) }));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+      }),
+  );
   return server;
 }
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 async function absent(): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((resolve) => { probe.listen(0, '127.0.0.1', resolve) });
+  await new Promise<void>((resolve) => {
+    probe.listen(0, '127.0.0.1', resolve);
+  });
   const port = portOf(probe);
-  await new Promise((resolve) => { probe.close(resolve) });
+  await new Promise((resolve) => {
+    probe.close(resolve);
+  });
   return port;
 }
 
@@ -36,35 +54,53 @@ describe.each(['embedded', 'etcd'] as const)('mail that cannot be sent, on %s', 
     await createClient(service, 'app');
     return service;
   };
-  const told = (service: TestService): any => service.logs.map((line) => JSON.parse(line)).find(({ message }) => message === 'a mail was not sent');
+  const told = (service: TestService): any =>
+    service.logs
+      .map((line) => JSON.parse(line))
+      .find(({ message }) => message === 'a mail was not sent');
 
-  test.each([['for good', 550, 'Failed'], ['for now', 451, 'Deferred']] as const)('because the server refuses it %s: its browser learns it by watch, the log host and code, never the address', async (_, code, state) => {
-    const inbox = refusing(code);
-    const url = await inbox.listen();
-    closers.push(() => inbox.close());
-    const service = await serve(url);
-    const { tab, I } = await begin(service);
-    const { body } = await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
-    expect(body.status.emailChallenge).toMatchObject({ sender: 'sign-in@vestibule.test' });
-    const watch = new Stream(tab, `${I}?watch=true`);
-    await watch.until(({ events }) => events.some(({ object }: any) => object.status?.emailChallenge?.deliveryState === state));
-    expect(told(service)).toMatchObject({ host: new URL(url).host, cause: `${code} to RCPT TO`, again: state === 'Deferred' });
-    expect(service.logs.filter((line) => line.includes('a mail was not sent')).join('')).not.toContain('ada.hidden');
-    watch.close();
-  });
+  test.each([
+    ['for good', 550, 'Failed'],
+    ['for now', 451, 'Deferred'],
+  ] as const)(
+    'because the server refuses it %s: its browser learns it by watch, the log host and code, never the address',
+    async (_, code, state) => {
+      const inbox = refusing(code);
+      const url = await inbox.listen();
+      closers.push(() => inbox.close());
+      const service = await serve(url);
+      const { tab, I } = await begin(service);
+      const { body } = await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
+      expect(body.status.emailChallenge).toMatchObject({ sender: 'sign-in@vestibule.test' });
+      const watch = new Stream(tab, `${I}?watch=true`);
+      await watch.until(({ events }) =>
+        events.some(({ object }: any) => object.status?.emailChallenge?.deliveryState === state),
+      );
+      expect(told(service)).toMatchObject({
+        host: new URL(url).host,
+        cause: `${code} to RCPT TO`,
+        again: state === 'Deferred',
+      });
+      expect(
+        service.logs.filter((line) => line.includes('a mail was not sent')).join(''),
+      ).not.toContain('ada.hidden');
+      watch.close();
+    },
+  );
 
   test('because there is no server; once there is one, nothing is wrong any more', async () => {
     const port = await absent();
     const service = await serve(`smtp://127.0.0.1:${port}`);
     const { tab, I } = await begin(service);
     await tab.post(`${I}/emailchallenge`, { spec: { email: address } }).is(200);
-    const state = async (): Promise<unknown> => (await tab.get(I).is(200)).body.status.emailChallenge.deliveryState;
-    await until(async () => await state() === 'Deferred');
+    const state = async (): Promise<unknown> =>
+      (await tab.get(I).is(200)).body.status.emailChallenge.deliveryState;
+    await until(async () => (await state()) === 'Deferred');
     expect(told(service)).toMatchObject({ host: `127.0.0.1:${port}`, cause: 'ECONNREFUSED' });
     const inbox = new Inbox();
     await inbox.listen(port);
     closers.push(() => inbox.close());
-    await until(async () => inbox.received.length === 1 && await state() === undefined);
+    await until(async () => inbox.received.length === 1 && (await state()) === undefined);
   });
 });
 
@@ -72,6 +108,14 @@ test('a server that says nothing is one that cannot be reached, with the time-ou
   const server = await silent();
   const transport = smtpTransport({ url: `smtp://127.0.0.1:${portOf(server)}`, timeout: 200 });
   closers.push(() => transport.close());
-  await expect(transport.send({ to: address, from: 'sign-in@vestibule.test', subject: 's', text: 't', html: 'h' }, 'id')).rejects
-    .toMatchObject({ name: 'Refused', permanent: false, failing: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' } });
+  await expect(
+    transport.send(
+      { to: address, from: 'sign-in@vestibule.test', subject: 's', text: 't', html: 'h' },
+      'id',
+    ),
+  ).rejects.toMatchObject({
+    name: 'Refused',
+    permanent: false,
+    failing: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
+  });
 });

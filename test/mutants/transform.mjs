@@ -1,7 +1,10 @@
 import swc from '@swc/jest';
 import { mutated } from './mutant.mjs';
 
-/** Compiles as @swc/jest does, after the change of the mutant that VESTIBULE_MUTANT names, if it names one. What is kept of earlier runs is told apart by what was compiled. */
+/**
+ * Compiles as @swc/jest does, after the change of the mutant that VESTIBULE_MUTANT names, if it
+ * names one. What is kept of earlier runs is told apart by what was compiled.
+ */
 export default {
   createTransformer(options) {
     const inner = swc.createTransformer(options);

@@ -8,5 +8,11 @@ adapterCases('embedded', openStorage);
 adapterCases('etcd', async () => {
   const server = await startEtcd();
   const storage = await openEtcd({ servers: [server.endpoint], prefix: '/adapter/' });
-  return { storage, close: async () => { await storage.close(); await server.stop() } };
+  return {
+    storage,
+    close: async () => {
+      await storage.close();
+      await server.stop();
+    },
+  };
 });

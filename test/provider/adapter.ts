@@ -16,20 +16,53 @@ let count = 0;
 const newID = (): string => `id-${process.pid}-${count++}-of-some-length`;
 
 /** What the library may expect of its adapter, over one driver. */
-export function adapterCases(driver: string, open: () => Promise<{ storage: Storage; close(): Promise<void> }>): void {
+export function adapterCases(
+  driver: string,
+  open: () => Promise<{ storage: Storage; close(): Promise<void> }>,
+): void {
   describe(`the adapter over ${driver}`, () => {
     let storage: ReturnType<typeof counting>;
     let house: House;
     let close: () => Promise<void>;
     const foundation = (epoch = 0): Foundation => ({
-      store: house.store, storage, keys, settings: { baseURL: house.baseURL, limitFactor: 1, limits: defaultLimits } as Foundation['settings'], authorize: () => ({ allowed: true, reasons: [] }), log: undefined as never,
-      records: new Records(keys, epoch), cookies: cookieNames(house.baseURL), fetch: undefined as never, epoch, groups: { held: () => [], of: async () => [] }, operatorPasskeys: { held: () => undefined, of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }) }, reviews: { ask: async () => new Map() }, suppliers: { named: () => undefined, scopes: [], settled: undefined }, scopes: () => [], stylesheet: () => '', signIns: new SignIns(), count: () => {}, afterwards: () => {}, touched: () => {},
+      store: house.store,
+      storage,
+      keys,
+      settings: {
+        baseURL: house.baseURL,
+        limitFactor: 1,
+        limits: defaultLimits,
+      } as Foundation['settings'],
+      authorize: () => ({ allowed: true, reasons: [] }),
+      log: undefined as never,
+      records: new Records(keys, epoch),
+      cookies: cookieNames(house.baseURL),
+      fetch: undefined as never,
+      epoch,
+      groups: { held: () => [], of: async () => [] },
+      operatorPasskeys: {
+        held: () => undefined,
+        of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
+      },
+      reviews: { ask: async () => new Map() },
+      suppliers: { named: () => undefined, scopes: [], settled: undefined },
+      scopes: () => [],
+      stylesheet: () => '',
+      signIns: new SignIns(),
+      count: () => {},
+      afterwards: () => {},
+      touched: () => {},
     });
-    const adapter = (model: string, epoch = 0): StoreAdapter => new StoreAdapter(model, foundation(epoch));
+    const adapter = (model: string, epoch = 0): StoreAdapter =>
+      new StoreAdapter(model, foundation(epoch));
     /** A saved Grant to issue under. */
     const grant = async (): Promise<string> => {
       const id = newID();
-      await adapter('Grant').upsert(id, { jti: id, kind: 'Grant', accountId: 'ada', clientId: 'shop', exp: seconds() + 100 }, 100);
+      await adapter('Grant').upsert(
+        id,
+        { jti: id, kind: 'Grant', accountId: 'ada', clientId: 'shop', exp: seconds() + 100 },
+        100,
+      );
       return id;
     };
     beforeAll(async () => {
@@ -38,13 +71,19 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
       close = opened.close;
       house = await House.open({ storage });
     });
-    afterAll(async () => { await house.close(); await close() });
+    afterAll(async () => {
+      await house.close();
+      await close();
+    });
 
     test('gives back a fresh copy of what it was given, unknown fields included', async () => {
       const id = newID();
       const payload = { jti: id, exp: seconds() + 60, odd: { deep: [1, 'ü'] } };
       await adapter('AccessToken').upsert(id, payload, 60);
-      const [one, two] = [await adapter('AccessToken').find(id), await adapter('AccessToken').find(id)];
+      const [one, two] = [
+        await adapter('AccessToken').find(id),
+        await adapter('AccessToken').find(id),
+      ];
       expect(one).toEqual(payload);
       expect(one).not.toBe(two);
       expect(await adapter('RefreshToken').find(id)).toBeUndefined();
@@ -52,10 +91,16 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
 
     test('keeps no id and no payload in plain', async () => {
       const [id, uid] = [newID(), newID()];
-      await adapter('Session').upsert(id, { jti: id, uid, exp: seconds() + 60, secretThing: 'plain-as-day' }, 60);
+      await adapter('Session').upsert(
+        id,
+        { jti: id, uid, exp: seconds() + 60, secretThing: 'plain-as-day' },
+        60,
+      );
       const { entries } = await storage.list(under('oidc/'));
       expect(entries.length).toBeGreaterThan(0);
-      for (const { key, value } of entries) for (const secret of [id, uid, 'plain-as-day']) expect(key + value.toString('latin1')).not.toContain(secret);
+      for (const { key, value } of entries)
+        for (const secret of [id, uid, 'plain-as-day'])
+          expect(key + value.toString('latin1')).not.toContain(secret);
     });
 
     test('refuses an object without an end, and takes ends in the past as one second', async () => {
@@ -72,7 +117,11 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
     test('finds sessions by uid and device codes by what is typed, until they are destroyed', async () => {
       const [id, uid, code] = [newID(), newID(), newID()];
       await adapter('Session').upsert(id, { jti: id, uid, exp: seconds() + 60 }, 60);
-      await adapter('DeviceCode').upsert(code, { jti: code, userCode: 'BCDFGHJK', exp: seconds() + 60 }, 60);
+      await adapter('DeviceCode').upsert(
+        code,
+        { jti: code, userCode: 'BCDFGHJK', exp: seconds() + 60 },
+        60,
+      );
       expect(await adapter('Session').findByUid(uid)).toMatchObject({ jti: id });
       expect(await adapter('DeviceCode').findByUserCode('BCDFGHJK')).toMatchObject({ jti: code });
       expect(await adapter('DeviceCode').findByUserCode('BCDFGHJL')).toBeUndefined();
@@ -86,8 +135,16 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
 
     test('gives no Interaction past its first hour', async () => {
       const [young, old] = [newID(), newID()];
-      await adapter('Interaction').upsert(young, { jti: young, iat: seconds() - 3_500, exp: seconds() + 3_700 }, 3_700);
-      await adapter('Interaction').upsert(old, { jti: old, iat: seconds() - 3_600, exp: seconds() + 3_600 }, 3_600);
+      await adapter('Interaction').upsert(
+        young,
+        { jti: young, iat: seconds() - 3_500, exp: seconds() + 3_700 },
+        3_700,
+      );
+      await adapter('Interaction').upsert(
+        old,
+        { jti: old, iat: seconds() - 3_600, exp: seconds() + 3_600 },
+        3_600,
+      );
       expect(await adapter('Interaction').find(young)).toBeDefined();
       expect(await adapter('Interaction').find(old)).toBeUndefined();
     });
@@ -100,50 +157,82 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
 
     test('takes one first use of an id and refuses all others', async () => {
       const id = newID();
-      const tries = await Promise.allSettled(Array.from({ length: 20 }, () => adapter('ReplayDetection').upsert(id, { jti: id, exp: seconds() + 60 }, 60)));
+      const tries = await Promise.allSettled(
+        Array.from({ length: 20 }, () =>
+          adapter('ReplayDetection').upsert(id, { jti: id, exp: seconds() + 60 }, 60),
+        ),
+      );
       expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const one of tries) if (one.status === 'rejected') expect(one.reason).toMatchObject({ error: 'invalid_request' });
+      for (const one of tries)
+        if (one.status === 'rejected')
+          expect(one.reason).toMatchObject({ error: 'invalid_request' });
     });
 
-    test.each(['AuthorizationCode', 'RefreshToken', 'DeviceCode'])('fifty uses of one %s: one gets through, and its grant is gone', async (model) => {
-      const [grantId, id, sibling] = [await grant(), newID(), newID()];
-      await adapter(model).upsert(id, { jti: id, grantId, exp: seconds() + 60 }, 60);
-      await adapter('AccessToken').upsert(sibling, { jti: sibling, grantId, exp: seconds() + 60 }, 60);
-      const tries = await Promise.allSettled(Array.from({ length: 50 }, () => adapter(model).consume(id)));
-      expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const one of tries) if (one.status === 'rejected') expect(one.reason).toMatchObject({ error: 'invalid_grant', statusCode: 400 });
-      expect(await adapter('Grant').find(grantId)).toBeUndefined();
-      expect(await adapter('AccessToken').find(sibling)).toBeUndefined();
-    });
+    test.each(['AuthorizationCode', 'RefreshToken', 'DeviceCode'])(
+      'fifty uses of one %s: one gets through, and its grant is gone',
+      async (model) => {
+        const [grantId, id, sibling] = [await grant(), newID(), newID()];
+        await adapter(model).upsert(id, { jti: id, grantId, exp: seconds() + 60 }, 60);
+        await adapter('AccessToken').upsert(
+          sibling,
+          { jti: sibling, grantId, exp: seconds() + 60 },
+          60,
+        );
+        const tries = await Promise.allSettled(
+          Array.from({ length: 50 }, () => adapter(model).consume(id)),
+        );
+        expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+        for (const one of tries)
+          if (one.status === 'rejected')
+            expect(one.reason).toMatchObject({ error: 'invalid_grant', statusCode: 400 });
+        expect(await adapter('Grant').find(grantId)).toBeUndefined();
+        expect(await adapter('AccessToken').find(sibling)).toBeUndefined();
+      },
+    );
 
     test('fifty uses of a pushed request: one gets through, and nothing is revoked', async () => {
       const id = newID();
       await adapter('PushedAuthorizationRequest').upsert(id, { jti: id, exp: seconds() + 60 }, 60);
-      const tries = await Promise.allSettled(Array.from({ length: 50 }, () => adapter('PushedAuthorizationRequest').consume(id)));
+      const tries = await Promise.allSettled(
+        Array.from({ length: 50 }, () => adapter('PushedAuthorizationRequest').consume(id)),
+      );
       expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const one of tries) if (one.status === 'rejected') expect(one.reason).toMatchObject({ error: 'invalid_request_uri' });
+      for (const one of tries)
+        if (one.status === 'rejected')
+          expect(one.reason).toMatchObject({ error: 'invalid_request_uri' });
     });
 
     test('a missing object is used up already', async () => {
-      await expect(adapter('RefreshToken').consume(newID())).rejects.toMatchObject({ error: 'invalid_grant' });
+      await expect(adapter('RefreshToken').consume(newID())).rejects.toMatchObject({
+        error: 'invalid_grant',
+      });
     });
 
     test('nothing is born under a dead grant', async () => {
       const grantId = await grant();
       const id = newID();
       await adapter('Grant').destroy(grantId);
-      await expect(adapter('AccessToken').upsert(id, { jti: id, grantId, exp: seconds() + 60 }, 60)).rejects.toMatchObject({ error: 'invalid_grant' });
+      await expect(
+        adapter('AccessToken').upsert(id, { jti: id, grantId, exp: seconds() + 60 }, 60),
+      ).rejects.toMatchObject({ error: 'invalid_grant' });
       expect(await adapter('AccessToken').find(id)).toBeUndefined();
     });
 
     test('revokes by grant in pages, one model at a time', async () => {
       const grantId = await grant();
       const ids = Array.from({ length: 130 }, newID);
-      for (const id of ids) await adapter('AccessToken').upsert(id, { jti: id, grantId, exp: seconds() + 60 }, 60);
+      for (const id of ids)
+        await adapter('AccessToken').upsert(id, { jti: id, grantId, exp: seconds() + 60 }, 60);
       const refresh = newID();
-      await adapter('RefreshToken').upsert(refresh, { jti: refresh, grantId, exp: seconds() + 60 }, 60);
+      await adapter('RefreshToken').upsert(
+        refresh,
+        { jti: refresh, grantId, exp: seconds() + 60 },
+        60,
+      );
       await adapter('AccessToken').revokeByGrantId(grantId);
-      expect((await Promise.all(ids.map((id) => adapter('AccessToken').find(id)))).filter(Boolean)).toEqual([]);
+      expect(
+        (await Promise.all(ids.map((id) => adapter('AccessToken').find(id)))).filter(Boolean),
+      ).toEqual([]);
       expect(await adapter('RefreshToken').find(refresh)).toBeDefined();
     });
 
@@ -153,8 +242,16 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
       const before = storage.commits;
       await inExchange(exchange, async () => {
         await adapter('Session').upsert(session, { jti: session, uid, exp: seconds() + 60 }, 60);
-        await adapter('Grant').upsert(grantId, { jti: grantId, accountId: 'ada', clientId: 'shop', exp: seconds() + 60 }, 60);
-        await adapter('AuthorizationCode').upsert(code, { jti: code, grantId, exp: seconds() + 60 }, 60);
+        await adapter('Grant').upsert(
+          grantId,
+          { jti: grantId, accountId: 'ada', clientId: 'shop', exp: seconds() + 60 },
+          60,
+        );
+        await adapter('AuthorizationCode').upsert(
+          code,
+          { jti: code, grantId, exp: seconds() + 60 },
+          60,
+        );
         expect(await adapter('Session').findByUid(uid)).toMatchObject({ jti: session });
         expect(await adapter('AuthorizationCode').find(code)).toMatchObject({ jti: code });
         expect(storage.commits).toBe(before);
@@ -173,7 +270,11 @@ export function adapterCases(driver: string, open: () => Promise<{ storage: Stor
         await inExchange(exchange, async () => {
           const found = (await adapter('Session').find(id))!;
           if (rotate) await adapter('Session').destroy(id);
-          await adapter('Session').upsert(rotate ? next : id, { ...found, jti: rotate ? next : id, state: { secret: 's' } }, 1_000);
+          await adapter('Session').upsert(
+            rotate ? next : id,
+            { ...found, jti: rotate ? next : id, state: { secret: 's' } },
+            1_000,
+          );
         });
         await adapter('Session').destroy(id);
         await expect(exchange.commit()).rejects.toMatchObject({ name: 'LostRace' });

@@ -5,7 +5,9 @@ import { House, openStorage } from './house.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;
-beforeAll(async () => { house = await House.open() });
+beforeAll(async () => {
+  house = await House.open();
+});
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
   await house.close();
@@ -19,7 +21,11 @@ async function cookiesOf(at: House): Promise<Browser> {
   const rp = at === house ? await RelyingParty.of(at, 'cookies') : undefined;
   const browser = new Browser(at);
   const account = (await at.account()).metadata.name;
-  const begun = rp ? (await rp.begin()).url : new URL(`${at.baseURL}/oauth2/auth?client_id=cookies&response_type=code&scope=openid&redirect_uri=${encodeURIComponent('https://rp.example.test/cb')}&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`);
+  const begun = rp
+    ? (await rp.begin()).url
+    : new URL(
+        `${at.baseURL}/oauth2/auth?client_id=cookies&response_type=code&scope=openid&redirect_uri=${encodeURIComponent('https://rp.example.test/cb')}&code_challenge=${'x'.repeat(43)}&code_challenge_method=S256`,
+      );
   await browser.authorize(begun, { account });
   return browser;
 }
@@ -28,15 +34,26 @@ describe('cookies (B1)', () => {
   test('on loopback http: no prefix, HttpOnly, Lax, no Domain, each signed, each on its own path', async () => {
     const browser = await cookiesOf(house);
     const names = new Set(browser.sent.map((cookie) => cookie.name));
-    expect([...names].sort()).toEqual(['vestibule-browser', 'vestibule-interaction', 'vestibule-interaction.sig', 'vestibule-resume', 'vestibule-resume.sig', 'vestibule-session', 'vestibule-session.sig']);
+    expect([...names].sort()).toEqual([
+      'vestibule-browser',
+      'vestibule-interaction',
+      'vestibule-interaction.sig',
+      'vestibule-resume',
+      'vestibule-resume.sig',
+      'vestibule-session',
+      'vestibule-session.sig',
+    ]);
     for (const { name, value, path, attributes } of browser.sent) {
       expect(attributes).toMatchObject({ httponly: true, samesite: 'lax' });
       expect(attributes).not.toHaveProperty('domain');
       expect(attributes).not.toHaveProperty('secure');
-      if (name.startsWith('vestibule-interaction')) expect(path).toMatch(/^\/api\/v1alpha1\/interactions\/[a-z2-7]{32}$/);
-      if (name === 'vestibule-interaction') expect(path).toBe(`/api/v1alpha1/interactions/${nameOf(value)}`);
+      if (name.startsWith('vestibule-interaction'))
+        expect(path).toMatch(/^\/api\/v1alpha1\/interactions\/[a-z2-7]{32}$/);
+      if (name === 'vestibule-interaction')
+        expect(path).toBe(`/api/v1alpha1/interactions/${nameOf(value)}`);
       if (name.startsWith('vestibule-resume')) expect(path).toMatch(/^\/oauth2\/auth\/[\w-]{10,}$/);
-      if (name.startsWith('vestibule-session') || name === 'vestibule-browser') expect(path).toBe('/');
+      if (name.startsWith('vestibule-session') || name === 'vestibule-browser')
+        expect(path).toBe('/');
     }
   });
 
@@ -45,9 +62,16 @@ describe('cookies (B1)', () => {
     const behind = await House.open({ storage, baseURL: 'https://id.example.test' });
     const browser = await cookiesOf(behind);
     const names = new Set(browser.sent.map((cookie) => cookie.name.replace(/\.sig$/, '')));
-    expect([...names].sort()).toEqual(['__Host-vestibule-browser', '__Host-vestibule-session', '__Secure-vestibule-interaction', '__Secure-vestibule-resume']);
-    for (const { attributes } of browser.sent) expect(attributes).toMatchObject({ secure: true, httponly: true, samesite: 'lax' });
-    for (const { name, path } of browser.sent) if (name.startsWith('__Host-')) expect(path).toBe('/');
+    expect([...names].sort()).toEqual([
+      '__Host-vestibule-browser',
+      '__Host-vestibule-session',
+      '__Secure-vestibule-interaction',
+      '__Secure-vestibule-resume',
+    ]);
+    for (const { attributes } of browser.sent)
+      expect(attributes).toMatchObject({ secure: true, httponly: true, samesite: 'lax' });
+    for (const { name, path } of browser.sent)
+      if (name.startsWith('__Host-')) expect(path).toBe('/');
     const plain = browser.cookieFor('/')!.replaceAll('__Host-', '');
     expect(await behind.who(browser.cookieFor('/'))).toMatchObject({ type: 'Account' });
     expect(await behind.who(plain)).toBeUndefined();
@@ -64,18 +88,40 @@ describe('cookies (B1)', () => {
     expect(await house.who(cookie, name)).toEqual({ type: 'Browser', interaction: name });
     expect(await house.who(cookie)).toBeUndefined();
     expect(await house.who(cookie, theirs)).toBeUndefined();
-    expect(await house.who(cookie.split('; ').find((pair) => !pair.includes('.sig')), name)).toBeUndefined();
-    expect(await house.who(cookie.replace(/(vestibule-interaction=)(.)/, (_, head: string, first: string) => head + (first === 'a' ? 'b' : 'a')), name)).toBeUndefined();
+    expect(
+      await house.who(
+        cookie.split('; ').find((pair) => !pair.includes('.sig')),
+        name,
+      ),
+    ).toBeUndefined();
+    expect(
+      await house.who(
+        cookie.replace(
+          /(vestibule-interaction=)(.)/,
+          (_, head: string, first: string) => head + (first === 'a' ? 'b' : 'a'),
+        ),
+        name,
+      ),
+    ).toBeUndefined();
     expect(await house.who(`${cookie}; vestibule-interaction=another`, name)).toBeUndefined();
   });
 
   test('two different session cookies in one request: neither counts, with the library as with us', async () => {
-    const browser = await cookiesOf(house).catch(() => undefined) ?? new Browser(house);
+    const browser = (await cookiesOf(house).catch(() => undefined)) ?? new Browser(house);
     const rp = await RelyingParty.of(house, 'cookies');
-    await rp.signIn(browser, { account: (await house.account()).metadata.name }, { prompt: 'login' });
+    await rp.signIn(
+      browser,
+      { account: (await house.account()).metadata.name },
+      { prompt: 'login' },
+    );
     const cookie = browser.cookieFor('/')!;
-    const answer = await fetch((await rp.begin({ scope: 'openid', prompt: 'none' })).url, { redirect: 'manual', headers: { cookie: `${cookie}; vestibule-session=other` } });
-    expect(new URL(answer.headers.get('location')!).searchParams.get('error')).toBe('login_required');
+    const answer = await fetch((await rp.begin({ scope: 'openid', prompt: 'none' })).url, {
+      redirect: 'manual',
+      headers: { cookie: `${cookie}; vestibule-session=other` },
+    });
+    expect(new URL(answer.headers.get('location')!).searchParams.get('error')).toBe(
+      'login_required',
+    );
     expect(await house.who(`${cookie}; vestibule-session=other`)).toBeUndefined();
   });
 
@@ -89,14 +135,22 @@ describe('cookies (B1)', () => {
     const browser = new Browser(before);
     await rp.signIn(browser, { account });
     await before.close();
-    const both = await House.open({ storage, keys: { ...old, cookies: [...fresh.cookies, ...old.cookies] }, baseURL: before.baseURL });
+    const both = await House.open({
+      storage,
+      keys: { ...old, cookies: [...fresh.cookies, ...old.cookies] },
+      baseURL: before.baseURL,
+    });
     browser.via = both.address;
     expect(await both.who(browser.cookieFor('/'))).toMatchObject({ account });
     const oldCookies = browser.cookieFor('/')!;
     const open = await browser.go((await rp.begin({ scope: 'openid', prompt: 'none' })).url);
     expect(open.location!.searchParams.get('code')).toBeTruthy();
     await both.close();
-    const after = await House.open({ storage, keys: { ...old, cookies: fresh.cookies }, baseURL: before.baseURL });
+    const after = await House.open({
+      storage,
+      keys: { ...old, cookies: fresh.cookies },
+      baseURL: before.baseURL,
+    });
     expect(await after.who(oldCookies)).toBeUndefined();
     browser.via = after.address;
     expect(await after.who(browser.cookieFor('/'))).toMatchObject({ account });

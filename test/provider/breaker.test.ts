@@ -4,9 +4,15 @@ import { Breaker } from '../../provider/breaker.js';
 
 let now = 0;
 jest.spyOn(performance, 'now').mockImplementation(() => now);
-afterEach(() => { now = 0; jest.useRealTimers() });
+afterEach(() => {
+  now = 0;
+  jest.useRealTimers();
+});
 
-const fail = (breaker: Breaker, times: number, version = '1'): void => { for (let i = 0; i < times; i += 1) if (breaker.enter('s', version)) breaker.leave('s', version, false) };
+const fail = (breaker: Breaker, times: number, version = '1'): void => {
+  for (let i = 0; i < times; i += 1)
+    if (breaker.enter('s', version)) breaker.leave('s', version, false);
+};
 
 test('five failures in a row keep everybody away for half a minute, then one tries for all', () => {
   const breaker = new Breaker();
@@ -44,7 +50,9 @@ test('an answer is asked for once a minute, for all who want no more than it cov
   const answers = new Answers<string>();
   let asked = 0;
   const ask = async (): Promise<string> => `answer ${++asked}`;
-  expect(await Promise.all([answers.of('k', ['a', 'b'], ask), answers.of('k', ['b'], ask)])).toEqual(['answer 1', 'answer 1']);
+  expect(
+    await Promise.all([answers.of('k', ['a', 'b'], ask), answers.of('k', ['b'], ask)]),
+  ).toEqual(['answer 1', 'answer 1']);
   expect(await answers.of('other', ['a'], ask)).toBe('answer 2');
   expect(await answers.of('k', ['c'], ask)).toBe('answer 3');
   expect(await answers.of('k', ['a'], ask)).toBe('answer 4');

@@ -3,120 +3,247 @@ import { gzipSync } from 'node:zlib';
 import * as jose from 'jose';
 import { ClaimsProvider } from '../../kinds/claimsprovider.js';
 import { under } from '../../storage/storage.js';
-import { createClient, startTest, stopAll, temporary, type TestService } from '../support/service.js';
+import {
+  createClient,
+  startTest,
+  stopAll,
+  temporary,
+  type TestService,
+} from '../support/service.js';
 import { begin, mailTo, redeem, signIn, type Begun } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
 import { until } from './house.js';
 import { lies, says, Supplier } from './supplier.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];
-const scopes = (...names: string[]) => [{ name: 'openid', required: true }, ...names.map((name) => ({ name, required: false })), { name: 'offline_access', required: false }];
+const scopes = (...names: string[]) => [
+  { name: 'openid', required: true },
+  ...names.map((name) => ({ name, required: false })),
+  { name: 'offline_access', required: false },
+];
 const secret = 'platinum-of-a-very-secret-kind';
 
 let supplier: Supplier;
-beforeEach(async () => { supplier = await Supplier.open() });
-afterEach(async () => { await supplier.close() });
+beforeEach(async () => {
+  supplier = await Supplier.open();
+});
+afterEach(async () => {
+  await supplier.close();
+});
 afterAll(stopAll);
 
-interface Asked extends Begun { path: string; consent: any[]; took: number }
+interface Asked extends Begun {
+  path: string;
+  consent: any[];
+  took: number;
+}
 
 /** A sign-in up to its consent. */
-async function toConsent(service: TestService, scope: string, address = 'ada@example.test', client = 'app'): Promise<Asked> {
+async function toConsent(
+  service: TestService,
+  scope: string,
+  address = 'ada@example.test',
+  client = 'app',
+): Promise<Asked> {
   const begun = await begin(service, { client, scope, parameters: { prompt: 'consent' } });
   await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } }).is(200);
   const { code } = await mailTo(service, address);
   await service.tab().delete('mockmessages').is(200);
-  const { body } = await begun.tab.post(`${begun.I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
+  const { body } = await begun.tab
+    .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code } })
+    .is(200);
   const path = (await begun.tab.navigate(body.status.returnTo).is(303)).headers.location!;
   const from = performance.now();
   const shown = await begun.tab.get(path).is(200);
-  return { ...begun, path, consent: shown.body.status.consent.scopes, took: performance.now() - from };
+  return {
+    ...begun,
+    path,
+    consent: shown.body.status.consent.scopes,
+    took: performance.now() - from,
+  };
 }
 
 /** Agrees to it and redeems the code. */
-async function toTokens(service: TestService, asked: Asked, agree = asked.consent.map((scope) => scope.name)): Promise<{ code: number; body: any; sub: string }> {
+async function toTokens(
+  service: TestService,
+  asked: Asked,
+  agree = asked.consent.map((scope) => scope.name),
+): Promise<{ code: number; body: any; sub: string }> {
   const agreed = await asked.tab.post(`${asked.path}/consent`, { spec: { scopes: agree } }).is(200);
   const back = await asked.tab.navigate(agreed.body.status.returnTo).is(303);
   const answer = await redeem(service, { ...asked, callback: new URL(back.headers.location!) });
-  return { ...answer, sub: answer.body.id_token ? String(jose.decodeJwt(answer.body.id_token).sub) : '' };
+  return {
+    ...answer,
+    sub: answer.body.id_token ? String(jose.decodeJwt(answer.body.id_token).sub) : '',
+  };
 }
 
-const userinfo = (service: TestService, token: string) => service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
-const reviewsOf = (tab: Tab, count: number): Promise<any[]> => until(async () => {
-  const { items } = (await tab.get('claimsreviews').is(200)).body;
-  return items.length >= count && items.sort((a: any, b: any) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
-}, `${count} reviews`);
+const userinfo = (service: TestService, token: string) =>
+  service
+    .tab()
+    .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
+const reviewsOf = (tab: Tab, count: number): Promise<any[]> =>
+  until(async () => {
+    const { items } = (await tab.get('claimsreviews').is(200)).body;
+    return (
+      items.length >= count &&
+      items.sort(
+        (a: any, b: any) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion),
+      )
+    );
+  }, `${count} reviews`);
 
-describe.each(['embedded', 'etcd'] as const)('claims that another service supplies, over %s', (store) => {
-  let service: TestService;
-  let other: TestService;
-  beforeAll(async () => {
-    service = await startTest({ store, flags });
-    other = await service.replica();
-    await createClient(service, 'app', { scopes: scopes('card') });
-  });
-
-  test('are asked for with a token and nothing of the person but the account, shown, agreed to, released and noted (H4)', async () => {
-    supplier.answer = says({ tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] });
-    await supplier.declare(service, 'card', { tier: 'string', points: 'number', elite: 'boolean', lounges: 'strings' }, { sensitive: true });
-    const asked = await toConsent(service, 'openid card offline_access');
-    expect(asked.consent[1]).toEqual({
-      name: 'card', title: 'Your card', description: 'What card is for.', sensitive: true, required: false, granted: false, allowed: true, provider: { name: 'card', displayName: 'The card' },
-      preview: [{ claim: 'tier', title: 'Title of tier', value: secret }, { claim: 'points', title: 'Title of points', value: 7 }, { claim: 'elite', title: 'Title of elite', value: true }, { claim: 'lounges', title: 'Title of lounges', value: ['ZRH', 'LHR'] }],
+describe.each(['embedded', 'etcd'] as const)(
+  'claims that another service supplies, over %s',
+  (store) => {
+    let service: TestService;
+    let other: TestService;
+    beforeAll(async () => {
+      service = await startTest({ store, flags });
+      other = await service.replica();
+      await createClient(service, 'app', { scopes: scopes('card') });
     });
-    const account = (await asked.tab.get('accounts/~').is(200)).body.metadata.name;
-    const [question] = supplier.questions;
-    expect(question!.body).toEqual({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'ClaimsReview', spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' } });
-    expect(Object.keys(question!.headers).sort()).toEqual(['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host']);
-    expect(JSON.stringify(question)).not.toMatch(/ada@|127\.0\.0\.1|cookie/);
-    const keys = jose.createLocalJWKSet((await service.tab().get('/oauth2/jwks', { plain: true }).is(200)).body);
-    const { payload, protectedHeader } = await jose.jwtVerify(question!.headers.authorization!.slice('Bearer '.length), keys, { issuer: service.baseURL, audience: supplier.url, subject: account });
-    expect([payload.exp! - payload.iat!, protectedHeader.alg, protectedHeader.typ]).toEqual([60, 'ES256', 'claims-review+jwt']);
-    expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti', 'sub']);
 
-    const tokens = await toTokens(service, asked);
-    expect(supplier.questions).toHaveLength(1);
-    const told = { sub: account, tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] };
-    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
-    expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
-    expect(supplier.questions.map(({ body }) => body.spec.purpose)).toEqual(['Preview', 'Release']);
-    expect((await userinfo(other, tokens.body.access_token).is(200)).body).toEqual(told);
-    expect(supplier.questions).toHaveLength(3);
+    test('are asked for with a token and nothing of the person but the account, shown, agreed to, released and noted (H4)', async () => {
+      supplier.answer = says({ tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] });
+      await supplier.declare(
+        service,
+        'card',
+        { tier: 'string', points: 'number', elite: 'boolean', lounges: 'strings' },
+        { sensitive: true },
+      );
+      const asked = await toConsent(service, 'openid card offline_access');
+      expect(asked.consent[1]).toEqual({
+        name: 'card',
+        title: 'Your card',
+        description: 'What card is for.',
+        sensitive: true,
+        required: false,
+        granted: false,
+        allowed: true,
+        provider: { name: 'card', displayName: 'The card' },
+        preview: [
+          { claim: 'tier', title: 'Title of tier', value: secret },
+          { claim: 'points', title: 'Title of points', value: 7 },
+          { claim: 'elite', title: 'Title of elite', value: true },
+          { claim: 'lounges', title: 'Title of lounges', value: ['ZRH', 'LHR'] },
+        ],
+      });
+      const account = (await asked.tab.get('accounts/~').is(200)).body.metadata.name;
+      const [question] = supplier.questions;
+      expect(question!.body).toEqual({
+        apiVersion: 'id.vestibule.org/v1alpha1',
+        kind: 'ClaimsReview',
+        spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
+      });
+      expect(Object.keys(question!.headers).sort()).toEqual([
+        'accept',
+        'accept-encoding',
+        'authorization',
+        'connection',
+        'content-length',
+        'content-type',
+        'host',
+      ]);
+      expect(JSON.stringify(question)).not.toMatch(/ada@|127\.0\.0\.1|cookie/);
+      const keys = jose.createLocalJWKSet(
+        (await service.tab().get('/oauth2/jwks', { plain: true }).is(200)).body,
+      );
+      const { payload, protectedHeader } = await jose.jwtVerify(
+        question!.headers.authorization!.slice('Bearer '.length),
+        keys,
+        { issuer: service.baseURL, audience: supplier.url, subject: account },
+      );
+      expect([payload.exp! - payload.iat!, protectedHeader.alg, protectedHeader.typ]).toEqual([
+        60,
+        'ES256',
+        'claims-review+jwt',
+      ]);
+      expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'jti', 'sub']);
 
-    const reviews = await reviewsOf(asked.tab, 3);
-    expect(reviews[0]).toMatchObject({ spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' }, status: { outcome: 'Answered', claims: ['tier', 'points', 'elite', 'lounges'] }, metadata: { ownerReferences: [{ kind: 'Account', name: account }] } });
-    const { body: grant } = await asked.tab.get(`grants/${account}-app`).is(200);
-    const times = { firstTimestamp: expect.any(String), lastTimestamp: expect.any(String) };
-    expect(grant.status.disclosures).toEqual([
-      { scope: 'openid', claims: ['sub', 'acr', 'amr', 'auth_time'], provider: 'vestibule', ...times },
-      { scope: 'card', claims: ['tier', 'points', 'elite', 'lounges'], provider: 'card', ...times },
-    ]);
+      const tokens = await toTokens(service, asked);
+      expect(supplier.questions).toHaveLength(1);
+      const told = { sub: account, tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] };
+      expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
+      expect((await userinfo(service, tokens.body.access_token).is(200)).body).toEqual(told);
+      expect(supplier.questions.map(({ body }) => body.spec.purpose)).toEqual([
+        'Preview',
+        'Release',
+      ]);
+      expect((await userinfo(other, tokens.body.access_token).is(200)).body).toEqual(told);
+      expect(supplier.questions).toHaveLength(3);
 
-    const grace = (await signIn(service, 'grace@example.test', { scope: 'openid' })).tab;
-    await grace.get(`claimsreviews/${reviews[0].metadata.name}`).fails(404, 'NotFound');
-    expect((await grace.get('claimsreviews').is(200)).body.items).toEqual([]);
-    await grace.delete(`claimsreviews/${reviews[0].metadata.name}`).fails(405, 'MethodNotAllowed');
+      const reviews = await reviewsOf(asked.tab, 3);
+      expect(reviews[0]).toMatchObject({
+        spec: { account, client: 'app', provider: 'card', scopes: ['card'], purpose: 'Preview' },
+        status: { outcome: 'Answered', claims: ['tier', 'points', 'elite', 'lounges'] },
+        metadata: { ownerReferences: [{ kind: 'Account', name: account }] },
+      });
+      const { body: grant } = await asked.tab.get(`grants/${account}-app`).is(200);
+      const times = { firstTimestamp: expect.any(String), lastTimestamp: expect.any(String) };
+      expect(grant.status.disclosures).toEqual([
+        {
+          scope: 'openid',
+          claims: ['sub', 'acr', 'amr', 'auth_time'],
+          provider: 'vestibule',
+          ...times,
+        },
+        {
+          scope: 'card',
+          claims: ['tier', 'points', 'elite', 'lounges'],
+          provider: 'card',
+          ...times,
+        },
+      ]);
 
-    const held = (await Promise.all(['objects/', 'oidc/', 'outbox/', 'unique/', 'limits/', 'meta/'].map((prefix) => service.storage.list(under(prefix))))).flatMap(({ entries }) => entries);
-    expect(held.filter(({ key, value }) => `${key}${value.toString('latin1')}`.includes(secret))).toEqual([]);
-    expect(held.length).toBeGreaterThan(20);
-    for (const { logs } of [service, other]) expect(logs.join('')).not.toContain(secret);
-  });
+      const grace = (await signIn(service, 'grace@example.test', { scope: 'openid' })).tab;
+      await grace.get(`claimsreviews/${reviews[0].metadata.name}`).fails(404, 'NotFound');
+      expect((await grace.get('claimsreviews').is(200)).body.items).toEqual([]);
+      await grace
+        .delete(`claimsreviews/${reviews[0].metadata.name}`)
+        .fails(405, 'MethodNotAllowed');
 
-  test('go no further than what was shown, whichever replica shows and whichever releases', async () => {
-    const { body } = await (await signIn(service, 'op@example.test', { scope: 'openid' })).tab.patch('claimsproviders/card', { spec: { url: supplier.url } }).is(200);
-    expect(body.metadata.generation).toBe(2);
-    supplier.answer = says({ tier: 'gold' });
-    const asked = await toConsent(service, 'openid card', 'joan@example.test');
-    supplier.answer = says({ tier: 'gold', points: 9 });
-    const { body: tokens, sub } = await toTokens(service, asked);
-    expect((await userinfo(other, tokens.access_token).is(200)).body).toEqual({ sub, tier: 'gold' });
-    const again = await toConsent(other, 'openid card', 'joan@example.test');
-    expect(again.consent[1]).toMatchObject({ granted: true, preview: [{ claim: 'tier' }, { claim: 'points' }] });
-    const { body: more } = await toTokens(other, again);
-    expect((await userinfo(service, more.access_token).is(200)).body).toEqual({ sub, tier: 'gold', points: 9 });
-  });
-});
+      const held = (
+        await Promise.all(
+          ['objects/', 'oidc/', 'outbox/', 'unique/', 'limits/', 'meta/'].map((prefix) =>
+            service.storage.list(under(prefix)),
+          ),
+        )
+      ).flatMap(({ entries }) => entries);
+      expect(
+        held.filter(({ key, value }) => `${key}${value.toString('latin1')}`.includes(secret)),
+      ).toEqual([]);
+      expect(held.length).toBeGreaterThan(20);
+      for (const { logs } of [service, other]) expect(logs.join('')).not.toContain(secret);
+    });
+
+    test('go no further than what was shown, whichever replica shows and whichever releases', async () => {
+      const { body } = await (await signIn(service, 'op@example.test', { scope: 'openid' })).tab
+        .patch('claimsproviders/card', { spec: { url: supplier.url } })
+        .is(200);
+      expect(body.metadata.generation).toBe(2);
+      supplier.answer = says({ tier: 'gold' });
+      const asked = await toConsent(service, 'openid card', 'joan@example.test');
+      supplier.answer = says({ tier: 'gold', points: 9 });
+      const { body: tokens, sub } = await toTokens(service, asked);
+      expect((await userinfo(other, tokens.access_token).is(200)).body).toEqual({
+        sub,
+        tier: 'gold',
+      });
+      const again = await toConsent(other, 'openid card', 'joan@example.test');
+      expect(again.consent[1]).toMatchObject({
+        granted: true,
+        preview: [{ claim: 'tier' }, { claim: 'points' }],
+      });
+      const { body: more } = await toTokens(other, again);
+      expect((await userinfo(service, more.access_token).is(200)).body).toEqual({
+        sub,
+        tier: 'gold',
+        points: 9,
+      });
+    });
+  },
+);
 
 describe('a supplier that', () => {
   let service: TestService;
@@ -126,18 +253,43 @@ describe('a supplier that', () => {
     await createClient(service, 'app', { scopes: scopes('card', 'miles') });
     op = (await signIn(service, 'op@example.test', { scope: 'openid' })).tab;
   });
-  afterEach(async () => { for (const name of ['card', 'miles']) await op.delete(`claimsproviders/${name}`) });
+  afterEach(async () => {
+    for (const name of ['card', 'miles']) await op.delete(`claimsproviders/${name}`);
+  });
   let before = 0;
-  beforeEach(async () => { before = (await op.get('claimsreviews').is(200)).body.items.length });
+  beforeEach(async () => {
+    before = (await op.get('claimsreviews').is(200)).body.items.length;
+  });
   /** The first review since the test began. */
   const first = async (): Promise<any> => (await reviewsOf(op, before + 1))[before];
 
   test('lies about who it is, about anything undeclared and about types is not believed (H3)', async () => {
-    supplier.answer = lies({ sub: 'root', iss: 'https://evil.test', aud: 'x', exp: 1, email: 'root@example.test', email_verified: true, groups: ['operators'], points: '7', tier: 7, elite: 'true', lounges: ['a', 1], undeclared: secret, __proto__: { polluted: true } });
-    await supplier.declare(service, 'card', { tier: 'string', points: 'number', elite: 'boolean', lounges: 'strings', constructor: 'string' } as never);
+    supplier.answer = lies({
+      sub: 'root',
+      iss: 'https://evil.test',
+      aud: 'x',
+      exp: 1,
+      email: 'root@example.test',
+      email_verified: true,
+      groups: ['operators'],
+      points: '7',
+      tier: 7,
+      elite: 'true',
+      lounges: ['a', 1],
+      undeclared: secret,
+      __proto__: { polluted: true },
+    });
+    await supplier.declare(service, 'card', {
+      tier: 'string',
+      points: 'number',
+      elite: 'boolean',
+      lounges: 'strings',
+      constructor: 'string',
+    } as never);
     const asked = await toConsent(service, 'openid card');
     expect(asked.consent[1]).toMatchObject({ preview: [] });
-    for (const field of ['previewUnavailable', 'claims']) expect(asked.consent[1]).not.toHaveProperty(field);
+    for (const field of ['previewUnavailable', 'claims'])
+      expect(asked.consent[1]).not.toHaveProperty(field);
     const { body, sub } = await toTokens(service, asked);
     expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
     expect((await first()).status).toMatchObject({ outcome: 'Answered', claims: [] });
@@ -148,8 +300,18 @@ describe('a supplier that', () => {
       "toString":"${secret}","sub":"root","iss":"https://evil.test",
       "email":"root@example.test","email_verified":true,"groups":["operators"],"acr":"phr","sid":"x","nonce":"x","at_hash":"x","Tier":"${secret}","tier ":"${secret}",
       "tier":{"toString":"${secret}"},"nick":"${secret}\\u202e","line":"a\\u0000${secret}","long":"${'y'.repeat(4097)}","points":"1","lounges":[["${secret}"]],"many":[${Array.from({ length: 101 }, () => '"x"').join()}],"error":"${secret}"}},"message":"${secret}"}`;
-    supplier.answer = (response, { body }) => { response.setHeader('content-type', 'text/html').end(text(body.spec)) };
-    await supplier.declare(service, 'card', { tier: 'string', nick: 'string', line: 'string', long: 'string', points: 'number', lounges: 'strings', many: 'strings' });
+    supplier.answer = (response, { body }) => {
+      response.setHeader('content-type', 'text/html').end(text(body.spec));
+    };
+    await supplier.declare(service, 'card', {
+      tier: 'string',
+      nick: 'string',
+      line: 'string',
+      long: 'string',
+      points: 'number',
+      lounges: 'strings',
+      many: 'strings',
+    });
     const asked = await toConsent(service, 'openid card');
     expect(asked.consent[1]).toMatchObject({ preview: [] });
     const { body, sub } = await toTokens(service, asked);
@@ -159,58 +321,217 @@ describe('a supplier that', () => {
     expect(JSON.stringify(asked.consent) + service.logs.join('')).not.toContain(secret);
   });
 
-  const about = (change: Record<string, unknown>): Supplier['answer'] => (response, { body }) => { response.end(JSON.stringify({ ...body, spec: { ...body.spec, ...change }, status: { claims: { tier: 'x' } } })) };
-  const spelled = (claims: string): Supplier['answer'] => (response, { body }) => { response.end(Buffer.from(`{"spec":${JSON.stringify(body.spec)},"status":{"claims":${claims}}}`, 'latin1')) };
+  const about =
+    (change: Record<string, unknown>): Supplier['answer'] =>
+    (response, { body }) => {
+      response.end(
+        JSON.stringify({
+          ...body,
+          spec: { ...body.spec, ...change },
+          status: { claims: { tier: 'x' } },
+        }),
+      );
+    };
+  const spelled =
+    (claims: string): Supplier['answer'] =>
+    (response, { body }) => {
+      response.end(
+        Buffer.from(
+          `{"spec":${JSON.stringify(body.spec)},"status":{"claims":${claims}}}`,
+          'latin1',
+        ),
+      );
+    };
 
   test.each<[string, Supplier['answer'], string]>([
     ['answers for another Client', about({ client: 'other' }), 'Failed'],
     ['answers for another purpose', about({ purpose: 'Other' }), 'Failed'],
     ['answers for more scopes', about({ scopes: ['card', 'email'] }), 'Failed'],
     ['answers for another supplier', about({ provider: 'other' }), 'Failed'],
-    ['answers without saying about what', (response) => { response.end('{"status":{"claims":{"tier":"x"}}}') }, 'Failed'],
+    [
+      'answers without saying about what',
+      (response) => {
+        response.end('{"status":{"claims":{"tier":"x"}}}');
+      },
+      'Failed',
+    ],
     ['answers a key twice', spelled('{"tier":"x","tier":"y"}'), 'Failed'],
     ['answers what is not UTF-8', spelled('{"tier":"\xff"}'), 'Failed'],
     ['answers half of a character', spelled('{"tier":"\\ud800"}'), 'Failed'],
-    ['answers a number that is not safe', spelled('{"tier":"x","points":9007199254740993}'), 'Failed'],
+    [
+      'answers a number that is not safe',
+      spelled('{"tier":"x","points":9007199254740993}'),
+      'Failed',
+    ],
     ['answers a number without end', spelled('{"tier":"x","points":1e999}'), 'Failed'],
     ['answers a key that poisons', spelled('{"tier":"x","__proto__":{"tier":"y"}}'), 'Failed'],
-    ['answers what is deeper than it is long', (response) => { response.end('['.repeat(60_000)) }, 'Failed'],
-    ['answers nothing', (response) => { response.end() }, 'Failed'],
-    ['answers null', (response) => { response.end('null') }, 'Failed'],
-    ['answers claims that are null', (response) => { response.end('{"status":{"claims":null}}') }, 'Failed'],
-    ['answers compressed', (response, { body }) => { response.setHeader('content-encoding', 'gzip').end(gzipSync(JSON.stringify({ ...body, status: { claims: { tier: 'x' } } }))) }, 'Failed'],
-    ['answers under so many headers', (response) => { response.writeHead(200, { 'x-long': 'y'.repeat(64 << 10) }).end('{"status":{"claims":{"tier":"x"}}}') }, 'Failed'],
-    ['wants another protocol', (response) => { response.socket!.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') }, 'Failed'],
-    ['hints without end', (response) => { const timer = setInterval(() => response.writeEarlyHints({ link: '<x>' }), 50); response.on('close', () => clearInterval(timer)) }, 'TimedOut'],
-    ['is not there', (response) => { response.writeHead(404).end('{"status":{"claims":{"tier":"x"}}}') }, 'Failed'],
-    ['forbids it', (response) => { response.writeHead(401, { 'www-authenticate': `Basic realm="${secret}"` }).end(secret) }, 'Failed'],
+    [
+      'answers what is deeper than it is long',
+      (response) => {
+        response.end('['.repeat(60_000));
+      },
+      'Failed',
+    ],
+    [
+      'answers nothing',
+      (response) => {
+        response.end();
+      },
+      'Failed',
+    ],
+    [
+      'answers null',
+      (response) => {
+        response.end('null');
+      },
+      'Failed',
+    ],
+    [
+      'answers claims that are null',
+      (response) => {
+        response.end('{"status":{"claims":null}}');
+      },
+      'Failed',
+    ],
+    [
+      'answers compressed',
+      (response, { body }) => {
+        response
+          .setHeader('content-encoding', 'gzip')
+          .end(gzipSync(JSON.stringify({ ...body, status: { claims: { tier: 'x' } } })));
+      },
+      'Failed',
+    ],
+    [
+      'answers under so many headers',
+      (response) => {
+        response
+          .writeHead(200, { 'x-long': 'y'.repeat(64 << 10) })
+          .end('{"status":{"claims":{"tier":"x"}}}');
+      },
+      'Failed',
+    ],
+    [
+      'wants another protocol',
+      (response) => {
+        response.socket!.end(
+          'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+        );
+      },
+      'Failed',
+    ],
+    [
+      'hints without end',
+      (response) => {
+        const timer = setInterval(() => response.writeEarlyHints({ link: '<x>' }), 50);
+        response.on('close', () => clearInterval(timer));
+      },
+      'TimedOut',
+    ],
+    [
+      'is not there',
+      (response) => {
+        response.writeHead(404).end('{"status":{"claims":{"tier":"x"}}}');
+      },
+      'Failed',
+    ],
+    [
+      'forbids it',
+      (response) => {
+        response.writeHead(401, { 'www-authenticate': `Basic realm="${secret}"` }).end(secret);
+      },
+      'Failed',
+    ],
     ['hangs', () => {}, 'TimedOut'],
-    ['sends a byte a second', (response) => { const timer = setInterval(() => response.write(' '), 1000); response.write('{'); response.on('close', () => clearInterval(timer)) }, 'TimedOut'],
-    ['sends a mebibyte', (response) => { response.end(`{"status":{"claims":{"tier":"${'x'.repeat(1 << 20)}"}}}`) }, 'Failed'],
-    ['fails, and says so at length', (response) => { response.writeHead(500).end(`{"status":{"claims":{"tier":"x"}},"message":"${secret}"}`) }, 'Failed'],
-    ['answers a page', (response) => { response.setHeader('content-type', 'text/html').end(`<html>${secret}</html>`) }, 'Failed'],
-    ['answers no review', (response) => { response.end('{"status":{"claims":["tier"]}}') }, 'Failed'],
-    ['answers about somebody else', (response, { body }) => { response.end(JSON.stringify({ ...body, spec: { ...body.spec, account: 'x' }, status: { claims: { tier: 'x' } } })) }, 'Failed'],
-    ['hangs up', (response) => { response.destroy() }, 'Failed'],
+    [
+      'sends a byte a second',
+      (response) => {
+        const timer = setInterval(() => response.write(' '), 1000);
+        response.write('{');
+        response.on('close', () => clearInterval(timer));
+      },
+      'TimedOut',
+    ],
+    [
+      'sends a mebibyte',
+      (response) => {
+        response.end(`{"status":{"claims":{"tier":"${'x'.repeat(1 << 20)}"}}}`);
+      },
+      'Failed',
+    ],
+    [
+      'fails, and says so at length',
+      (response) => {
+        response.writeHead(500).end(`{"status":{"claims":{"tier":"x"}},"message":"${secret}"}`);
+      },
+      'Failed',
+    ],
+    [
+      'answers a page',
+      (response) => {
+        response.setHeader('content-type', 'text/html').end(`<html>${secret}</html>`);
+      },
+      'Failed',
+    ],
+    [
+      'answers no review',
+      (response) => {
+        response.end('{"status":{"claims":["tier"]}}');
+      },
+      'Failed',
+    ],
+    [
+      'answers about somebody else',
+      (response, { body }) => {
+        response.end(
+          JSON.stringify({
+            ...body,
+            spec: { ...body.spec, account: 'x' },
+            status: { claims: { tier: 'x' } },
+          }),
+        );
+      },
+      'Failed',
+    ],
+    [
+      'hangs up',
+      (response) => {
+        response.destroy();
+      },
+      'Failed',
+    ],
   ])('%s holds nobody up (H2)', async (_what, answer, outcome) => {
     supplier.answer = answer;
     await supplier.declare(service, 'card', { tier: 'string' }, { timeoutMilliseconds: 2500 });
     const asked = await toConsent(service, 'openid card');
     expect(asked.took).toBeLessThan(2_900);
-    expect(asked.consent[1]).toMatchObject({ name: 'card', allowed: true, preview: [], previewUnavailable: true, claims: [{ claim: 'tier', title: 'Title of tier' }] });
+    expect(asked.consent[1]).toMatchObject({
+      name: 'card',
+      allowed: true,
+      preview: [],
+      previewUnavailable: true,
+      claims: [{ claim: 'tier', title: 'Title of tier' }],
+    });
     expect(JSON.stringify(asked.consent)).not.toContain(secret);
     const { body, sub } = await toTokens(service, asked);
     expect((await first()).status).toMatchObject({ outcome, claims: [] });
     supplier.answer = says({ tier: 'gold' });
-    expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub, tier: 'gold' });
+    expect((await userinfo(service, body.access_token).is(200)).body).toEqual({
+      sub,
+      tier: 'gold',
+    });
     expect(service.logs.join('')).not.toContain(secret);
   });
 
   test('redirects to a private address is not followed there (H1)', async () => {
     const inside = await Supplier.open();
-    supplier.answer = (response) => { response.writeHead(302, { location: inside.url }).end() };
+    supplier.answer = (response) => {
+      response.writeHead(302, { location: inside.url }).end();
+    };
     await supplier.declare(service, 'card', { tier: 'string' });
-    expect((await toConsent(service, 'openid card')).consent[1]).toMatchObject({ previewUnavailable: true });
+    expect((await toConsent(service, 'openid card')).consent[1]).toMatchObject({
+      previewUnavailable: true,
+    });
     expect((await first()).status.outcome).toBe('Failed');
     expect(inside.connections).toBe(0);
     await inside.close();
@@ -219,16 +540,31 @@ describe('a supplier that', () => {
   test('fails five times is left alone by the sixth review, and the others go on (H2)', async () => {
     const well = await Supplier.open();
     well.answer = says({ distance: 12 });
-    supplier.answer = (response) => { response.writeHead(500).end() };
+    supplier.answer = (response) => {
+      response.writeHead(500).end();
+    };
     await supplier.declare(service, 'card', { tier: 'string' });
     await well.declare(service, 'miles', { distance: 'number' });
-    for (let i = 0; i < 5; i += 1) await toConsent(service, 'openid card miles', `p${i}@example.test`);
+    for (let i = 0; i < 5; i += 1)
+      await toConsent(service, 'openid card miles', `p${i}@example.test`);
     expect(supplier.connections).toBe(5);
     const sixth = await toConsent(service, 'openid card miles', 'p5@example.test');
     expect(supplier.connections).toBe(5);
-    expect(sixth.consent.slice(1, 3)).toMatchObject([{ name: 'card', previewUnavailable: true }, { name: 'miles', preview: [{ value: 12 }] }]);
+    expect(sixth.consent.slice(1, 3)).toMatchObject([
+      { name: 'card', previewUnavailable: true },
+      { name: 'miles', preview: [{ value: 12 }] },
+    ]);
     expect(well.questions).toHaveLength(6);
-    expect((await reviewsOf(op, before + 12)).slice(before).map(({ spec, status }) => `${spec.provider} ${status.outcome}`).sort()).toEqual([...Array(5).fill('card Failed'), 'card Refused', ...Array(6).fill('miles Answered')]);
+    expect(
+      (await reviewsOf(op, before + 12))
+        .slice(before)
+        .map(({ spec, status }) => `${spec.provider} ${status.outcome}`)
+        .sort(),
+    ).toEqual([
+      ...Array(5).fill('card Failed'),
+      'card Refused',
+      ...Array(6).fill('miles Answered'),
+    ]);
     await op.patch('claimsproviders/card', { spec: { timeoutMilliseconds: 500 } }).is(200);
     await toConsent(service, 'openid card miles', 'p6@example.test');
     expect(supplier.connections).toBe(6);
@@ -252,33 +588,70 @@ describe('a supplier that', () => {
     supplier.answer = says({ tier: 'gold' });
     await supplier.declare(service, 'card', { tier: 'string' }, { failurePolicy: 'Fail' });
     const asked = await toConsent(service, 'openid card', 'ada@example.test', 'strict');
-    supplier.answer = (response) => { response.writeHead(500).end() };
-    const agreed = await asked.tab.post(`${asked.path}/consent`, { spec: { scopes: ['openid', 'card'] } }).is(200);
-    const callback = new URL((await asked.tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!);
-    expect(await redeem(service, { ...asked, callback })).toMatchObject({ code: 503, body: { error: 'temporarily_unavailable' }, headers: { 'retry-after': '1' } });
+    supplier.answer = (response) => {
+      response.writeHead(500).end();
+    };
+    const agreed = await asked.tab
+      .post(`${asked.path}/consent`, { spec: { scopes: ['openid', 'card'] } })
+      .is(200);
+    const callback = new URL(
+      (await asked.tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!,
+    );
+    expect(await redeem(service, { ...asked, callback })).toMatchObject({
+      code: 503,
+      body: { error: 'temporarily_unavailable' },
+      headers: { 'retry-after': '1' },
+    });
     supplier.answer = says({ tier: 'gold' });
     const { body } = await redeem(service, { ...asked, callback });
     expect(jose.decodeJwt(body.id_token)).toMatchObject({ tier: 'gold' });
     await op.patch('claimsproviders/card', { spec: { timeoutMilliseconds: 401 } }).is(200);
-    supplier.answer = (response) => { response.writeHead(500).end(secret) };
+    supplier.answer = (response) => {
+      response.writeHead(500).end(secret);
+    };
     const failed = await userinfo(service, body.access_token).is(503);
     expect(failed.body).toMatchObject({ error: 'temporarily_unavailable' });
     expect(failed.bytes.toString()).not.toContain(secret);
     await op.patch('claimsproviders/card', { spec: { failurePolicy: 'Omit' } }).is(200);
-    expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub: expect.any(String) });
+    expect((await userinfo(service, body.access_token).is(200)).body).toEqual({
+      sub: expect.any(String),
+    });
   });
 
   test('is not wanted any more, or has been succeeded by another one, gives nothing', async () => {
     supplier.answer = says({ tier: 'gold' });
     await supplier.declare(service, 'card', { tier: 'string' });
     const { body, sub } = await toTokens(service, await toConsent(service, 'openid card'));
-    expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub, tier: 'gold' });
+    expect((await userinfo(service, body.access_token).is(200)).body).toEqual({
+      sub,
+      tier: 'gold',
+    });
     const waiting = await toConsent(service, 'openid card');
     await op.delete('claimsproviders/card').is(200);
     expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
-    expect((await waiting.tab.get(waiting.path).is(200)).body.status.consent.scopes[1]).toMatchObject({ name: 'card', allowed: false, required: false, description: 'Nobody supplies it any more.' });
-    await waiting.tab.post(`${waiting.path}/consent`, { spec: { scopes: ['openid', 'card'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
-    const spec = { displayName: 'Another', url: supplier.url, scopes: [{ name: 'card', title: 'Card', description: 'x', claims: [{ name: 'tier', title: 'Tier', type: 'string' }] }] };
+    expect(
+      (await waiting.tab.get(waiting.path).is(200)).body.status.consent.scopes[1],
+    ).toMatchObject({
+      name: 'card',
+      allowed: false,
+      required: false,
+      description: 'Nobody supplies it any more.',
+    });
+    await waiting.tab
+      .post(`${waiting.path}/consent`, { spec: { scopes: ['openid', 'card'] } })
+      .fails(422, 'Invalid', 'spec.scopes[1]');
+    const spec = {
+      displayName: 'Another',
+      url: supplier.url,
+      scopes: [
+        {
+          name: 'card',
+          title: 'Card',
+          description: 'x',
+          claims: [{ name: 'tier', title: 'Tier', type: 'string' }],
+        },
+      ],
+    };
     await op.post('claimsproviders', { metadata: { name: 'miles' }, spec }).is(201);
     expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
   });
@@ -286,18 +659,44 @@ describe('a supplier that', () => {
   test('supplies nothing that was left out', async () => {
     supplier.answer = says({ tier: 'gold' });
     await supplier.declare(service, 'card', { tier: 'string' });
-    const { body, sub } = await toTokens(service, await toConsent(service, 'openid card'), ['openid']);
+    const { body, sub } = await toTokens(service, await toConsent(service, 'openid card'), [
+      'openid',
+    ]);
     expect(body.scope).toBe('openid');
     expect((await userinfo(service, body.access_token).is(200)).body).toEqual({ sub });
-    expect(supplier.questions.map((question) => question.body.spec.purpose)).not.toContain('Release');
+    expect(supplier.questions.map((question) => question.body.spec.purpose)).not.toContain(
+      'Release',
+    );
   });
 });
 
 test('an address that is not open any more is refused at the time of asking (H1)', async () => {
   const directory = temporary();
-  const before = await startTest({ directory, flags: [...flags, '--allow-private-network', '10.1.0.0/16'] });
+  const before = await startTest({
+    directory,
+    flags: [...flags, '--allow-private-network', '10.1.0.0/16'],
+  });
   await createClient(before, 'app', { scopes: scopes('card') });
-  await before.store.change(before.store.systemCall(), (tx) => tx.create(ClaimsProvider, { metadata: { name: 'card' }, spec: { displayName: 'Card', url: 'https://10.1.2.3/', timeoutMilliseconds: 400, failurePolicy: 'Omit', scopes: [{ name: 'card', title: 'Card', description: 'x', sensitive: false, claims: [{ name: 'tier', title: 'Tier', type: 'string' }] }] } }));
+  await before.store.change(before.store.systemCall(), (tx) =>
+    tx.create(ClaimsProvider, {
+      metadata: { name: 'card' },
+      spec: {
+        displayName: 'Card',
+        url: 'https://10.1.2.3/',
+        timeoutMilliseconds: 400,
+        failurePolicy: 'Omit',
+        scopes: [
+          {
+            name: 'card',
+            title: 'Card',
+            description: 'x',
+            sensitive: false,
+            claims: [{ name: 'tier', title: 'Tier', type: 'string' }],
+          },
+        ],
+      },
+    }),
+  );
   await before.stop();
   const service = await startTest({ directory, keys: before.keys, flags });
   const asked = await toConsent(service, 'openid card');

@@ -9,41 +9,88 @@ afterAll(stopAll);
 describe.each(['embedded', 'etcd'] as const)('lifetimes, on the %s store', (store) => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startTest({ store, flags: ['--operators', 'op@example.test', '--limit-factor', '100', '--limits-access-token-lifetime', '30m', '--limits-id-token-lifetime', '20m'] });
+    service = await startTest({
+      store,
+      flags: [
+        '--operators',
+        'op@example.test',
+        '--limit-factor',
+        '100',
+        '--limits-access-token-lifetime',
+        '30m',
+        '--limits-id-token-lifetime',
+        '20m',
+      ],
+    });
   });
 
   test('tokens live as long as the settings say, and for a Client that says so as long as it says', async () => {
     const plain = await Party.of(service, 'plain', credentials.none());
-    const own = await Party.of(service, 'own', credentials.none(), { lifetimes: { accessToken: '5m', idToken: '2m' } });
-    const [first, second] = [await plain.signIn(service.tab(), 'a@example.test'), await own.signIn(service.tab(), 'b@example.test')];
+    const own = await Party.of(service, 'own', credentials.none(), {
+      lifetimes: { accessToken: '5m', idToken: '2m' },
+    });
+    const [first, second] = [
+      await plain.signIn(service.tab(), 'a@example.test'),
+      await own.signIn(service.tab(), 'b@example.test'),
+    ];
     const idTokenLife = (token: string): number => decodeJwt(token).exp! - decodeJwt(token).iat!;
     expect([first.expires_in, idTokenLife(first.id_token!)]).toEqual([1_800, 1_200]);
     expect([second.expires_in, idTokenLife(second.id_token!)]).toEqual([300, 120]);
   });
 
   test('a Client that wants a recent sign-in demands it of a session that is older', async () => {
-    const strict = await Party.of(service, 'strict', credentials.none(), { lifetimes: { signIn: '1m' } });
+    const strict = await Party.of(service, 'strict', credentials.none(), {
+      lifetimes: { signIn: '1m' },
+    });
     const tab = service.tab();
     await strict.signIn(tab, 'c@example.test', 'openid email');
     const request = await strict.request('openid email');
-    expect((await tab.navigate(request.url.pathname + request.url.search).is(303)).headers.location).not.toMatch(/^\/api\/.*interactions/);
+    expect(
+      (await tab.navigate(request.url.pathname + request.url.search).is(303)).headers.location,
+    ).not.toMatch(/^\/api\/.*interactions/);
     const now = Date.now;
     Date.now = () => now() + 61_000;
     try {
       const { headers } = await tab.navigate(request.url.pathname + request.url.search).is(303);
       expect((await tab.get(headers.location!).is(200)).body.status.phase).toBe('LoginRequired');
-    } finally { Date.now = now }
+    } finally {
+      Date.now = now;
+    }
   });
 
   test('absurd lifetimes of a Client are refused with the reason', async () => {
     const { tab: operator } = await signIn(service, 'op@example.test', { client: 'plain' });
-    const spec = { displayName: 'Absurd', type: 'Public', redirectURIs: ['https://app.example.test/callback'] };
-    const refused = async (lifetimes: unknown) => (await operator.post('clients', { metadata: { name: 'absurd' }, spec: { ...spec, lifetimes } }).is(422)).body.details.causes;
+    const spec = {
+      displayName: 'Absurd',
+      type: 'Public',
+      redirectURIs: ['https://app.example.test/callback'],
+    };
+    const refused = async (lifetimes: unknown) =>
+      (
+        await operator
+          .post('clients', { metadata: { name: 'absurd' }, spec: { ...spec, lifetimes } })
+          .is(422)
+      ).body.details.causes;
     expect(await refused({ accessToken: '8760h', signIn: '1s' })).toEqual([
-      { reason: 'FieldValueInvalid', field: 'spec.lifetimes.accessToken', message: 'Invalid value: must be from 1m to 24h: less breaks Clients, and what is stolen counts for as long; got 8760h' },
-      { reason: 'FieldValueInvalid', field: 'spec.lifetimes.signIn', message: 'Invalid value: must be from 1m to 2160h: people would prove themselves without end, or never again; got 1s' },
+      {
+        reason: 'FieldValueInvalid',
+        field: 'spec.lifetimes.accessToken',
+        message:
+          'Invalid value: must be from 1m to 24h: less breaks Clients, and what is stolen counts for as long; got 8760h',
+      },
+      {
+        reason: 'FieldValueInvalid',
+        field: 'spec.lifetimes.signIn',
+        message:
+          'Invalid value: must be from 1m to 2160h: people would prove themselves without end, or never again; got 1s',
+      },
     ]);
     expect(await refused({ idToken: 'long' })).toMatchObject([{ field: 'spec.lifetimes.idToken' }]);
-    await operator.post('clients', { metadata: { name: 'sane' }, spec: { ...spec, lifetimes: { accessToken: '15m', refreshToken: '24h' } } }).is(201);
+    await operator
+      .post('clients', {
+        metadata: { name: 'sane' },
+        spec: { ...spec, lifetimes: { accessToken: '15m', refreshToken: '24h' } },
+      })
+      .is(201);
   });
 });

@@ -7,7 +7,9 @@ import { House } from './house.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
 let house: House;
-beforeAll(async () => { house = await House.open() });
+beforeAll(async () => {
+  house = await House.open();
+});
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
   await house.close();
@@ -20,10 +22,22 @@ const without = ({ url }: { url: URL }): URL => {
   return bare;
 };
 
-const redeem = async (client: string, fields: Record<string, string>): Promise<{ error?: string; id_token?: string }> => {
-  const body = new URLSearchParams({ grant_type: 'authorization_code', redirect_uri: 'https://rp.example.test/cb', ...fields });
-  const headers = { accept: 'application/json', authorization: `Basic ${btoa(`${client}:secret-of-${client}`)}` };
-  return await (await fetch(`${house.address}/oauth2/token`, { method: 'POST', body, headers })).json() as { error?: string; id_token?: string };
+const redeem = async (
+  client: string,
+  fields: Record<string, string>,
+): Promise<{ error?: string; id_token?: string }> => {
+  const body = new URLSearchParams({
+    grant_type: 'authorization_code',
+    redirect_uri: 'https://rp.example.test/cb',
+    ...fields,
+  });
+  const headers = {
+    accept: 'application/json',
+    authorization: `Basic ${btoa(`${client}:secret-of-${client}`)}`,
+  };
+  return (await (
+    await fetch(`${house.address}/oauth2/token`, { method: 'POST', body, headers })
+  ).json()) as { error?: string; id_token?: string };
 };
 
 describe('PKCE', () => {
@@ -31,22 +45,41 @@ describe('PKCE', () => {
     await house.client('strict');
     await house.client('lenient', { pkce: 'Optional' });
     const account = (await house.account()).metadata.name;
-    const refused = await new Browser(house).go(without(await (await RelyingParty.of(house, 'strict')).begin()));
+    const refused = await new Browser(house).go(
+      without(await (await RelyingParty.of(house, 'strict')).begin()),
+    );
     expect(refused.location?.searchParams.get('error')).toBe('invalid_request');
-    const back = await new Browser(house).authorize(without(await (await RelyingParty.of(house, 'lenient')).begin()), { account });
-    expect(await redeem('lenient', { code: back.location!.searchParams.get('code')! })).toHaveProperty('id_token');
+    const back = await new Browser(house).authorize(
+      without(await (await RelyingParty.of(house, 'lenient')).begin()),
+      { account },
+    );
+    expect(
+      await redeem('lenient', { code: back.location!.searchParams.get('code')! }),
+    ).toHaveProperty('id_token');
   });
 
   test('once begun is not talked down: a code of a request with a challenge needs its verifier, one without takes none', async () => {
     await house.client('downgraded', { pkce: 'Optional' });
     const rp = await RelyingParty.of(house, 'downgraded');
     const account = (await house.account()).metadata.name;
-    const code = async (url: URL): Promise<string> => (await new Browser(house).authorize(url, { account })).location!.searchParams.get('code')!;
+    const code = async (url: URL): Promise<string> =>
+      (await new Browser(house).authorize(url, { account })).location!.searchParams.get('code')!;
     const begun = await rp.begin();
-    expect(await redeem('downgraded', { code: await code(begun.url) })).toMatchObject({ error: 'invalid_grant' });
-    expect(await redeem('downgraded', { code: await code(begun.url), code_verifier: '' })).toHaveProperty('error');
-    expect(await redeem('downgraded', { code: await code(without(begun)), code_verifier: begun.verifier })).toMatchObject({ error: 'invalid_grant' });
-    expect(await redeem('downgraded', { code: await code(begun.url), code_verifier: begun.verifier })).toHaveProperty('id_token');
+    expect(await redeem('downgraded', { code: await code(begun.url) })).toMatchObject({
+      error: 'invalid_grant',
+    });
+    expect(
+      await redeem('downgraded', { code: await code(begun.url), code_verifier: '' }),
+    ).toHaveProperty('error');
+    expect(
+      await redeem('downgraded', {
+        code: await code(without(begun)),
+        code_verifier: begun.verifier,
+      }),
+    ).toMatchObject({ error: 'invalid_grant' });
+    expect(
+      await redeem('downgraded', { code: await code(begun.url), code_verifier: begun.verifier }),
+    ).toHaveProperty('id_token');
   });
 });
 
@@ -54,13 +87,39 @@ describe('a Client of profile FAPI2', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
   /** As the API stores it. */
-  const fapi = (name: string) => house.client(name, {
-    profile: 'FAPI2', tokenEndpointAuthMethod: 'private_key_jwt', tokenEndpointAuthSigningAlg: 'ES256', requirePushedAuthorizationRequests: true, dpopBoundAccessTokens: true,
-    jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' } as Record<string, string>] }, secretHashes: [],
-  });
+  const fapi = (name: string) =>
+    house.client(name, {
+      profile: 'FAPI2',
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      tokenEndpointAuthSigningAlg: 'ES256',
+      requirePushedAuthorizationRequests: true,
+      dpopBoundAccessTokens: true,
+      jwks: {
+        keys: [
+          { ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' } as Record<
+            string,
+            string
+          >,
+        ],
+      },
+      secretHashes: [],
+    });
   const party = async (name: string): Promise<RelyingParty> => {
-    const key = await crypto.subtle.importKey('pkcs8', privateKey.export({ format: 'der', type: 'pkcs8' }), { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign']);
-    const auth = oidc.PrivateKeyJwt({ key, kid: 'one' }, { [oidc.modifyAssertion]: (_header, payload) => { payload.aud = house.baseURL } });
+    const key = await crypto.subtle.importKey(
+      'pkcs8',
+      privateKey.export({ format: 'der', type: 'pkcs8' }),
+      { name: 'ECDSA', namedCurve: 'P-256' },
+      false,
+      ['sign'],
+    );
+    const auth = oidc.PrivateKeyJwt(
+      { key, kid: 'one' },
+      {
+        [oidc.modifyAssertion]: (_header, payload) => {
+          payload.aud = house.baseURL;
+        },
+      },
+    );
     return RelyingParty.of(house, name, { auth });
   };
 
@@ -73,24 +132,51 @@ describe('a Client of profile FAPI2', () => {
     expect(plain.url.pathname).not.toMatch(/interactions/);
     const DPoP = oidc.getDPoPHandle(rp.config, await oidc.randomDPoPKeyPair('ES256'));
     const begun = await rp.begin();
-    const pushed = await oidc.buildAuthorizationUrlWithPAR(rp.config, begun.url.searchParams, { DPoP });
+    const pushed = await oidc.buildAuthorizationUrlWithPAR(rp.config, begun.url.searchParams, {
+      DPoP,
+    });
     const back = await new Browser(house).authorize(pushed, { account });
     const tokens = await rp.redeem(back.location!, begun, { DPoP });
     expect(tokens.token_type).toBe('dpop');
     const again = await rp.begin();
-    const other = await new Browser(house).authorize(await oidc.buildAuthorizationUrlWithPAR(rp.config, again.url.searchParams), { account });
+    const other = await new Browser(house).authorize(
+      await oidc.buildAuthorizationUrlWithPAR(rp.config, again.url.searchParams),
+      { account },
+    );
     expect((await outcome(rp.redeem(other.location!, again))).error).toBe('invalid_grant');
   });
 
   test('is known by assertions of its one algorithm', async () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
     await house.client('one-alg', {
-      tokenEndpointAuthMethod: 'private_key_jwt', tokenEndpointAuthSigningAlg: 'PS256', secretHashes: [], jwks: { keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'r' } as Record<string, string>] },
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      tokenEndpointAuthSigningAlg: 'PS256',
+      secretHashes: [],
+      jwks: {
+        keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'r' } as Record<string, string>],
+      },
     });
     const asked = async (alg: string): Promise<string> => {
-      const jwt = await new jose.SignJWT({}).setProtectedHeader({ alg, kid: 'r' }).setIssuer('one-alg').setSubject('one-alg').setAudience(house.baseURL).setJti(oidc.randomState()).setIssuedAt().setExpirationTime('1m').sign(rsa.privateKey);
-      const body = new URLSearchParams({ client_assertion: jwt, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', grant_type: 'refresh_token', refresh_token: 'x' });
-      return (await (await fetch(`${house.address}/oauth2/token`, { method: 'POST', body })).json() as { error: string }).error;
+      const jwt = await new jose.SignJWT({})
+        .setProtectedHeader({ alg, kid: 'r' })
+        .setIssuer('one-alg')
+        .setSubject('one-alg')
+        .setAudience(house.baseURL)
+        .setJti(oidc.randomState())
+        .setIssuedAt()
+        .setExpirationTime('1m')
+        .sign(rsa.privateKey);
+      const body = new URLSearchParams({
+        client_assertion: jwt,
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        grant_type: 'refresh_token',
+        refresh_token: 'x',
+      });
+      return (
+        (await (await fetch(`${house.address}/oauth2/token`, { method: 'POST', body })).json()) as {
+          error: string;
+        }
+      ).error;
     };
     expect(await asked('PS256')).toBe('invalid_grant');
     expect(await asked('RS256')).toBe('invalid_client');

@@ -16,7 +16,11 @@ afterAll(async () => {
 });
 
 const hidden = (text: string): Record<string, string> =>
-  Object.fromEntries([...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!]));
+  Object.fromEntries(
+    [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
+      ([, name, value]) => [name!, value!],
+    ),
+  );
 const nameIn = (path: string): string => /interactions\/(\w+)/.exec(path)![1]!;
 
 type Started = Awaited<ReturnType<typeof oidc.initiateDeviceAuthorization>>;
@@ -24,8 +28,12 @@ type Started = Awaited<ReturnType<typeof oidc.initiateDeviceAuthorization>>;
 /** Asks to be connected as the command does, by a program of this name. */
 async function ask(scope: string, program = 'vestibule/9.9.9 (linux; x64)'): Promise<Started> {
   const body = new URLSearchParams({ client_id: 'vestibule', scope });
-  const answer = await fetch(`${house.address}/oauth2/device/auth`, { method: 'POST', body, headers: { 'user-agent': program } });
-  return await answer.json() as Started;
+  const answer = await fetch(`${house.address}/oauth2/device/auth`, {
+    method: 'POST',
+    body,
+    headers: { 'user-agent': program },
+  });
+  return (await answer.json()) as Started;
 }
 
 /** Shows the confirmation of a device to the person in this browser. */
@@ -41,11 +49,19 @@ async function press(browser: Browser, page: string): Promise<Awaited<ReturnType
 }
 
 /** Signs in where the browser stands, and agrees to `scopes` where that is asked. */
-async function goOn(browser: Browser, from: Awaited<ReturnType<Browser['go']>>, account: string, scopes: string[]): Promise<{ text: string; steps: string[] }> {
+async function goOn(
+  browser: Browser,
+  from: Awaited<ReturnType<Browser['go']>>,
+  account: string,
+  scopes: string[],
+): Promise<{ text: string; steps: string[] }> {
   const steps: string[] = [];
   let answer = from;
   while (/interaction/.test(answer.url.pathname) && steps.length < 6) {
-    const { returnTo, status } = await browser.act(nameIn(answer.url.pathname), { account, scopes });
+    const { returnTo, status } = await browser.act(nameIn(answer.url.pathname), {
+      account,
+      scopes,
+    });
     steps.push(status.phase);
     answer = await browser.go(returnTo);
   }
@@ -60,13 +76,20 @@ describe('the confirmation of a device', () => {
     expect(page).toContain('vestibule/9.9.9 (linux; x64)');
     expect(page).toContain('network-of-tests');
     expect(page).toContain('3 minutes ago');
-    expect(page).toContain('<li>Change your profile, sign you out elsewhere and take access away from apps.</li>');
-    expect(page).toContain('<li>Go on while you are signed out, until you remove its access on your account page.</li>');
+    expect(page).toContain(
+      '<li>Change your profile, sign you out elsewhere and take access away from apps.</li>',
+    );
+    expect(page).toContain(
+      '<li>Go on while you are signed out, until you remove its access on your account page.</li>',
+    );
     expect(page).toContain('This is not my device');
   });
 
   test('shows markup that a program calls itself by as text', async () => {
-    const page = await confirmationOf(await ask('openid api', '<img src=x onerror=alert(1)>'), new Browser(house));
+    const page = await confirmationOf(
+      await ask('openid api', '<img src=x onerror=alert(1)>'),
+      new Browser(house),
+    );
     expect(page).not.toContain('<img');
     expect(page).toContain('&lt;img');
   });
@@ -91,11 +114,19 @@ describe('the confirmation of a device', () => {
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
     const started = await ask('openid offline_access api');
-    const { text, steps } = await goOn(browser, await press(browser, await confirmationOf(started, browser)), account, ['openid', 'offline_access']);
+    const { text, steps } = await goOn(
+      browser,
+      await press(browser, await confirmationOf(started, browser)),
+      account,
+      ['openid', 'offline_access'],
+    );
     expect(steps).toEqual(['Authenticated', 'Completed']);
     expect(text).toContain('Your device is connected');
     const rp = await RelyingParty.of(house, 'vestibule', { public: true });
-    const tokens = await oidc.pollDeviceAuthorizationGrant(rp.config, { ...started, interval: 0 } as Started);
+    const tokens = await oidc.pollDeviceAuthorizationGrant(rp.config, {
+      ...started,
+      interval: 0,
+    } as Started);
     expect(tokens.scope?.split(' ')).not.toContain('api');
   });
 });
@@ -103,17 +134,36 @@ describe('the confirmation of a device', () => {
 describe('device authorization switched off', () => {
   test('is in no document, and neither connects a device nor refuses the command what it has', async () => {
     const closed = await House.open({ settings: { deviceAuthorization: false } });
-    const discovered = await (await fetch(`${closed.address}/.well-known/openid-configuration`)).json() as Record<string, unknown>;
+    const discovered = (await (
+      await fetch(`${closed.address}/.well-known/openid-configuration`)
+    ).json()) as Record<string, unknown>;
     expect(discovered).not.toHaveProperty('device_authorization_endpoint');
-    expect(discovered.grant_types_supported).not.toContain('urn:ietf:params:oauth:grant-type:device_code');
-    await closed.client('tv', { type: 'Public', grantTypes: ['urn:ietf:params:oauth:grant-type:device_code', 'authorization_code'] });
+    expect(discovered.grant_types_supported).not.toContain(
+      'urn:ietf:params:oauth:grant-type:device_code',
+    );
+    await closed.client('tv', {
+      type: 'Public',
+      grantTypes: ['urn:ietf:params:oauth:grant-type:device_code', 'authorization_code'],
+    });
     for (const client of ['vestibule', 'tv']) {
-      const begun = await fetch(`${closed.address}/oauth2/device/auth`, { method: 'POST', body: new URLSearchParams({ client_id: client, scope: 'openid' }) });
+      const begun = await fetch(`${closed.address}/oauth2/device/auth`, {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: client, scope: 'openid' }),
+      });
       expect(begun.status).toBe(404);
     }
     const rp = await RelyingParty.of(closed, 'tv', { public: true });
-    expect((await new Browser(closed).go((await rp.begin()).url)).url.pathname).toMatch(/interactions/);
-    const unknown = await fetch(`${closed.address}/oauth2/token`, { method: 'POST', body: new URLSearchParams({ client_id: 'vestibule', grant_type: 'refresh_token', refresh_token: 'x' }) });
+    expect((await new Browser(closed).go((await rp.begin()).url)).url.pathname).toMatch(
+      /interactions/,
+    );
+    const unknown = await fetch(`${closed.address}/oauth2/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        client_id: 'vestibule',
+        grant_type: 'refresh_token',
+        refresh_token: 'x',
+      }),
+    });
     expect(await unknown.json()).toMatchObject({ error: 'invalid_grant' });
     await closed.close();
   });
@@ -121,7 +171,12 @@ describe('device authorization switched off', () => {
 
 describe('an app that is answered on the person’s own machine', () => {
   test('asks for consent every time, as a native one does, also where it is a first party', async () => {
-    const redirects = ['http://localhost:9/cb', 'http://127.0.0.1:9/cb', 'http://[::1]:9/cb', 'https://rp.example.test/cb'];
+    const redirects = [
+      'http://localhost:9/cb',
+      'http://127.0.0.1:9/cb',
+      'http://[::1]:9/cb',
+      'https://rp.example.test/cb',
+    ];
     for (const firstParty of [false, true]) {
       const name = firstParty ? 'local-ours' : 'local';
       await house.client(name, { redirectURIs: redirects, firstParty });
@@ -129,10 +184,14 @@ describe('an app that is answered on the person’s own machine', () => {
       const account = (await house.account()).metadata.name;
       const browser = new Browser(house);
       await browser.authorize((await rp.begin()).url, { account });
-      expect((await browser.go((await rp.begin()).url)).location?.origin).toBe('https://rp.example.test');
+      expect((await browser.go((await rp.begin()).url)).location?.origin).toBe(
+        'https://rp.example.test',
+      );
       for (const redirect_uri of redirects.slice(0, 3)) {
         const asked = await browser.go((await rp.begin({ redirect_uri })).url);
-        expect((await browser.act(nameIn(asked.url.pathname), { cancel: true })).spec.prompt).toBe('Consent');
+        expect((await browser.act(nameIn(asked.url.pathname), { cancel: true })).spec.prompt).toBe(
+          'Consent',
+        );
         const quiet = await browser.go((await rp.begin({ redirect_uri, prompt: 'none' })).url);
         expect(quiet.location?.searchParams.get('error')).toBe('interaction_required');
       }

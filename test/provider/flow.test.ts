@@ -7,7 +7,9 @@ import { counting, House, openStorage } from './house.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;
-beforeAll(async () => { house = await House.open() });
+beforeAll(async () => {
+  house = await House.open();
+});
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
   expect(house.identity.counts.get('afterwards_failed') ?? 0).toBe(0);
@@ -22,10 +24,22 @@ describe('a sign-in', () => {
     const rp = await RelyingParty.of(house, 'shop');
     const account = await house.account('ada@example.test');
     const tokens = await rp.signIn(new Browser(house), { account: account.metadata.name });
-    expect(tokens.claims()).toMatchObject({ sub: account.metadata.name, acr: 'urn:vestibule:acr:email', amr: ['otp'], auth_time: expect.any(Number) });
+    expect(tokens.claims()).toMatchObject({
+      sub: account.metadata.name,
+      acr: 'urn:vestibule:acr:email',
+      amr: ['otp'],
+      auth_time: expect.any(Number),
+    });
     expect(tokens.claims()).not.toHaveProperty('email');
     const info = await oidc.fetchUserInfo(rp.config, tokens.access_token, account.metadata.name);
-    expect(info).toEqual({ sub: account.metadata.name, name: 'Ada <Lovelace>', given_name: 'Ada', updated_at: expect.any(Number), email: 'ada@example.test', email_verified: true });
+    expect(info).toEqual({
+      sub: account.metadata.name,
+      name: 'Ada <Lovelace>',
+      given_name: 'Ada',
+      updated_at: expect.any(Number),
+      email: 'ada@example.test',
+      email_verified: true,
+    });
   });
 
   test('is two interactions that know each other, each bound to its own cookie', async () => {
@@ -36,19 +50,37 @@ describe('a sign-in', () => {
     const begun = await rp.begin({ login_hint: 'ada@example.test', ui_locales: 'de en-GB' });
     const first = nameIn((await browser.go(begun.url)).url.pathname);
     const record = (await house.store.reader(Interaction).get(first))!;
-    expect(record.spec).toEqual({ client: 'halves', scopes: ['openid', 'profile', 'email'], prompt: 'Login', loginHint: 'ada@example.test', locales: ['de', 'en-GB'] });
-    expect(record.status).toMatchObject({ phase: 'LoginRequired', client: { name: 'halves', displayName: 'The halves', firstParty: false } });
+    expect(record.spec).toEqual({
+      client: 'halves',
+      scopes: ['openid', 'profile', 'email'],
+      prompt: 'Login',
+      loginHint: 'ada@example.test',
+      locales: ['de', 'en-GB'],
+    });
+    expect(record.status).toMatchObject({
+      phase: 'LoginRequired',
+      client: { name: 'halves', displayName: 'The halves', firstParty: false },
+    });
     expect(JSON.stringify(record)).not.toContain('/oauth2/auth/');
     const { returnTo } = await browser.act(first, { account: account.metadata.name });
     expect(returnTo).toMatch(`${house.baseURL}/oauth2/auth/`);
     const second = nameIn((await browser.go(returnTo)).url.pathname);
     expect(second).not.toBe(first);
-    const [one, two] = [await house.store.reader(Interaction).get(first), await house.store.reader(Interaction).get(second)];
+    const [one, two] = [
+      await house.store.reader(Interaction).get(first),
+      await house.store.reader(Interaction).get(second),
+    ];
     expect(one!.status).toMatchObject({ phase: 'Authenticated', next: second });
     expect(one!.internal.returnTo).toBeUndefined();
-    expect(two!.status).toMatchObject({ phase: 'ConsentRequired', previous: first, account: { name: account.metadata.name } });
+    expect(two!.status).toMatchObject({
+      phase: 'ConsentRequired',
+      previous: first,
+      account: { name: account.metadata.name },
+    });
     expect(two!.internal.account).toBe(account.metadata.name);
-    expect((await house.sessions(account.metadata.name)).map((session) => session.metadata.name)).toEqual([two!.internal.session]);
+    expect(
+      (await house.sessions(account.metadata.name)).map((session) => session.metadata.name),
+    ).toEqual([two!.internal.session]);
   });
 
   test('awaits eight commits of its own with consent, five without: ten and seven with the mail and the try', async () => {
@@ -86,7 +118,9 @@ describe('a sign-in', () => {
     const { returnTo } = await other.act(nameIn(login.url.pathname), { account });
     const back = await other.go(returnTo);
     expect(back.location?.pathname).toBe('/cb');
-    const more = await browser.go((await rp.begin({ scope: 'openid offline_access', prompt: 'consent' })).url);
+    const more = await browser.go(
+      (await rp.begin({ scope: 'openid offline_access', prompt: 'consent' })).url,
+    );
     expect(more.url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
   });
 
@@ -97,7 +131,9 @@ describe('a sign-in', () => {
     const browser = new Browser(house);
     const tokens = await rp.signIn(browser, { account, scopes: ['openid', 'email'] });
     expect(tokens.scope).toBe('openid email');
-    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).not.toHaveProperty('name');
+    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).not.toHaveProperty(
+      'name',
+    );
     const name = grantName(account, 'picky');
     await house.store.change(house.store.systemCall(), (tx) => tx.delete(Grant, name));
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
@@ -112,7 +148,11 @@ describe('a sign-in', () => {
     const tokens = await rp.signIn(new Browser(house), { account });
     await oidc.fetchUserInfo(rp.config, tokens.access_token, account);
     const grant = (await house.store.reader(Grant).get(grantName(account, 'noted')))!;
-    expect(grant.status.disclosures.map(({ scope, claims }) => [scope, claims])).toEqual([['openid', ['sub', 'acr', 'amr', 'auth_time']], ['profile', ['name', 'given_name', 'updated_at']], ['email', ['email', 'email_verified']]]);
+    expect(grant.status.disclosures.map(({ scope, claims }) => [scope, claims])).toEqual([
+      ['openid', ['sub', 'acr', 'amr', 'auth_time']],
+      ['profile', ['name', 'given_name', 'updated_at']],
+      ['email', ['email', 'email_verified']],
+    ]);
     expect(JSON.stringify(grant)).not.toContain('noted@example.test');
     expect(grant.internal.decision).toBe(1);
   });
@@ -122,7 +162,11 @@ describe('a sign-in', () => {
     const rp = await RelyingParty.of(house, 'declined');
     const begun = await rp.begin();
     const back = await new Browser(house).authorize(begun.url, { cancel: true });
-    expect(Object.fromEntries(back.location!.searchParams)).toMatchObject({ error: 'access_denied', state: begun.state, iss: house.baseURL });
+    expect(Object.fromEntries(back.location!.searchParams)).toMatchObject({
+      error: 'access_denied',
+      state: begun.state,
+      iss: house.baseURL,
+    });
   });
 
   test('starts afresh when the way back is followed too early, and the old record is over', async () => {
@@ -130,7 +174,9 @@ describe('a sign-in', () => {
     const rp = await RelyingParty.of(house, 'early');
     const browser = new Browser(house);
     const name = nameIn((await browser.go((await rp.begin()).url)).url.pathname);
-    const { returnTo } = JSON.parse((await browser.request(`/api/v1alpha1/interactions/${name}/look`)).text) as { returnTo: string };
+    const { returnTo } = JSON.parse(
+      (await browser.request(`/api/v1alpha1/interactions/${name}/look`)).text,
+    ) as { returnTo: string };
     const fresh = nameIn((await browser.go(returnTo)).url.pathname);
     const old = (await house.store.reader(Interaction).get(name))!;
     expect(old.status).toMatchObject({ phase: 'Aborted', next: fresh });
@@ -147,10 +193,16 @@ describe('a sign-in', () => {
     for (let i = 0; i < 3; i += 1) await browser.request(`/api/v1alpha1/interactions/${name}/look`);
     const second = await browser.go(returnTo);
     await browser.act(nameIn(second.url.pathname));
-    const { returnTo: end } = JSON.parse((await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`)).text) as { returnTo: string };
+    const { returnTo: end } = JSON.parse(
+      (await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`))
+        .text,
+    ) as { returnTo: string };
     expect((await browser.go(end)).location?.searchParams.get('code')).toBeTruthy();
     expect((await browser.go(end)).status).toBe(400);
-    expect((await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`)).status).toBe(200);
+    expect(
+      (await browser.request(`/api/v1alpha1/interactions/${nameIn(second.url.pathname)}/look`))
+        .status,
+    ).toBe(200);
   });
 
   test('of a first party asks for no consent and still leaves a Grant', async () => {
@@ -168,13 +220,18 @@ describe('a sign-in', () => {
     expect(grant.spec.scopes).toEqual(['openid', 'profile', 'email']);
     const next = await rp.signIn(browser, {});
     expect(next.scope).toBe('openid profile email');
-    expect((await house.store.reader(Grant).get(grantName(account, 'ours')))!.internal.decision).toBeGreaterThan(0);
+    expect(
+      (await house.store.reader(Grant).get(grantName(account, 'ours')))!.internal.decision,
+    ).toBeGreaterThan(0);
   });
 
   test('as another account ends the session of the first', async () => {
     await house.client('shared');
     const rp = await RelyingParty.of(house, 'shared');
-    const [one, two] = [(await house.account()).metadata.name, (await house.account()).metadata.name];
+    const [one, two] = [
+      (await house.account()).metadata.name,
+      (await house.account()).metadata.name,
+    ];
     const browser = new Browser(house);
     await rp.signIn(browser, { account: one });
     const login = await browser.go((await rp.begin({ prompt: 'login' })).url);
@@ -199,12 +256,20 @@ describe('a sign-in', () => {
     const tokens = await rp.signIn(new Browser(house), { account, method: 'Passkey' });
     expect(tokens.claims()).toMatchObject({ acr: 'phr', amr: ['pop', 'user', 'mfa'] });
     const [session] = await house.sessions(account);
-    expect(session!.status).toMatchObject({ account, methods: ['Passkey'], assurance: 'phr', client: { browser: 'Firefox', os: 'Linux', device: 'Desktop' }, clients: [{ name: 'keys', displayName: 'The keys' }] });
+    expect(session!.status).toMatchObject({
+      account,
+      methods: ['Passkey'],
+      assurance: 'phr',
+      client: { browser: 'Firefox', os: 'Linux', device: 'Desktop' },
+      clients: [{ name: 'keys', displayName: 'The keys' }],
+    });
   });
 
   test('puts wanted claims into the ID token, and no others', async () => {
     await house.client('wants', { idTokenClaims: ['email'], idTokenSignedResponseAlg: 'RS256' });
-    const rp = await RelyingParty.of(house, 'wants', { metadata: { id_token_signed_response_alg: 'RS256' } });
+    const rp = await RelyingParty.of(house, 'wants', {
+      metadata: { id_token_signed_response_alg: 'RS256' },
+    });
     const account = (await house.account('wants@example.test')).metadata.name;
     const tokens = await rp.signIn(new Browser(house), { account });
     expect(tokens.claims()).toMatchObject({ email: 'wants@example.test', sub: account });
@@ -219,6 +284,8 @@ describe('a sign-in', () => {
     const two = await rp.signIn(new Browser(house), { account });
     expect(one.claims()!.sub).toMatch(/^[\w-]{43}$/);
     expect(two.claims()!.sub).toBe(one.claims()!.sub);
-    expect(await oidc.fetchUserInfo(rp.config, one.access_token, one.claims()!.sub)).toMatchObject({ sub: one.claims()!.sub });
+    expect(await oidc.fetchUserInfo(rp.config, one.access_token, one.claims()!.sub)).toMatchObject({
+      sub: one.claims()!.sub,
+    });
   });
 });

@@ -16,7 +16,11 @@ import { ClaimsReview } from '../../kinds/claimsreview.js';
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import { Session, type Method } from '../../kinds/session.js';
 import { claimsOf } from '../../kinds/assurance.js';
-import { createIdentityProvider, type IdentityProvider, type ProviderDeps } from '../../provider/provider.js';
+import {
+  createIdentityProvider,
+  type IdentityProvider,
+  type ProviderDeps,
+} from '../../provider/provider.js';
 import type { Authorize } from '../../registry/decision.js';
 import { readEpoch } from '../../registry/epoch.js';
 import { Hub } from '../../registry/hub.js';
@@ -51,11 +55,24 @@ export interface HouseOptions {
 /** Counts what storage is asked for, but for decisions that are written down in the background. */
 export function counting(storage: Storage): Storage & { commits: number; reads: number } {
   const counted = {
-    commits: 0, reads: 0,
-    get: (key: string) => { counted.reads += 1; return storage.get(key) },
-    list: storage.list.bind(storage), count: storage.count.bind(storage), watch: storage.watch.bind(storage), compact: storage.compact.bind(storage), close: storage.close.bind(storage),
+    commits: 0,
+    reads: 0,
+    get: (key: string) => {
+      counted.reads += 1;
+      return storage.get(key);
+    },
+    list: storage.list.bind(storage),
+    count: storage.count.bind(storage),
+    watch: storage.watch.bind(storage),
+    compact: storage.compact.bind(storage),
+    close: storage.close.bind(storage),
     commit: (...args: Parameters<Storage['commit']>) => {
-      if (!args[1].every((write) => 'put' in write && write.put.startsWith('objects/policydecisions/'))) counted.commits += 1;
+      if (
+        !args[1].every(
+          (write) => 'put' in write && write.put.startsWith('objects/policydecisions/'),
+        )
+      )
+        counted.commits += 1;
       return storage.commit(...args);
     },
   };
@@ -63,11 +80,17 @@ export function counting(storage: Storage): Storage & { commits: number; reads: 
 }
 
 /** A store of its own in a folder of its own. */
-export async function openStorage(): Promise<{ storage: Storage; reopen(): Promise<Storage>; close(): Promise<void> }> {
+export async function openStorage(): Promise<{
+  storage: Storage;
+  reopen(): Promise<Storage>;
+  close(): Promise<void>;
+}> {
   const directory = await mkdtemp(join(tmpdir(), 'vestibule-provider-'));
   let storage = await openEmbedded({ directory });
   return {
-    get storage() { return storage },
+    get storage() {
+      return storage;
+    },
     async reopen() {
       await storage.close();
       return (storage = await openEmbedded({ directory }));
@@ -82,9 +105,15 @@ export async function openStorage(): Promise<{ storage: Storage; reopen(): Promi
 const permitted: Decision = { allowed: true, reasons: [] };
 
 /** No operator has a passkey here. */
-const noOperators = { held: () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }), of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }) };
+const noOperators = {
+  held: () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
+  of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
+};
 
-/** One instance of the provider on loopback, with as much of the rest of the server as a sign-in needs. */
+/**
+ * One instance of the provider on loopback, with as much of the rest of the server as a sign-in
+ * needs.
+ */
 export class House {
   readonly storage: Storage;
   readonly store: Store;
@@ -97,7 +126,16 @@ export class House {
   readonly log: string[] = [];
   readonly #closers: (() => Promise<unknown>)[];
 
-  private constructor(parts: { settings: Settings; storage: Storage; store: Store; keys: Keys; identity: IdentityProvider; baseURL: string; address: string; closers: (() => Promise<unknown>)[] }) {
+  private constructor(parts: {
+    settings: Settings;
+    storage: Storage;
+    store: Store;
+    keys: Keys;
+    identity: IdentityProvider;
+    baseURL: string;
+    address: string;
+    closers: (() => Promise<unknown>)[];
+  }) {
     this.settings = parts.settings;
     this.storage = parts.storage;
     this.store = parts.store;
@@ -114,57 +152,148 @@ export class House {
     const keys = new Keys(options.keys ?? keysFile);
     const house: { it?: House } = {};
     const server = createServer((request, response) => house.it!.#serve(request, response));
-    server.keepAliveTimeout = 0;   // no connection is ended in the moment in which fetch takes it again
+    server.keepAliveTimeout = 0; // no connection is ended in the moment in which fetch takes it again
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const address = `http://localhost:${(server.address() as AddressInfo).port}`;
     const baseURL = options.baseURL ?? address;
-    const settings: Settings = { baseURL, limitFactor: 1, limits: defaultLimits, epoch: await readEpoch(storage), emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, deviceAuthorization: true, rpID: 'localhost', ...options.settings };
+    const settings: Settings = {
+      baseURL,
+      limitFactor: 1,
+      limits: defaultLimits,
+      epoch: await readEpoch(storage),
+      emailFrom: 'no-reply@example.test',
+      operators: [],
+      allowPrivateNetwork: [],
+      mockMail: true,
+      deviceAuthorization: true,
+      rpID: 'localhost',
+      ...options.settings,
+    };
     const log = createLog('silent');
-    const kinds = [Interaction, Session, Account, Grant, Client, ClaimsProvider, ClaimsReview, Group];
+    const kinds = [
+      Interaction,
+      Session,
+      Account,
+      Grant,
+      Client,
+      ClaimsProvider,
+      ClaimsReview,
+      Group,
+    ];
     const hub = new Hub(storage, kinds, log);
     const authorize: Authorize = options.authorize ?? (() => permitted);
     const identity: { it?: IdentityProvider } = {};
-    const store = new Store({ storage, registry: new Registry(kinds, []), hub, keys, settings, authorize, ports: () => identity.it?.ports() as Ports });
+    const store = new Store({
+      storage,
+      registry: new Registry(kinds, []),
+      hub,
+      keys,
+      settings,
+      authorize,
+      ports: () => identity.it?.ports() as Ports,
+    });
     const outbox = new Outbox(store, keys, log);
     const groups = new Memberships(store, []);
     const suppliers = new Suppliers(store);
-    identity.it = createIdentityProvider({ store, storage, keys, settings, authorize, groups, operatorPasskeys: noOperators, suppliers, stylesheet: () => '/assets/site.css', log, outbox, ...options.deps });
+    identity.it = createIdentityProvider({
+      store,
+      storage,
+      keys,
+      settings,
+      authorize,
+      groups,
+      operatorPasskeys: noOperators,
+      suppliers,
+      stylesheet: () => '/assets/site.css',
+      log,
+      outbox,
+      ...options.deps,
+    });
     await hub.start();
     await groups.start();
     await suppliers.start();
     outbox.start();
-    const closers = [() => closeServer(server), () => identity.it!.settled(), () => outbox.stop(), async () => { groups.stop(); suppliers.stop() }, () => hub.stop(), ...(own ? [() => own.close()] : [])];
-    return (house.it = new House({ settings, storage, store, keys, identity: identity.it, baseURL, address, closers }));
+    const closers = [
+      () => closeServer(server),
+      () => identity.it!.settled(),
+      () => outbox.stop(),
+      async () => {
+        groups.stop();
+        suppliers.stop();
+      },
+      () => hub.stop(),
+      ...(own ? [() => own.close()] : []),
+    ];
+    return (house.it = new House({
+      settings,
+      storage,
+      store,
+      keys,
+      identity: identity.it,
+      baseURL,
+      address,
+      closers,
+    }));
   }
 
-  async close(): Promise<void> { for (const close of this.#closers) await close() }
+  async close(): Promise<void> {
+    for (const close of this.#closers) await close();
+  }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const path = request.url!.split('?')[0]!;
-    if (path.startsWith('/oauth2/') || path.startsWith('/.well-known/') || !path.startsWith('/')) return void this.identity.handle(request, response, 'network-of-tests', 'audit-id-of-tests');
+    if (path.startsWith('/oauth2/') || path.startsWith('/.well-known/') || !path.startsWith('/'))
+      return void this.identity.handle(request, response, 'network-of-tests', 'audit-id-of-tests');
     const act = /^\/api\/v1alpha1\/interactions\/([a-z2-7]+)\/(\w+)$/.exec(path);
-    if (act) return void this.#act(act[1]!, act[2]!, request, response).catch((error: Error) => response.writeHead(500).end(error.stack));
+    if (act)
+      return void this.#act(act[1]!, act[2]!, request, response).catch((error: Error) =>
+        response.writeHead(500).end(error.stack),
+      );
     response.writeHead(200, { 'Content-Type': 'text/plain' }).end(path);
   }
 
   /** What the person's pages would do, as transitions of our own. */
-  async #act(name: string, action: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #act(
+    name: string,
+    action: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const query = new URL(request.url!, this.baseURL).searchParams;
     const before = (await this.store.reader(Interaction).get(name))!;
-    const change = { login: () => this.#login(before, query), consent: () => this.#consent(before, query), cancel: () => this.#cancel(before), look: async () => before }[action]!;
+    const change = {
+      login: () => this.#login(before, query),
+      consent: () => this.#consent(before, query),
+      cancel: () => this.#cancel(before),
+      look: async () => before,
+    }[action]!;
     const after = await change();
     await this.identity.ports(request, response).finish(after);
-    const returnTo = after.internal.returnTo && this.keys.open(objectKey(Interaction, name), Buffer.from(after.internal.returnTo, 'base64url')).toString();
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ ...after, returnTo }));
+    const returnTo =
+      after.internal.returnTo &&
+      this.keys
+        .open(objectKey(Interaction, name), Buffer.from(after.internal.returnTo, 'base64url'))
+        .toString();
+    response
+      .writeHead(200, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify({ ...after, returnTo }));
   }
 
   #login(before: InteractionObject, query: URLSearchParams): Promise<InteractionObject> {
     const method = (query.get('method') ?? 'EmailCode') as Method;
-    return this.store.change(this.store.systemCall(), (tx) => tx.update(Interaction, before.metadata.name, ({ status, internal }) => {
-      if (status.phase !== 'LoginRequired') throw new Error(`phase is ${status.phase}`);
-      status.phase = 'Authenticated';
-      internal.login = { account: query.get('account')!, method, seconds: Math.floor(Date.now() / 1000), acr: claimsOf(method).acr, amr: [...claimsOf(method).amr] };
-    }));
+    return this.store.change(this.store.systemCall(), (tx) =>
+      tx.update(Interaction, before.metadata.name, ({ status, internal }) => {
+        if (status.phase !== 'LoginRequired') throw new Error(`phase is ${status.phase}`);
+        status.phase = 'Authenticated';
+        internal.login = {
+          account: query.get('account')!,
+          method,
+          seconds: Math.floor(Date.now() / 1000),
+          acr: claimsOf(method).acr,
+          amr: [...claimsOf(method).amr],
+        };
+      }),
+    );
   }
 
   async #consent(before: InteractionObject, query: URLSearchParams): Promise<InteractionObject> {
@@ -175,11 +304,32 @@ export class House {
     const known = await this.store.reader(Client).get(client);
     return this.store.change(this.store.systemCall(), async (tx) => {
       const old = await tx.get(Grant, name);
-      const internal = { decision: (old?.internal.decision ?? 0) + 1, rejected: asked.filter((scope) => !scopes.includes(scope)), clientUID: known?.metadata.uid ?? '', decided: Date.now() };
-      if (old) await tx.update(Grant, name, (next) => { next.spec.scopes = scopes; next.internal = internal });
-      else await tx.create(Grant, { metadata: { name }, spec: { scopes }, status: { account, client: { name: client, displayName: client }, grantedTimestamp: toTimestamp(Date.now()), disclosures: [] }, internal });
+      const internal = {
+        decision: (old?.internal.decision ?? 0) + 1,
+        rejected: asked.filter((scope) => !scopes.includes(scope)),
+        clientUID: known?.metadata.uid ?? '',
+        decided: Date.now(),
+      };
+      if (old)
+        await tx.update(Grant, name, (next) => {
+          next.spec.scopes = scopes;
+          next.internal = internal;
+        });
+      else
+        await tx.create(Grant, {
+          metadata: { name },
+          spec: { scopes },
+          status: {
+            account,
+            client: { name: client, displayName: client },
+            grantedTimestamp: toTimestamp(Date.now()),
+            disclosures: [],
+          },
+          internal,
+        });
       return tx.update(Interaction, before.metadata.name, (next) => {
-        if (next.status.phase !== 'ConsentRequired') throw new Error(`phase is ${next.status.phase}`);
+        if (next.status.phase !== 'ConsentRequired')
+          throw new Error(`phase is ${next.status.phase}`);
         next.status.phase = 'Completed';
         next.internal.consent = { scopes, rejected: internal.rejected };
       });
@@ -187,20 +337,33 @@ export class House {
   }
 
   #cancel(before: InteractionObject): Promise<InteractionObject> {
-    return this.store.change(this.store.systemCall(), (tx) => tx.update(Interaction, before.metadata.name, ({ status, internal }) => {
-      status.phase = 'Aborted';
-      internal.aborted = 'Declined';
-    }));
+    return this.store.change(this.store.systemCall(), (tx) =>
+      tx.update(Interaction, before.metadata.name, ({ status, internal }) => {
+        status.phase = 'Aborted';
+        internal.aborted = 'Declined';
+      }),
+    );
   }
 
   /** A person known by an address. */
-  async account(address = `${randomBytes(4).toString('hex')}@example.test`): Promise<AccountObject> {
-    const name = [...randomBytes(20)].map((byte) => 'bcdfghjklmnpqrstvwxz2456789'[byte % 27]).join('');
-    return this.store.change(this.store.systemCall(), (tx) => tx.create(Account, {
-      metadata: { name }, spec: { displayName: 'Ada <Lovelace>', givenName: 'Ada' },
-      status: { email: { address, verifiedTimestamp: toTimestamp(Date.now()) }, setup: { complete: true, missing: [] }, passkeys: 0 },
-      internal: { userHandle: '' },
-    }));
+  async account(
+    address = `${randomBytes(4).toString('hex')}@example.test`,
+  ): Promise<AccountObject> {
+    const name = [...randomBytes(20)]
+      .map((byte) => 'bcdfghjklmnpqrstvwxz2456789'[byte % 27])
+      .join('');
+    return this.store.change(this.store.systemCall(), (tx) =>
+      tx.create(Account, {
+        metadata: { name },
+        spec: { displayName: 'Ada <Lovelace>', givenName: 'Ada' },
+        status: {
+          email: { address, verifiedTimestamp: toTimestamp(Date.now()) },
+          setup: { complete: true, missing: [] },
+          passkeys: 0,
+        },
+        internal: { userHandle: '' },
+      }),
+    );
   }
 
   /** A Client; Confidential with a known secret unless told otherwise. */
@@ -208,12 +371,26 @@ export class House {
     const draft = {
       metadata: { name },
       spec: {
-        displayName: `The ${name}`, redirectURIs: ['https://rp.example.test/cb'], postLogoutRedirectURIs: [], type: 'Confidential', applicationType: 'web',
-        grantTypes: ['authorization_code', 'refresh_token'], subjectType: 'public', idTokenSignedResponseAlg: 'ES256', firstParty: false,
-        scopes: [{ name: 'openid', required: true }, { name: 'profile', required: false }, { name: 'email', required: false }, { name: 'offline_access', required: false }],
-        ...(spec.type === 'Public' ? {} : { secretHashes: [hashOf(secretOf(name))] }), ...spec,
+        displayName: `The ${name}`,
+        redirectURIs: ['https://rp.example.test/cb'],
+        postLogoutRedirectURIs: [],
+        type: 'Confidential',
+        applicationType: 'web',
+        grantTypes: ['authorization_code', 'refresh_token'],
+        subjectType: 'public',
+        idTokenSignedResponseAlg: 'ES256',
+        firstParty: false,
+        scopes: [
+          { name: 'openid', required: true },
+          { name: 'profile', required: false },
+          { name: 'email', required: false },
+          { name: 'offline_access', required: false },
+        ],
+        ...(spec.type === 'Public' ? {} : { secretHashes: [hashOf(secretOf(name))] }),
+        ...spec,
       },
-      status: { secrets: [] }, internal: { secrets: [] },
+      status: { secrets: [] },
+      internal: { secrets: [] },
     } as unknown as Draft<ClientObject>;
     return this.store.change(this.store.systemCall(), (tx) => tx.create(Client, draft));
   }
@@ -222,17 +399,25 @@ export class House {
   async who(cookie: string | undefined, bound?: string): Promise<Caller | undefined> {
     const request = { headers: { ...(cookie !== undefined && { cookie }) } } as IncomingMessage;
     for (const authenticate of this.identity.authenticators) {
-      const caller = await authenticate({ request, cookie: (name) => cookieValue(cookie, name), ...(bound !== undefined && { bound }) });
+      const caller = await authenticate({
+        request,
+        cookie: (name) => cookieValue(cookie, name),
+        ...(bound !== undefined && { bound }),
+      });
       if (caller) return caller;
     }
     return undefined;
   }
 
-  sessions(account: string): Promise<ObjectOf<typeof Session>[]> { return this.store.reader(Session).list(account) }
+  sessions(account: string): Promise<ObjectOf<typeof Session>[]> {
+    return this.store.reader(Session).list(account);
+  }
 
   /** Ends a session as its owner would. */
   async endSession(name: string): Promise<void> {
-    await this.store.change(this.store.systemCall(), async (tx) => { await tx.delete(Session, name) });
+    await this.store.change(this.store.systemCall(), async (tx) => {
+      await tx.delete(Session, name);
+    });
   }
 }
 
@@ -240,14 +425,22 @@ export class House {
 export const secretOf = (name: string): string => `secret-of-${name}`;
 
 /** A secret as a manifest carries it. */
-export const hashOf = (secret: string): string => `sha256:${Buffer.from(createHashOf(secret)).toString('hex')}`;
+export const hashOf = (secret: string): string =>
+  `sha256:${Buffer.from(createHashOf(secret)).toString('hex')}`;
 import { createHash } from 'node:crypto';
 const createHashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-const closeServer = (server: Server): Promise<void> => new Promise((done) => { server.closeAllConnections(); server.close(() => done()) });
+const closeServer = (server: Server): Promise<void> =>
+  new Promise((done) => {
+    server.closeAllConnections();
+    server.close(() => done());
+  });
 
 /** Waits until a condition holds, up to ten seconds. */
-export async function until<T>(look: () => Promise<T | undefined | false>, what = 'the condition'): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | undefined | false>,
+  what = 'the condition',
+): Promise<T> {
   for (let i = 0; i < 2_400; i += 1) {
     const seen = await look();
     if (seen) return seen;

@@ -11,16 +11,29 @@ import { RelyingParty } from './relyingparty.js';
 let house: House;
 let rule: (question: Question) => boolean = () => true;
 beforeAll(async () => {
-  house = await House.open({ authorize: (question) => ({ allowed: rule(question), reasons: rule(question) ? [] : [{ rule: 'r', message: 'Not on <Sundays>.' }], name: 'd-1' }) });
+  house = await House.open({
+    authorize: (question) => ({
+      allowed: rule(question),
+      reasons: rule(question) ? [] : [{ rule: 'r', message: 'Not on <Sundays>.' }],
+      name: 'd-1',
+    }),
+  });
 });
-beforeEach(() => { rule = () => true });
+beforeEach(() => {
+  rule = () => true;
+});
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
   await house.close();
 });
 
 const nameIn = (path: string): string => /interactions\/([a-z2-7]{32})/.exec(path)![1]!;
-async function signedIn(name: string): Promise<{ rp: RelyingParty; browser: Browser; account: string; tokens: Awaited<ReturnType<RelyingParty['signIn']>> }> {
+async function signedIn(name: string): Promise<{
+  rp: RelyingParty;
+  browser: Browser;
+  account: string;
+  tokens: Awaited<ReturnType<RelyingParty['signIn']>>;
+}> {
   await house.client(name);
   const rp = await RelyingParty.of(house, name);
   const account = (await house.account()).metadata.name;
@@ -36,7 +49,10 @@ describe('a live session that policy', () => {
     expect(silent.location!.searchParams.get('error')).toBe('access_denied');
     const shown = await browser.go((await rp.begin()).url);
     const record = (await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!;
-    expect(record.status).toMatchObject({ phase: 'ConsentRequired', refusal: { message: 'Not on <Sundays>.', policyDecision: 'd-1' } });
+    expect(record.status).toMatchObject({
+      phase: 'ConsentRequired',
+      refusal: { message: 'Not on <Sundays>.', policyDecision: 'd-1' },
+    });
     const back = await browser.authorize((await rp.begin()).url, { cancel: true });
     expect(back.location!.searchParams.get('error')).toBe('access_denied');
   });
@@ -48,16 +64,24 @@ describe('a live session that policy', () => {
     expect(silent.location!.searchParams.get('error')).toBe('login_required');
     const tokens = await rp.signIn(browser, { account, method: 'Passkey' });
     expect(tokens.claims()).toMatchObject({ acr: 'phr' });
-    expect((await browser.go((await rp.begin()).url)).location!.searchParams.get('code')).toBeTruthy();
+    expect(
+      (await browser.go((await rp.begin()).url)).location!.searchParams.get('code'),
+    ).toBeTruthy();
   });
 
   test('belongs to an account that is gone asks for a new sign-in instead of failing', async () => {
     const { rp, browser, account } = await signedIn('gone');
-    await house.store.change(house.store.systemCall(), (tx) => tx.update(Account, account, ({ status }) => { status.disabledTimestamp = '2026-01-01T00:00:00Z' }));
+    await house.store.change(house.store.systemCall(), (tx) =>
+      tx.update(Account, account, ({ status }) => {
+        status.disabledTimestamp = '2026-01-01T00:00:00Z';
+      }),
+    );
     const silent = await browser.go((await rp.begin({ prompt: 'none' })).url);
     expect(silent.location!.searchParams.get('error')).toBe('login_required');
     const shown = await browser.go((await rp.begin()).url);
-    expect((await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase).toBe('LoginRequired');
+    expect(
+      (await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase,
+    ).toBe('LoginRequired');
     expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
   });
 });
@@ -66,7 +90,12 @@ describe('a scope that policy refuses', () => {
   test('is not released any more, agreed or not', async () => {
     const { rp, account, tokens } = await signedIn('released');
     rule = (question) => question.action !== 'share' || question.facts?.scope !== 'email';
-    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toEqual({ sub: account, name: 'Ada <Lovelace>', given_name: 'Ada', updated_at: expect.any(Number) });
+    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toEqual({
+      sub: account,
+      name: 'Ada <Lovelace>',
+      given_name: 'Ada',
+      updated_at: expect.any(Number),
+    });
   });
 
   test('stays out of a new copy, without a question where it is optional', async () => {
@@ -74,44 +103,79 @@ describe('a scope that policy refuses', () => {
     rule = (question) => question.action !== 'share' || question.facts?.scope !== 'email';
     const other = new Browser(house);
     const begun = await rp.begin();
-    const { returnTo } = await other.act(nameIn((await other.go(begun.url)).url.pathname), { account });
+    const { returnTo } = await other.act(nameIn((await other.go(begun.url)).url.pathname), {
+      account,
+    });
     const tokens = await rp.redeem((await other.go(returnTo)).location!, begun);
     expect(tokens.scope).toBe('openid profile');
   });
 
   test('asks again where the Client requires it', async () => {
-    await house.client('requiring', { scopes: [{ name: 'openid', required: true }, { name: 'email', required: true }] });
+    await house.client('requiring', {
+      scopes: [
+        { name: 'openid', required: true },
+        { name: 'email', required: true },
+      ],
+    });
     const rp = await RelyingParty.of(house, 'requiring');
     const account = (await house.account()).metadata.name;
     await rp.signIn(new Browser(house), { account }, { scope: 'openid email' });
     rule = (question) => question.action !== 'share' || question.facts?.scope !== 'email';
     const other = new Browser(house);
-    const { returnTo } = await other.act(nameIn((await other.go((await rp.begin({ scope: 'openid email' })).url)).url.pathname), { account });
+    const { returnTo } = await other.act(
+      nameIn((await other.go((await rp.begin({ scope: 'openid email' })).url)).url.pathname),
+      { account },
+    );
     const shown = await other.go(returnTo);
-    expect((await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase).toBe('ConsentRequired');
+    expect(
+      (await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase,
+    ).toBe('ConsentRequired');
   });
 });
 
 describe('a refresh', () => {
   const offline = async (name: string) => {
     await house.client(name, { type: 'Public' });
-    const [rp, browser, account] = [await RelyingParty.of(house, name, { public: true }), new Browser(house), (await house.account()).metadata.name];
-    return { rp, browser, account, tokens: await rp.signIn(browser, { account, method: 'Passkey' }, { scope: 'openid email offline_access', prompt: 'consent' }) };
+    const [rp, browser, account] = [
+      await RelyingParty.of(house, name, { public: true }),
+      new Browser(house),
+      (await house.account()).metadata.name,
+    ];
+    return {
+      rp,
+      browser,
+      account,
+      tokens: await rp.signIn(
+        browser,
+        { account, method: 'Passkey' },
+        { scope: 'openid email offline_access', prompt: 'consent' },
+      ),
+    };
   };
-  const refusing = (asked: string): void => { rule = ({ action, facts }) => !(action === asked || (action === 'share' && facts?.scope === asked)) };
+  const refusing = (asked: string): void => {
+    rule = ({ action, facts }) =>
+      !(action === asked || (action === 'share' && facts?.scope === asked));
+  };
 
   test('is refused while policy refuses the sign-in or its scope, and goes on with the same token afterwards', async () => {
     const { rp, tokens } = await offline('away');
     for (const asked of ['signIn', 'offline_access']) {
       refusing(asked);
-      await expect(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant', status: 400 });
+      await expect(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).rejects.toMatchObject({
+        error: 'invalid_grant',
+        status: 400,
+      });
     }
     rule = () => true;
     const next = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
     refusing('signIn');
-    await expect(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
     rule = () => true;
-    await expect(oidc.refreshTokenGrant(rp.config, next.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(oidc.refreshTokenGrant(rp.config, next.refresh_token!)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
   });
 
   test('is judged as the sign-in it goes back to, whatever became of the session', async () => {
@@ -120,21 +184,47 @@ describe('a refresh', () => {
     await house.endSession(session.metadata.name);
     expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
     const seen: Question[] = [];
-    rule = (question) => { seen.push(question); return true };
+    rule = (question) => {
+      seen.push(question);
+      return true;
+    };
     await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
-    const facts = { client: 'behind', account, methods: ['Passkey'], assurance: 'phr', authenticated: session.internal.loginSeconds };
-    expect(seen.find(({ action }) => action === 'signIn')).toMatchObject({ facts, caller: { type: 'Account', account } });
-    expect(seen.find(({ action, facts: told }) => action === 'share' && told?.scope === 'offline_access')).toMatchObject({ facts });
+    const facts = {
+      client: 'behind',
+      account,
+      methods: ['Passkey'],
+      assurance: 'phr',
+      authenticated: session.internal.loginSeconds,
+    };
+    expect(seen.find(({ action }) => action === 'signIn')).toMatchObject({
+      facts,
+      caller: { type: 'Account', account },
+    });
+    expect(
+      seen.find(
+        ({ action, facts: told }) => action === 'share' && told?.scope === 'offline_access',
+      ),
+    ).toMatchObject({ facts });
   });
 
   test('of somebody who signed in again since is judged by that sign-in', async () => {
     const { rp, browser, account } = await offline('again');
     await rp.signIn(browser, { account, method: 'EmailCode' }, { prompt: 'login' });
-    const tokens = await rp.signIn(browser, { account }, { scope: 'openid email offline_access', prompt: 'consent' });
+    const tokens = await rp.signIn(
+      browser,
+      { account },
+      { scope: 'openid email offline_access', prompt: 'consent' },
+    );
     const seen: Question[] = [];
-    rule = (question) => { seen.push(question); return true };
+    rule = (question) => {
+      seen.push(question);
+      return true;
+    };
     await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
-    expect(seen.find(({ action }) => action === 'signIn')?.facts).toMatchObject({ methods: ['EmailCode'], assurance: 'urn:vestibule:acr:email' });
+    expect(seen.find(({ action }) => action === 'signIn')?.facts).toMatchObject({
+      methods: ['EmailCode'],
+      assurance: 'urn:vestibule:acr:email',
+    });
   });
 });
 
@@ -142,9 +232,13 @@ describe('a Client made anew under an old name', () => {
   test('starts without consent', async () => {
     const { Client } = await import('../../kinds/client.js');
     const { rp, browser } = await signedIn('reborn');
-    await house.store.change(house.store.systemCall(), async (tx) => { await tx.delete(Client, 'reborn') });
+    await house.store.change(house.store.systemCall(), async (tx) => {
+      await tx.delete(Client, 'reborn');
+    });
     await house.client('reborn');
     const shown = await browser.go((await rp.begin()).url);
-    expect((await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase).toBe('ConsentRequired');
+    expect(
+      (await house.store.reader(Interaction).get(nameIn(shown.url.pathname)))!.status.phase,
+    ).toBe('ConsentRequired');
   });
 });

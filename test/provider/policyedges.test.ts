@@ -14,16 +14,38 @@ let op: Tab;
 let first: string;
 beforeAll(async () => {
   supplier = await Supplier.open();
-  service = await startTest({ flags: ['--operators', 'op@example.test', '--limit-factor', '1000'] });
-  await createClient(service, 'app', { scopes: [{ name: 'openid', required: true }, { name: 'card', required: false }, { name: 'perk', required: false }, { name: 'pass', required: false }] });
+  service = await startTest({
+    flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],
+  });
+  await createClient(service, 'app', {
+    scopes: [
+      { name: 'openid', required: true },
+      { name: 'card', required: false },
+      { name: 'perk', required: false },
+      { name: 'pass', required: false },
+    ],
+  });
   op = (await signIn(service, 'op@example.test', { scope: 'openid' })).tab;
   first = (await op.get('policies/p-1').is(200)).body.spec.cedar;
 });
-afterAll(async () => { await stopAll(); await supplier.close() });
+afterAll(async () => {
+  await stopAll();
+  await supplier.close();
+});
 
-const inForce = (rule: string) => op.post('policies', { spec: { cedar: `${first}\n${rule}\n` } }).is(201);
+const inForce = (rule: string) =>
+  op.post('policies', { spec: { cedar: `${first}\n${rule}\n` } }).is(201);
 const mine = (scopes: any[], name: string) => scopes.find((one) => one.name === name);
-const released = async (tokens: { body: any }) => (await service.tab().get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${tokens.body.access_token}` } }).is(200)).body;
+const released = async (tokens: { body: any }) =>
+  (
+    await service
+      .tab()
+      .get('/oauth2/userinfo', {
+        plain: true,
+        headers: { authorization: `Bearer ${tokens.body.access_token}` },
+      })
+      .is(200)
+  ).body;
 
 /** Signs somebody in as far as the consent screen. */
 async function toConsent(address: string, scope: string, parameters: Record<string, string> = {}) {
@@ -31,18 +53,44 @@ async function toConsent(address: string, scope: string, parameters: Record<stri
   await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } }).is(200);
   const { code } = await mailTo(service, address);
   await service.tab().delete('mockmessages').is(200);
-  const { body } = await begun.tab.post(`${begun.I}/login`, { spec: { method: 'EmailCode', code } }).is(200);
-  return { ...begun, account: body.status.account.name as string, path: (await begun.tab.navigate(body.status.returnTo).is(303)).headers.location! };
+  const { body } = await begun.tab
+    .post(`${begun.I}/login`, { spec: { method: 'EmailCode', code } })
+    .is(200);
+  return {
+    ...begun,
+    account: body.status.account.name as string,
+    path: (await begun.tab.navigate(body.status.returnTo).is(303)).headers.location!,
+  };
 }
 
 async function declare(name: string, claim: string): Promise<void> {
-  await service.store.change(service.store.systemCall(), (tx) => tx.create(ClaimsProvider, { metadata: { name }, status: {}, spec: {
-    displayName: name, url: supplier.url, timeoutMilliseconds: 2000, failurePolicy: 'Omit', scopes: [{ name: 'card', title: 'Your card', description: 'For tests.', sensitive: false, claims: [{ name: claim, title: claim, type: 'string' }] }],
-  } } as never));
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.create(ClaimsProvider, {
+      metadata: { name },
+      status: {},
+      spec: {
+        displayName: name,
+        url: supplier.url,
+        timeoutMilliseconds: 2000,
+        failurePolicy: 'Omit',
+        scopes: [
+          {
+            name: 'card',
+            title: 'Your card',
+            description: 'For tests.',
+            sensitive: false,
+            claims: [{ name: claim, title: claim, type: 'string' }],
+          },
+        ],
+      },
+    } as never),
+  );
 }
 
 test('a sign-in by emailed link is one from its first question on', async () => {
-  await inForce('@id("links-alone") @message("Sign in by the link.") forbid (principal, action == Action::"signIn", resource) unless { context.methods.contains("EmailLink") };');
+  await inForce(
+    '@id("links-alone") @message("Sign in by the link.") forbid (principal, action == Action::"signIn", resource) unless { context.methods.contains("EmailLink") };',
+  );
   const { tab, I } = await begin(service, { scope: 'openid' });
   await tab.post(`${I}/emailchallenge`, { spec: { email: 'linked@example.test' } }).is(200);
   const { token } = await mailTo(service, 'linked@example.test');
@@ -54,8 +102,18 @@ test('a sign-in by emailed link is one from its first question on', async () => 
 });
 
 test('where a request comes from is known of pages and of the provider too', async () => {
-  await inForce('@id("ours-alone") @message("From our own pages.") forbid (principal, action in [Action::"provider", Action::"page"], resource) when { context.site == "cross-site" };');
-  const from = (site: string) => ({ plain: true, headers: { accept: 'text/html', 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' } });
+  await inForce(
+    '@id("ours-alone") @message("From our own pages.") forbid (principal, action in [Action::"provider", Action::"page"], resource) when { context.site == "cross-site" };',
+  );
+  const from = (site: string) => ({
+    plain: true,
+    headers: {
+      accept: 'text/html',
+      'sec-fetch-site': site,
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+    },
+  });
   for (const path of ['/oauth2/auth?client_id=nobody', '/policy']) {
     expect((await service.tab().get(path, from('cross-site'))).code).toBe(403);
     expect((await service.tab().get(path, from('none'))).code).not.toBe(403);
@@ -67,57 +125,119 @@ test('one person whom a service does not know keeps nobody else from it (H2)', a
   await supplier.declare(service, 'pass', { level: 'string' });
   const good = says({ level: 'gold' });
   let unknown = '';
-  supplier.answer = (response, question) => { if (question.body.spec.account === unknown) response.writeHead(404, { 'content-type': 'application/json' }).end('{}'); else good(response, question) };
+  supplier.answer = (response, question) => {
+    if (question.body.spec.account === unknown)
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    else good(response, question);
+  };
   const stranger = await toConsent('stranger@example.test', 'openid pass');
   unknown = stranger.account;
-  for (let i = 0; i < 6; i += 1) expect(mine((await stranger.tab.get(stranger.path).is(200)).body.status.consent.scopes, 'pass')).toMatchObject({ previewUnavailable: true });
+  for (let i = 0; i < 6; i += 1)
+    expect(
+      mine((await stranger.tab.get(stranger.path).is(200)).body.status.consent.scopes, 'pass'),
+    ).toMatchObject({ previewUnavailable: true });
   const known = await toConsent('known@example.test', 'openid pass');
-  expect(mine((await known.tab.get(known.path).is(200)).body.status.consent.scopes, 'pass').preview).toEqual([expect.objectContaining({ value: 'gold' })]);
+  expect(
+    mine((await known.tab.get(known.path).is(200)).body.status.consent.scopes, 'pass').preview,
+  ).toEqual([expect.objectContaining({ value: 'gold' })]);
 });
 
 test('what was agreed to get from one service is not got from another', async () => {
   supplier.answer = says({ tier: 'gold', iban: 'CH93' });
   await declare('airline', 'tier');
   const { tab, path } = await toConsent('traveller@example.test', 'openid card');
-  expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({ provider: { name: 'airline' }, preview: [{ claim: 'tier' }] });
-  await service.store.change(service.store.systemCall(), (tx) => tx.delete(ClaimsProvider, 'airline'));
+  expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({
+    provider: { name: 'airline' },
+    preview: [{ claim: 'tier' }],
+  });
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.delete(ClaimsProvider, 'airline'),
+  );
   await declare('bank', 'iban');
-  await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
-  expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({ provider: { name: 'bank' }, preview: [{ claim: 'iban' }] });
+  await tab
+    .post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } })
+    .fails(422, 'Invalid', 'spec.scopes[1]');
+  expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({
+    provider: { name: 'bank' },
+    preview: [{ claim: 'iban' }],
+  });
   await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).is(200);
 });
 
 test('what could not be previewed is agreed to by the names that were shown, and nothing else is released', async () => {
   await supplier.declare(service, 'pet', { animal: 'string' });
-  await service.store.change(service.store.systemCall(), (tx) => tx.update(Client, 'app', ({ spec }) => { spec.scopes.push({ name: 'pet', required: false }) }));
-  supplier.answer = (response) => { response.writeHead(500).end() };
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.update(Client, 'app', ({ spec }) => {
+      spec.scopes.push({ name: 'pet', required: false });
+    }),
+  );
+  supplier.answer = (response) => {
+    response.writeHead(500).end();
+  };
   const { path, ...begun } = await toConsent('keeper@example.test', 'openid pet');
-  const unread = await begun.tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } }).fails(422, 'Invalid', 'spec.scopes[1]');
+  const unread = await begun.tab
+    .post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } })
+    .fails(422, 'Invalid', 'spec.scopes[1]');
   expect(unread.message).toContain('was not shown yet');
-  expect(mine((await begun.tab.get(path).is(200)).body.status.consent.scopes, 'pet')).toMatchObject({ preview: [], previewUnavailable: true, claims: [{ claim: 'animal', title: 'Title of animal' }] });
-  await service.store.change(service.store.systemCall(), (tx) => tx.update(ClaimsProvider, 'pet', ({ spec }) => { spec.scopes[0]!.claims.push({ name: 'chip', title: 'Chip', type: 'string' }) }));
+  expect(mine((await begun.tab.get(path).is(200)).body.status.consent.scopes, 'pet')).toMatchObject(
+    {
+      preview: [],
+      previewUnavailable: true,
+      claims: [{ claim: 'animal', title: 'Title of animal' }],
+    },
+  );
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.update(ClaimsProvider, 'pet', ({ spec }) => {
+      spec.scopes[0]!.claims.push({ name: 'chip', title: 'Chip', type: 'string' });
+    }),
+  );
   supplier.answer = says({ animal: 'cat', chip: '756' });
-  const agreed = await begun.tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } }).is(200);
-  const callback = new URL((await begun.tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!);
+  const agreed = await begun.tab
+    .post(`${path}/consent`, { spec: { scopes: ['openid', 'pet'] } })
+    .is(200);
+  const callback = new URL(
+    (await begun.tab.navigate(agreed.body.status.returnTo).is(303)).headers.location!,
+  );
   const values = await released(await redeem(service, { ...begun, callback }));
   expect([values.animal, values.chip]).toEqual(['cat', undefined]);
 });
 
-test.each([['', 'Policy refuses it.'], ['@message("Not for now.")', 'Not for now.']])('a refusal says the same wherever it is read (%s)', async (said, words) => {
+test.each([
+  ['', 'Policy refuses it.'],
+  ['@message("Not for now.")', 'Not for now.'],
+])('a refusal says the same wherever it is read (%s)', async (said, words) => {
   await inForce('');
   const { tab, path } = await toConsent(`words${words.length}@words.test`, 'openid card');
-  const rules = ['action == Action::"share", resource == Scope::"card")', 'action == Action::"signIn", resource) when { context.domain == "words.test" }', 'action == Action::"interactions/login", resource) when { context has method && context.method == "EmailLink" }'];
+  const rules = [
+    'action == Action::"share", resource == Scope::"card")',
+    'action == Action::"signIn", resource) when { context.domain == "words.test" }',
+    'action == Action::"interactions/login", resource) when { context has method && context.method == "EmailLink" }',
+  ];
   await inForce(rules.map((rule) => `${said} forbid (principal, ${rule};`).join('\n'));
-  expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({ allowed: false, reason: words });
-  expect((await tab.post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } }).fails(422, 'Invalid', 'spec.scopes[1]')).details!.causes![0]!.message).toBe(`Forbidden: ${words}`);
+  expect(mine((await tab.get(path).is(200)).body.status.consent.scopes, 'card')).toMatchObject({
+    allowed: false,
+    reason: words,
+  });
+  expect(
+    (
+      await tab
+        .post(`${path}/consent`, { spec: { scopes: ['openid', 'card'] } })
+        .fails(422, 'Invalid', 'spec.scopes[1]')
+    ).details!.causes![0]!.message,
+  ).toBe(`Forbidden: ${words}`);
   const refused = async (I: string, from: Tab, spec: object): Promise<void> => {
     const { message, details } = await from.post(`${I}/login`, { spec }).fails(403, 'Forbidden');
     expect(message!.endsWith(`is forbidden: ${words}`)).toBe(true);
-    const record = await until(async () => service.store.reader(PolicyDecision).get(details!.policyDecision!), 'the record');
+    const record = await until(
+      async () => service.store.reader(PolicyDecision).get(details!.policyDecision!),
+      'the record',
+    );
     expect(record.status.reasons[0]).toEqual({ rule: expect.any(String), message: words });
   };
   const begun = await begin(service, { scope: 'openid' });
-  await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: `late${words.length}@words.test` } }).is(200);
+  await begun.tab
+    .post(`${begun.I}/emailchallenge`, { spec: { email: `late${words.length}@words.test` } })
+    .is(200);
   const { code, token } = await mailTo(service, `late${words.length}@words.test`);
   await refused(begun.I, begun.tab, { method: 'EmailLink', token });
   await refused(begun.I, begun.tab, { method: 'EmailCode', code });
@@ -129,10 +249,23 @@ test.each([['', 'Policy refuses it.'], ['@message("Not for now.")', 'Not for now
 test('a first party that is one no more has nothing that anybody agreed to', async () => {
   supplier.answer = says({ tier: 'gold' });
   await supplier.declare(service, 'perk', { tier: 'string' });
-  await createClient(service, 'ours', { firstParty: true, scopes: [{ name: 'openid', required: true }, { name: 'perk', required: false }] });
-  const inside = await signIn(service, 'gus@example.test', { client: 'ours', scope: 'openid perk' });
+  await createClient(service, 'ours', {
+    firstParty: true,
+    scopes: [
+      { name: 'openid', required: true },
+      { name: 'perk', required: false },
+    ],
+  });
+  const inside = await signIn(service, 'gus@example.test', {
+    client: 'ours',
+    scope: 'openid perk',
+  });
   expect(await released(await redeem(service, inside))).toMatchObject({ tier: 'gold' });
-  await service.store.change(service.store.systemCall(), (tx) => tx.update(Client, 'ours', ({ spec }) => { spec.firstParty = false }));
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.update(Client, 'ours', ({ spec }) => {
+      spec.firstParty = false;
+    }),
+  );
   const asked = await begin(service, { tab: inside.tab, client: 'ours', scope: 'openid perk' });
   expect((await asked.tab.get(asked.I).is(200)).body.status.phase).toBe('ConsentRequired');
 });

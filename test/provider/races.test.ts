@@ -11,6 +11,15 @@ races('embedded', async () => {
 races('etcd', async () => {
   const server = await startEtcd();
   const connect = () => openEtcd({ servers: [server.endpoint], prefix: '/races/' });
-  const storages: [Awaited<ReturnType<typeof connect>>, Awaited<ReturnType<typeof connect>>] = [await connect(), await connect()];
-  return { storages, close: async () => { for (const storage of storages) await storage.close(); await server.stop() } };
+  const storages: [Awaited<ReturnType<typeof connect>>, Awaited<ReturnType<typeof connect>>] = [
+    await connect(),
+    await connect(),
+  ];
+  return {
+    storages,
+    close: async () => {
+      for (const storage of storages) await storage.close();
+      await server.stop();
+    },
+  };
 });

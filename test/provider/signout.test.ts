@@ -11,7 +11,9 @@ import { House, until } from './house.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
 let house: House;
-beforeAll(async () => { house = await House.open() });
+beforeAll(async () => {
+  house = await House.open();
+});
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
   await house.close();
@@ -26,7 +28,9 @@ class Listener {
   constructor() {
     this.#server = createServer((request, response) => {
       let body = '';
-      request.on('data', (chunk) => { body += String(chunk) });
+      request.on('data', (chunk) => {
+        body += String(chunk);
+      });
       request.on('end', () => {
         this.tokens.push(new URLSearchParams(body).get('logout_token')!);
         response.writeHead(this.statuses.shift() ?? 200).end();
@@ -38,7 +42,10 @@ class Listener {
     this.uri = `http://localhost:${(this.#server.address() as AddressInfo).port}/logout`;
     return this;
   }
-  close(): void { this.#server.closeAllConnections(); this.#server.close() }
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
 }
 
 const xsrfIn = (text: string): string => /name="xsrf" value="([^"]+)"/.exec(text)![1]!;
@@ -51,13 +58,22 @@ describe('signing out on our page', () => {
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
     const tokens = await rp.signIn(browser, { account });
-    const url = oidc.buildEndSessionUrl(rp.config, { id_token_hint: tokens.id_token!, post_logout_redirect_uri: after, state: 'kept' });
+    const url = oidc.buildEndSessionUrl(rp.config, {
+      id_token_hint: tokens.id_token!,
+      post_logout_redirect_uri: after,
+      state: 'kept',
+    });
     const asked = await browser.go(url);
     expect(asked.text).toContain('Sign out?');
     expect(asked.text).not.toContain('<script');
     expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
-    expect(asked.headers.get('content-security-policy')).toContain(`form-action 'self' https://rp.example.test`);
-    const done = await browser.post('/oauth2/logout/confirm', { xsrf: xsrfIn(asked.text), logout: 'yes' });
+    expect(asked.headers.get('content-security-policy')).toContain(
+      `form-action 'self' https://rp.example.test`,
+    );
+    const done = await browser.post('/oauth2/logout/confirm', {
+      xsrf: xsrfIn(asked.text),
+      logout: 'yes',
+    });
     expect([done.status, done.location!.href]).toEqual([303, `${after}=&state=kept`]);
     expect(browser.cookieFor('/')).toMatch(/^vestibule-browser=[A-Za-z0-9_-]{43}$/);
     expect(await house.sessions(account)).toEqual([]);
@@ -72,7 +88,9 @@ describe('signing out on our page', () => {
     await rp.signIn(browser, { account });
     const asked = await browser.go('/oauth2/logout');
     expect((await browser.request('/oauth2/logout/confirm')).status).toBe(404);
-    expect((await browser.post('/oauth2/logout/confirm', { xsrf: 'guessed', logout: 'yes' })).status).toBe(400);
+    expect(
+      (await browser.post('/oauth2/logout/confirm', { xsrf: 'guessed', logout: 'yes' })).status,
+    ).toBe(400);
     await browser.go('/oauth2/logout');
     expect(asked.status).toBe(200);
     const again = await browser.go('/oauth2/logout');
@@ -90,9 +108,18 @@ describe('signing out on our page', () => {
     const [head, body, signature] = token!.split('.') as [string, string, string];
     const altered = `${head}.${Buffer.from(JSON.stringify({ ...jose.decodeJwt(token!), sub: 'x' })).toString('base64url')}.${signature}`;
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${body}.`;
-    for (const hint of [altered, unsigned]) expect((await browser.go(`/oauth2/logout?id_token_hint=${hint}`)).status).toBe(400);
-    expect((await browser.go(`/oauth2/logout?id_token_hint=${token}&client_id=other-party`)).status).toBe(400);
-    expect((await browser.go(`/oauth2/logout?id_token_hint=${token}&post_logout_redirect_uri=https://evil.test`)).status).toBe(400);
+    for (const hint of [altered, unsigned])
+      expect((await browser.go(`/oauth2/logout?id_token_hint=${hint}`)).status).toBe(400);
+    expect(
+      (await browser.go(`/oauth2/logout?id_token_hint=${token}&client_id=other-party`)).status,
+    ).toBe(400);
+    expect(
+      (
+        await browser.go(
+          `/oauth2/logout?id_token_hint=${token}&post_logout_redirect_uri=https://evil.test`,
+        )
+      ).status,
+    ).toBe(400);
     expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
   });
 });
@@ -106,20 +133,39 @@ describe('a wrong request to sign out', () => {
     const { id_token: token } = await rp.signIn(browser, { account });
     const claims = jose.decodeJwt(token!);
     const { privateKey } = await jose.generateKeyPair('ES256');
-    const signed = (of: jose.JWTPayload): Promise<string> => new jose.SignJWT(of).setProtectedHeader({ alg: 'ES256', kid: 'other' }).sign(privateKey);
+    const signed = (of: jose.JWTPayload): Promise<string> =>
+      new jose.SignJWT(of).setProtectedHeader({ alg: 'ES256', kid: 'other' }).sign(privateKey);
     const wrong: [string, string][] = [
       ['id_token_hint=nonsense', 'that cannot be read'],
       ['id_token_hint=a.b.c', 'that cannot be read'],
-      [`id_token_hint=${await signed({ ...claims, aud: 'nobody' })}`, 'of an app that is not known here'],
-      [`id_token_hint=${token}&client_id=another-app`, 'of another app than the one that it says it is'],
+      [
+        `id_token_hint=${await signed({ ...claims, aud: 'nobody' })}`,
+        'of an app that is not known here',
+      ],
+      [
+        `id_token_hint=${token}&client_id=another-app`,
+        'of another app than the one that it says it is',
+      ],
       [`id_token_hint=${await signed(claims)}`, 'that this service did not issue'],
-      [`id_token_hint=${await signed({ ...claims, iss: 'https://evil.test' })}`, 'that this service did not issue'],
-      [`id_token_hint=${token}&post_logout_redirect_uri=https://evil.test`, 'that is not one of its own'],
+      [
+        `id_token_hint=${await signed({ ...claims, iss: 'https://evil.test' })}`,
+        'that this service did not issue',
+      ],
+      [
+        `id_token_hint=${token}&post_logout_redirect_uri=https://evil.test`,
+        'that is not one of its own',
+      ],
     ];
     for (const [query, words] of wrong) {
       const { status, text } = await browser.go(`/oauth2/logout?${query}`);
-      expect([query, status, text.includes('<title>Error: You were not signed out</title>'), text.includes(words)]).toEqual([query, 400, true, true]);
-      for (const sent of ['evil.test', 'nonsense', 'nobody', token!]) expect(text).not.toContain(sent);
+      expect([
+        query,
+        status,
+        text.includes('<title>Error: You were not signed out</title>'),
+        text.includes(words),
+      ]).toEqual([query, 400, true, true]);
+      for (const sent of ['evil.test', 'nonsense', 'nobody', token!])
+        expect(text).not.toContain(sent);
     }
     expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
   });
@@ -130,7 +176,10 @@ describe('telling Clients', () => {
     const listener = await new Listener().open();
     await house.client('told', { backchannelLogoutURI: listener.uri });
     await house.client('untold');
-    const [told, untold] = [await RelyingParty.of(house, 'told'), await RelyingParty.of(house, 'untold')];
+    const [told, untold] = [
+      await RelyingParty.of(house, 'told'),
+      await RelyingParty.of(house, 'untold'),
+    ];
     for (const how of ['page', 'api']) {
       const account = (await house.account()).metadata.name;
       const browser = new Browser(house);
@@ -138,15 +187,31 @@ describe('telling Clients', () => {
       await untold.signIn(browser, {});
       const [session] = await house.sessions(account);
       if (how === 'api') await house.endSession(session!.metadata.name);
-      else await browser.post('/oauth2/logout/confirm', { xsrf: xsrfIn((await browser.go('/oauth2/logout')).text), logout: 'yes' });
+      else
+        await browser.post('/oauth2/logout/confirm', {
+          xsrf: xsrfIn((await browser.go('/oauth2/logout')).text),
+          logout: 'yes',
+        });
       await until(async () => listener.tokens.length > 0, 'the logout token');
       const jwks = jose.createRemoteJWKSet(new URL(`${house.address}/oauth2/jwks`));
-      const { payload, protectedHeader } = await jose.jwtVerify(listener.tokens.pop()!, jwks, { issuer: house.baseURL, audience: 'told', typ: 'logout+jwt' });
-      expect(payload).toMatchObject({ sub: account, sid: tokens.claims()!.sid, events: { 'http://schemas.openid.net/event/backchannel-logout': {} }, jti: expect.any(String) });
+      const { payload, protectedHeader } = await jose.jwtVerify(listener.tokens.pop()!, jwks, {
+        issuer: house.baseURL,
+        audience: 'told',
+        typ: 'logout+jwt',
+      });
+      expect(payload).toMatchObject({
+        sub: account,
+        sid: tokens.claims()!.sid,
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+        jti: expect.any(String),
+      });
       expect(payload.exp! - payload.iat!).toBeLessThanOrEqual(120);
       expect(payload).not.toHaveProperty('nonce');
       expect(protectedHeader.alg).toBe('ES256');
-      await until(async () => (await house.sessions(account)).length === 0, 'the end of the session');
+      await until(
+        async () => (await house.sessions(account)).length === 0,
+        'the end of the session',
+      );
       expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
       expect(listener.tokens).toEqual([]);
     }
@@ -158,7 +223,10 @@ describe('telling Clients', () => {
     listener.statuses.push(500);
     await house.client('down', { backchannelLogoutURI: listener.uri });
     await house.client('silent');
-    const [down, silent] = [await RelyingParty.of(house, 'down'), await RelyingParty.of(house, 'silent')];
+    const [down, silent] = [
+      await RelyingParty.of(house, 'down'),
+      await RelyingParty.of(house, 'silent'),
+    ];
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
     await down.signIn(browser, { account });
@@ -168,7 +236,12 @@ describe('telling Clients', () => {
     expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
     const ending = (await house.sessions(account))[0]!;
     expect(ending.metadata.deletionTimestamp).toBeTruthy();
-    expect(ending.status.signOut!.clients).toEqual(expect.arrayContaining([{ name: 'down', state: 'Retrying' }, { name: 'silent', state: 'Unsupported' }]));
+    expect(ending.status.signOut!.clients).toEqual(
+      expect.arrayContaining([
+        { name: 'down', state: 'Retrying' },
+        { name: 'silent', state: 'Unsupported' },
+      ]),
+    );
     await until(async () => listener.tokens.length === 1, 'the first try');
     const first = listener.tokens[0]!;
     await until(async () => listener.tokens.length === 2, 'the second try');
@@ -187,9 +260,13 @@ describe('telling Clients', () => {
     const caller = await house.who(here.cookieFor('/'));
     await house.endSession((caller as { session: string }).session);
     await expect(oidc.fetchUserInfo(rp.config, one.access_token, account)).rejects.toThrow();
-    expect(await oidc.fetchUserInfo(rp.config, two.access_token, account)).toMatchObject({ sub: account });
+    expect(await oidc.fetchUserInfo(rp.config, two.access_token, account)).toMatchObject({
+      sub: account,
+    });
     expect(await house.who(there.cookieFor('/'))).toMatchObject({ account });
-    expect((await outcome(oidc.refreshTokenGrant(rp.config, one.access_token))).error).toBe('invalid_grant');
+    expect((await outcome(oidc.refreshTokenGrant(rp.config, one.access_token))).error).toBe(
+      'invalid_grant',
+    );
   });
 });
 
@@ -198,11 +275,24 @@ test('withdrawing consent ends the tokens of every browser, more than fit one co
   const rp = await RelyingParty.of(house, 'widespread');
   const account = (await house.account()).metadata.name;
   const tokens: string[] = [];
-  for (let i = 0; i < 45; i += 1) tokens.push((await rp.signIn(new Browser(house), { account }, { scope: 'openid offline_access', prompt: 'consent' })).refresh_token!);
+  for (let i = 0; i < 45; i += 1)
+    tokens.push(
+      (
+        await rp.signIn(
+          new Browser(house),
+          { account },
+          { scope: 'openid offline_access', prompt: 'consent' },
+        )
+      ).refresh_token!,
+    );
   const name = grantName(account, 'widespread');
   await house.store.change(house.store.systemCall(), (tx) => tx.delete(Grant, name));
-  await until(async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0, 'the end of all copies');
-  for (const token of tokens) expect((await outcome(oidc.refreshTokenGrant(rp.config, token))).error).toBe('invalid_grant');
+  await until(
+    async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0,
+    'the end of all copies',
+  );
+  for (const token of tokens)
+    expect((await outcome(oidc.refreshTokenGrant(rp.config, token))).error).toBe('invalid_grant');
 });
 
 test('narrowing what was agreed to ends a copy that was made while it was on its way', async () => {
@@ -213,11 +303,23 @@ test('narrowing what was agreed to ends a copy that was made while it was on its
   await rp.signIn(new Browser(house), { account });
   const onItsWay = await house.identity.ports().revokeGrants([name]);
   const tokens = await rp.signIn(new Browser(house), { account });
-  await house.store.commit([onItsWay, await house.store.stage(Grant, name, (old) => ({ ...old!, spec: { scopes: ['openid'] }, internal: { ...old!.internal, decision: old!.internal.decision + 1 } }))]);
-  await until(async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0, 'the end of all copies');
+  await house.store.commit([
+    onItsWay,
+    await house.store.stage(Grant, name, (old) => ({
+      ...old!,
+      spec: { scopes: ['openid'] },
+      internal: { ...old!.internal, decision: old!.internal.decision + 1 },
+    })),
+  ]);
+  await until(
+    async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0,
+    'the end of all copies',
+  );
   await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
   const next = await rp.signIn(new Browser(house), { account });
-  expect(await oidc.fetchUserInfo(rp.config, next.access_token, account)).toMatchObject({ sub: account });
+  expect(await oidc.fetchUserInfo(rp.config, next.access_token, account)).toMatchObject({
+    sub: account,
+  });
 });
 
 describe('a session', () => {
@@ -232,7 +334,12 @@ describe('a session', () => {
     const after = browser.cookieFor('/')!;
     expect(after).not.toBe(before);
     expect(await house.who(before)).toBeUndefined();
-    expect(await house.who(after)).toMatchObject({ type: 'Account', account, session: expect.stringContaining(`${account}-`), methods: ['EmailCode'] });
+    expect(await house.who(after)).toMatchObject({
+      type: 'Account',
+      account,
+      session: expect.stringContaining(`${account}-`),
+      methods: ['EmailCode'],
+    });
     expect((await house.sessions(account)).length).toBe(1);
   });
 
@@ -255,7 +362,12 @@ describe('a session', () => {
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
     await rp.signIn(browser, { account });
-    const stored = (await house.store.stored(Session, (await house.sessions(account))[0]!.metadata.name))!;
+    const stored = (await house.store.stored(
+      Session,
+      (
+        await house.sessions(account)
+      )[0]!.metadata.name,
+    ))!;
     const value = browser.jar.get('vestibule-session /')!.value;
     expect(stored.wire().toString()).not.toContain(value);
     expect(JSON.stringify(stored.object)).not.toContain(value);
@@ -269,7 +381,8 @@ describe('a session', () => {
     const first = new Browser(house);
     await rp.signIn(first, { account }, { scope: 'openid' });
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    for (let i = 0; i < 49; i += 1) await rp.signIn(new Browser(house), { account }, { scope: 'openid' });
+    for (let i = 0; i < 49; i += 1)
+      await rp.signIn(new Browser(house), { account }, { scope: 'openid' });
     await house.identity.settled();
     expect(await house.who(first.cookieFor('/'))).toMatchObject({ account });
     await rp.signIn(new Browser(house), { account }, { scope: 'openid' });

@@ -3,11 +3,21 @@ import { expect, test } from '@jest/globals';
 
 /** Runs a module of TypeScript in a process of its own and gives what it printed. */
 function printed(script: string): { out: string; err: string } {
-  const run = spawnSync(process.execPath, ['--import', './test/provider/typescript.mjs', '--input-type=module', '-e', script], { cwd: process.cwd(), encoding: 'utf8', timeout: 60_000, env: { ...process.env, NODE_OPTIONS: '' } });
+  const run = spawnSync(
+    process.execPath,
+    ['--import', './test/provider/typescript.mjs', '--input-type=module', '-e', script],
+    {
+      cwd: process.cwd(),
+      encoding: 'utf8',
+      timeout: 60_000,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    },
+  );
   return { out: run.stdout, err: run.stderr };
 }
 
-const notices = (text: string): string[] => text.split('\n').filter((line) => /oidc-provider|NOTICE|WARNING|Error/.test(line));
+const notices = (text: string): string[] =>
+  text.split('\n').filter((line) => /oidc-provider|NOTICE|WARNING|Error/.test(line));
 
 test('a start, a sign-in and a sign-out print no notice of the library but the Node 20 one', () => {
   const { out, err } = printed(`
@@ -31,6 +41,8 @@ test('a start, a sign-in and a sign-out print no notice of the library but the N
     process.stdout.write('code ' + Boolean(back.location.searchParams.get('code')) + '\\n');
   `);
   expect(out).toContain('code true');
-  const node20 = process.version.startsWith('v20.') ? ['oidc-provider WARNING: Unsupported runtime. Use Node.js v22.x LTS, or a later LTS release.'] : [];
+  const node20 = process.version.startsWith('v20.')
+    ? ['oidc-provider WARNING: Unsupported runtime. Use Node.js v22.x LTS, or a later LTS release.']
+    : [];
   expect(notices(out + err)).toEqual(node20);
 });

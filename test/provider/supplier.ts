@@ -5,7 +5,11 @@ import { seen } from '../support/secrets.js';
 import type { TestService } from '../support/service.js';
 
 /** One question a supplier was asked, as it came. */
-export interface Question { readonly headers: IncomingMessage['headers']; readonly text: string; readonly body: any }
+export interface Question {
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+  readonly body: any;
+}
 
 type Answer = (response: ServerResponse, question: Question) => void;
 
@@ -20,26 +24,63 @@ export class Supplier {
   private constructor(server: Server) {
     this.#server = server;
     this.url = `http://localhost:${(server.address() as AddressInfo).port}/claims`;
-    server.on('connection', () => { this.connections += 1 });
+    server.on('connection', () => {
+      this.connections += 1;
+    });
     server.on('request', (request, response) => void this.#take(request, response));
   }
 
   static async open(): Promise<Supplier> {
     const server = createServer();
-    await new Promise<void>((done) => { server.listen(0, done) });
+    await new Promise<void>((done) => {
+      server.listen(0, done);
+    });
     return new Supplier(server);
   }
 
   async close(): Promise<void> {
     this.#server.closeAllConnections();
-    await new Promise((done) => { this.#server.close(done) });
+    await new Promise((done) => {
+      this.#server.close(done);
+    });
   }
 
   /** Declares it as a ClaimsProvider of one scope of its own name. */
-  async declare(service: TestService, name: string, claims: Record<string, 'string' | 'number' | 'boolean' | 'strings'>, more: { failurePolicy?: 'Omit' | 'Fail'; timeoutMilliseconds?: number; sensitive?: boolean } = {}): Promise<void> {
+  async declare(
+    service: TestService,
+    name: string,
+    claims: Record<string, 'string' | 'number' | 'boolean' | 'strings'>,
+    more: {
+      failurePolicy?: 'Omit' | 'Fail';
+      timeoutMilliseconds?: number;
+      sensitive?: boolean;
+    } = {},
+  ): Promise<void> {
     const { sensitive = false, ...spec } = more;
-    const scope = { name, title: `Your ${name}`, description: `What ${name} is for.`, sensitive, claims: Object.entries(claims).map(([claim, type]) => ({ name: claim, title: `Title of ${claim}`, type })) };
-    await service.store.change(service.store.systemCall(), (tx) => tx.create(ClaimsProvider, { metadata: { name }, spec: { displayName: `The ${name}`, url: this.url, timeoutMilliseconds: 400, failurePolicy: 'Omit', scopes: [scope], ...spec } }));
+    const scope = {
+      name,
+      title: `Your ${name}`,
+      description: `What ${name} is for.`,
+      sensitive,
+      claims: Object.entries(claims).map(([claim, type]) => ({
+        name: claim,
+        title: `Title of ${claim}`,
+        type,
+      })),
+    };
+    await service.store.change(service.store.systemCall(), (tx) =>
+      tx.create(ClaimsProvider, {
+        metadata: { name },
+        spec: {
+          displayName: `The ${name}`,
+          url: this.url,
+          timeoutMilliseconds: 400,
+          failurePolicy: 'Omit',
+          scopes: [scope],
+          ...spec,
+        },
+      }),
+    );
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -59,6 +100,10 @@ export const says = (claims: Record<string, unknown>): Answer => {
 };
 
 /** The same of claims that are words of this service's own, such as the name of a group. */
-export const lies = (claims: Record<string, unknown>): Answer => (response, { body }) => {
-  response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...body, status: { claims } }));
-};
+export const lies =
+  (claims: Record<string, unknown>): Answer =>
+  (response, { body }) => {
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ ...body, status: { claims } }));
+  };

@@ -8,7 +8,9 @@ import { House, openStorage } from './house.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
 let house: House;
-beforeAll(async () => { house = await House.open() });
+beforeAll(async () => {
+  house = await House.open();
+});
 afterAll(async () => {
   expect(house.identity.counts.get('server_error') ?? 0).toBe(0);
   await house.close();
@@ -16,7 +18,11 @@ afterAll(async () => {
 
 const offline = { scope: 'openid email offline_access', prompt: 'consent' };
 
-async function signedIn(name: string, parameters: Record<string, string> = offline, type: 'Public' | 'Confidential' = 'Confidential') {
+async function signedIn(
+  name: string,
+  parameters: Record<string, string> = offline,
+  type: 'Public' | 'Confidential' = 'Confidential',
+) {
   await house.client(name, { type });
   const rp = await RelyingParty.of(house, name, { public: type === 'Public' });
   const account = (await house.account()).metadata.name;
@@ -29,23 +35,34 @@ describe('refresh tokens', () => {
     const { rp, tokens, account } = await signedIn('rotating', offline, 'Public');
     const second = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
     expect(second.refresh_token).not.toBe(tokens.refresh_token);
-    expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe('invalid_grant');
-    expect((await outcome(oidc.refreshTokenGrant(rp.config, second.refresh_token!))).error).toBe('invalid_grant');
+    expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe(
+      'invalid_grant',
+    );
+    expect((await outcome(oidc.refreshTokenGrant(rp.config, second.refresh_token!))).error).toBe(
+      'invalid_grant',
+    );
     await expect(oidc.fetchUserInfo(rp.config, second.access_token, account)).rejects.toThrow();
   });
 
   test('of a Client that authenticates stay as they are until the last third of their life, so that a lost answer costs nothing', async () => {
     clock.own();
     const { rp, tokens } = await signedIn('steady');
-    for (let i = 0; i < 3; i += 1) expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({ refresh_token: tokens.refresh_token });
+    for (let i = 0; i < 3; i += 1)
+      expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({
+        refresh_token: tokens.refresh_token,
+      });
     const life = house.settings.limits.refreshTokenLifetime;
     clock.advance(0.6 * life);
-    expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({ refresh_token: tokens.refresh_token });
+    expect(await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).toMatchObject({
+      refresh_token: tokens.refresh_token,
+    });
     clock.advance(0.2 * life);
     const renewed = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!);
     expect(renewed.refresh_token).not.toBe(tokens.refresh_token);
     clock.advance(0.6 * life);
-    expect(await oidc.refreshTokenGrant(rp.config, renewed.refresh_token!)).toMatchObject({ refresh_token: renewed.refresh_token });
+    expect(await oidc.refreshTokenGrant(rp.config, renewed.refresh_token!)).toMatchObject({
+      refresh_token: renewed.refresh_token,
+    });
     clock.release();
   });
 
@@ -58,16 +75,28 @@ describe('refresh tokens', () => {
   test('survive the sign-out of the session; access tokens bound to it do not', async () => {
     const { rp, tokens, account } = await signedIn('outliving');
     const bound = await signedIn('bound', { scope: 'openid email' });
-    for (const name of [account, bound.account]) for (const session of await house.sessions(name)) await house.endSession(session.metadata.name);
-    expect((await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).access_token).toBeTruthy();
-    await expect(oidc.fetchUserInfo(bound.rp.config, bound.tokens.access_token, bound.account)).rejects.toThrow();
+    for (const name of [account, bound.account])
+      for (const session of await house.sessions(name))
+        await house.endSession(session.metadata.name);
+    expect(
+      (await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!)).access_token,
+    ).toBeTruthy();
+    await expect(
+      oidc.fetchUserInfo(bound.rp.config, bound.tokens.access_token, bound.account),
+    ).rejects.toThrow();
   });
 
   test('of a disabled account are refused at once', async () => {
     const { rp, tokens, account } = await signedIn('disabled');
     const { Account } = await import('../../kinds/account/account.js');
-    await house.store.change(house.store.systemCall(), (tx) => tx.update(Account, account, ({ status }) => { status.disabledTimestamp = '2026-01-01T00:00:00Z' }));
-    expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe('invalid_grant');
+    await house.store.change(house.store.systemCall(), (tx) =>
+      tx.update(Account, account, ({ status }) => {
+        status.disabledTimestamp = '2026-01-01T00:00:00Z';
+      }),
+    );
+    expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe(
+      'invalid_grant',
+    );
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
   });
 });
@@ -87,7 +116,10 @@ describe('an authorization code', () => {
   test('is nobody else’s, and nothing without its verifier (K1)', async () => {
     await house.client('mine');
     await house.client('theirs');
-    const [mine, theirs] = [await RelyingParty.of(house, 'mine'), await RelyingParty.of(house, 'theirs')];
+    const [mine, theirs] = [
+      await RelyingParty.of(house, 'mine'),
+      await RelyingParty.of(house, 'theirs'),
+    ];
     const account = (await house.account()).metadata.name;
     const browser = new Browser(house);
     const begun = await mine.begin();
@@ -95,7 +127,13 @@ describe('an authorization code', () => {
     expect((await outcome(theirs.redeem(back.location!, begun))).error).toBe('invalid_grant');
     const again = await mine.begin();
     const code = await browser.authorize(again.url, {});
-    expect((await outcome(mine.redeem(code.location!, { ...again, verifier: oidc.randomPKCECodeVerifier() }))).error).toBe('invalid_grant');
+    expect(
+      (
+        await outcome(
+          mine.redeem(code.location!, { ...again, verifier: oidc.randomPKCECodeVerifier() }),
+        )
+      ).error,
+    ).toBe('invalid_grant');
   });
 });
 
@@ -103,38 +141,76 @@ describe('userinfo, revocation and introspection', () => {
   test('a revoked refresh token takes its access token along', async () => {
     const { rp, tokens, account } = await signedIn('revoking');
     await oidc.tokenRevocation(rp.config, tokens.refresh_token!);
-    expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe('invalid_grant');
+    expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!))).error).toBe(
+      'invalid_grant',
+    );
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
   });
 
   test('introspection tells a Client of its own tokens alone', async () => {
     const { rp, tokens, account } = await signedIn('asking');
-    expect(await oidc.tokenIntrospection(rp.config, tokens.access_token)).toMatchObject({ active: true, client_id: 'asking', sub: account });
+    expect(await oidc.tokenIntrospection(rp.config, tokens.access_token)).toMatchObject({
+      active: true,
+      client_id: 'asking',
+      sub: account,
+    });
     await house.client('nosy');
     const nosy = await RelyingParty.of(house, 'nosy');
-    expect(await oidc.tokenIntrospection(nosy.config, tokens.access_token)).toEqual({ active: false });
+    expect(await oidc.tokenIntrospection(nosy.config, tokens.access_token)).toEqual({
+      active: false,
+    });
     await house.client('open', { type: 'Public' });
     const open = await RelyingParty.of(house, 'open', { public: true });
-    expect(await oidc.tokenIntrospection(open.config, tokens.access_token)).toEqual({ active: false });
+    expect(await oidc.tokenIntrospection(open.config, tokens.access_token)).toEqual({
+      active: false,
+    });
   });
 
   test('nobody revokes what was issued to another Client', async () => {
     const { rp, tokens, account } = await signedIn('victim');
     await house.client('vandal');
-    await oidc.tokenRevocation((await RelyingParty.of(house, 'vandal')).config, tokens.access_token);
-    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toMatchObject({ sub: account });
+    await oidc.tokenRevocation(
+      (await RelyingParty.of(house, 'vandal')).config,
+      tokens.access_token,
+    );
+    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account)).toMatchObject({
+      sub: account,
+    });
   });
 });
 
 describe('how Clients prove who they are', () => {
-  const post = (name: string, secret: string) => fetch(`${house.address}/oauth2/token`, { method: 'POST', headers: { accept: 'application/json' }, body: new URLSearchParams({ client_id: name, client_secret: secret, grant_type: 'refresh_token', refresh_token: 'x' }) });
+  const post = (name: string, secret: string) =>
+    fetch(`${house.address}/oauth2/token`, {
+      method: 'POST',
+      headers: { accept: 'application/json' },
+      body: new URLSearchParams({
+        client_id: name,
+        client_secret: secret,
+        grant_type: 'refresh_token',
+        refresh_token: 'x',
+      }),
+    });
 
   test('by the secret, never by its hash', async () => {
     await house.client('hashed');
     const hash = createHash('sha256').update('secret-of-hashed').digest('hex');
     const answers = [];
-    for (const secret of [`hashed:sha256:${hash}`, `sha256:${hash}`, hash, 'wrong', 'secret-of-hashed']) answers.push(((await (await post('hashed', secret)).json()) as { error: string }).error);
-    expect(answers).toEqual(['invalid_client', 'invalid_client', 'invalid_client', 'invalid_client', 'invalid_grant']);
+    for (const secret of [
+      `hashed:sha256:${hash}`,
+      `sha256:${hash}`,
+      hash,
+      'wrong',
+      'secret-of-hashed',
+    ])
+      answers.push(((await (await post('hashed', secret)).json()) as { error: string }).error);
+    expect(answers).toEqual([
+      'invalid_client',
+      'invalid_client',
+      'invalid_client',
+      'invalid_client',
+      'invalid_grant',
+    ]);
   });
 
   test('wrong secrets are counted: the twenty-first in a quarter of an hour is 429', async () => {
@@ -151,17 +227,61 @@ describe('how Clients prove who they are', () => {
 
   test('by a signed assertion, for the issuer alone, once', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    await house.client('asserting', { tokenEndpointAuthMethod: 'private_key_jwt', jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' } as Record<string, string>] }, secretHashes: [] });
-    const assertion = (aud: string | string[]): Promise<string> => new jose.SignJWT({}).setProtectedHeader({ alg: 'ES256', kid: 'one' }).setIssuer('asserting').setSubject('asserting').setAudience(aud).setJti(oidc.randomState()).setIssuedAt().setExpirationTime('1m').sign(privateKey);
+    await house.client('asserting', {
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: {
+        keys: [
+          { ...publicKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'one' } as Record<
+            string,
+            string
+          >,
+        ],
+      },
+      secretHashes: [],
+    });
+    const assertion = (aud: string | string[]): Promise<string> =>
+      new jose.SignJWT({})
+        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+        .setIssuer('asserting')
+        .setSubject('asserting')
+        .setAudience(aud)
+        .setJti(oidc.randomState())
+        .setIssuedAt()
+        .setExpirationTime('1m')
+        .sign(privateKey);
     const send = async (jwt: string): Promise<string> => {
-      const body = new URLSearchParams({ client_assertion: jwt, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', grant_type: 'refresh_token', refresh_token: 'x' });
-      return ((await (await fetch(`${house.address}/oauth2/token`, { method: 'POST', body, headers: { accept: 'application/json' } })).json()) as { error: string }).error;
+      const body = new URLSearchParams({
+        client_assertion: jwt,
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        grant_type: 'refresh_token',
+        refresh_token: 'x',
+      });
+      return (
+        (await (
+          await fetch(`${house.address}/oauth2/token`, {
+            method: 'POST',
+            body,
+            headers: { accept: 'application/json' },
+          })
+        ).json()) as { error: string }
+      ).error;
     };
     const good = await assertion(house.baseURL);
     expect(await send(good)).toBe('invalid_grant');
     expect(await send(good)).toBe('invalid_client');
-    const audiences = [`${house.baseURL}/oauth2/token`, `${house.baseURL}/oauth2/introspect`, 'https://evil.test', `${house.baseURL}/`, [house.baseURL], [house.baseURL, 'https://evil.test']];
-    for (const audience of audiences) expect([audience, await send(await assertion(audience))]).toEqual([audience, 'invalid_client']);
+    const audiences = [
+      `${house.baseURL}/oauth2/token`,
+      `${house.baseURL}/oauth2/introspect`,
+      'https://evil.test',
+      `${house.baseURL}/`,
+      [house.baseURL],
+      [house.baseURL, 'https://evil.test'],
+    ];
+    for (const audience of audiences)
+      expect([audience, await send(await assertion(audience))]).toEqual([
+        audience,
+        'invalid_client',
+      ]);
     const racing = await assertion(house.baseURL);
     const errors = await Promise.all(Array.from({ length: 10 }, () => send(racing)));
     expect(errors.filter((error) => error === 'invalid_grant')).toHaveLength(1);
@@ -178,11 +298,21 @@ describe('DPoP and pushed requests', () => {
     const back = await new Browser(house).authorize(begun.url, { account });
     const tokens = await rp.redeem(back.location!, begun, { DPoP: handle });
     expect(tokens.token_type).toBe('dpop');
-    expect(await oidc.fetchUserInfo(rp.config, tokens.access_token, account, { DPoP: handle })).toMatchObject({ sub: account });
+    expect(
+      await oidc.fetchUserInfo(rp.config, tokens.access_token, account, { DPoP: handle }),
+    ).toMatchObject({ sub: account });
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
     const other = oidc.getDPoPHandle(rp.config, await oidc.randomDPoPKeyPair('ES256'));
-    expect((await outcome(oidc.refreshTokenGrant(rp.config, tokens.refresh_token!, undefined, { DPoP: other }))).error).toBe('invalid_grant');
-    const next = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!, undefined, { DPoP: handle });
+    expect(
+      (
+        await outcome(
+          oidc.refreshTokenGrant(rp.config, tokens.refresh_token!, undefined, { DPoP: other }),
+        )
+      ).error,
+    ).toBe('invalid_grant');
+    const next = await oidc.refreshTokenGrant(rp.config, tokens.refresh_token!, undefined, {
+      DPoP: handle,
+    });
     expect(next.refresh_token).toBe(tokens.refresh_token);
   });
 
@@ -199,7 +329,9 @@ describe('DPoP and pushed requests', () => {
     expect((await rp.redeem(back.location!, begun)).access_token).toBeTruthy();
     const again = await browser.go(pushed);
     expect(again.text).not.toContain('code=');
-    expect(again.status === 400 || again.location?.searchParams.get('error') === 'invalid_request_uri').toBe(true);
+    expect(
+      again.status === 400 || again.location?.searchParams.get('error') === 'invalid_request_uri',
+    ).toBe(true);
   });
 });
 
@@ -222,10 +354,19 @@ describe('a restart', () => {
     expect(await second.who(browser.cookieFor('/'))).toMatchObject({ type: 'Account', account });
     const back = await browser.go((await rp.begin({ scope: 'openid email' })).url);
     expect(back.location?.searchParams.get('code')).toBeTruthy();
-    const refresh = (token: string) => fetch(`${second.address}/oauth2/token`, { method: 'POST', headers: { accept: 'application/json' }, body: new URLSearchParams({ client_id: 'lasting', grant_type: 'refresh_token', refresh_token: token }) });
+    const refresh = (token: string) =>
+      fetch(`${second.address}/oauth2/token`, {
+        method: 'POST',
+        headers: { accept: 'application/json' },
+        body: new URLSearchParams({
+          client_id: 'lasting',
+          grant_type: 'refresh_token',
+          refresh_token: token,
+        }),
+      });
     const third = await refresh(used.refresh_token!);
     expect(third.status).toBe(200);
-    const { refresh_token: latest } = await third.json() as { refresh_token: string };
+    const { refresh_token: latest } = (await third.json()) as { refresh_token: string };
     expect((await refresh(tokens.refresh_token!)).status).toBe(400);
     expect((await refresh(latest)).status).toBe(400);
     await second.storage.commit([], [{ put: 'meta/epoch', value: Buffer.from('1') }]);
@@ -234,7 +375,9 @@ describe('a restart', () => {
     const revived = await House.open({ storage: await kept.reopen(), baseURL: first.baseURL });
     browser.via = revived.address;
     expect(await revived.who(browser.cookieFor('/'))).toBeUndefined();
-    expect((await browser.go((await rp.begin()).url)).url.pathname).toMatch(/^\/api\/v1alpha1\/interactions\//);
+    expect((await browser.go((await rp.begin()).url)).url.pathname).toMatch(
+      /^\/api\/v1alpha1\/interactions\//,
+    );
     await revived.close();
     await kept.close();
   });

@@ -1,4 +1,6 @@
-/** Lets a plain node process import the TypeScript sources, for tests of what a real start prints. */
+/**
+ * Lets a plain node process import the TypeScript sources, for tests of what a real start prints.
+ */
 import { register } from 'node:module';
 
 const hooks = `

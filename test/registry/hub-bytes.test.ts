@@ -17,16 +17,25 @@ class Teller {
   #wake: () => void = () => {};
 
   get storage(): Storage {
-    return { get: async (key: string) => ({ entry: this.#entry(key), revision: this.#revision }), watch: (prefix: string, from: number, signal: AbortSignal) => this.#watch(prefix, from, signal) } as unknown as Storage;
+    return {
+      get: async (key: string) => ({ entry: this.#entry(key), revision: this.#revision }),
+      watch: (prefix: string, from: number, signal: AbortSignal) =>
+        this.#watch(prefix, from, signal),
+    } as unknown as Storage;
   }
 
-  #entry(key: string): Entry { return { key, value: this.value, revision: this.#revision } }
+  #entry(key: string): Entry {
+    return { key, value: this.value, revision: this.#revision };
+  }
 
   /** One change of one object, heard by the hub at once. */
   async change(hub: Hub, name: string, gone = false): Promise<void> {
     this.#revision += 1;
     const key = `objects/things/${name}`;
-    this.#queue.push({ revision: this.#revision, changes: [{ key, ...(gone ? {} : { entry: this.#entry(key) }) }] } as Batch);
+    this.#queue.push({
+      revision: this.#revision,
+      changes: [{ key, ...(gone ? {} : { entry: this.#entry(key) }) }],
+    } as Batch);
     this.#wake();
     await hub.reached(this.#revision, 60_000);
   }
@@ -36,8 +45,13 @@ class Teller {
     signal.addEventListener('abort', () => this.#wake(), { once: true });
     while (!signal.aborted) {
       const next = this.#queue.shift();
-      if (next) { yield next; continue }
-      await new Promise<void>((resolve) => { this.#wake = resolve });
+      if (next) {
+        yield next;
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
   }
 }
@@ -53,16 +67,29 @@ afterEach(() => hub.stop());
 
 const name = (i: number): string => `n${String(i).padStart(4, '0')}`;
 const key = (i: number): string => `objects/things/${name(i)}`;
-const heldOf = (most: number): number[] => Array.from({ length: most }, (_, i) => i).filter((i) => hub.held(key(i))?.stored);
+const heldOf = (most: number): number[] =>
+  Array.from({ length: most }, (_, i) => i).filter((i) => hub.held(key(i))?.stored);
 
 describe('the ring of what happened', () => {
-  /** The revisions that a watcher from the beginning is told out of memory, and in how many parts. */
+  /**
+   * The revisions that a watcher from the beginning is told out of memory, and in how many parts.
+   */
   async function told(): Promise<{ seen: number[]; parts: number }> {
     const seen: number[] = [];
     let parts = 1;
-    const ready = async (): Promise<void> => { parts += 1 };
-    const subscription = hub.subscribe('things', 1, { event: ({ revision }: HubEvent) => { seen.push(revision) }, ready, end() {} });
-    await new Promise((resolve) => { setImmediate(resolve) });
+    const ready = async (): Promise<void> => {
+      parts += 1;
+    };
+    const subscription = hub.subscribe('things', 1, {
+      event: ({ revision }: HubEvent) => {
+        seen.push(revision);
+      },
+      ready,
+      end() {},
+    });
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
     subscription.leave();
     return { seen, parts };
   }
@@ -104,9 +131,21 @@ describe('the cache', () => {
 });
 
 test('of one event few views are kept, each made once while it is', () => {
-  const event = new HubEvent(Thing, { key: 'objects/things/a', entry: { key: 'objects/things/a', value: small, revision: 2 } }, 2);
+  const event = new HubEvent(
+    Thing,
+    { key: 'objects/things/a', entry: { key: 'objects/things/a', value: small, revision: 2 } },
+    2,
+  );
   let made = 0;
-  const look = (view: string): string => event.shared(view, () => { made += 1; return Buffer.from(view) }).toString();
-  for (let second = 0; second < 100; second += 1) for (const view of ['ADDED', `ADDED table ${second}`, `ADDED table ${second}`]) expect(look(view)).toBe(view);
+  const look = (view: string): string =>
+    event
+      .shared(view, () => {
+        made += 1;
+        return Buffer.from(view);
+      })
+      .toString();
+  for (let second = 0; second < 100; second += 1)
+    for (const view of ['ADDED', `ADDED table ${second}`, `ADDED table ${second}`])
+      expect(look(view)).toBe(view);
   expect(made).toBeLessThanOrEqual(100 + 100 / 7 + 1);
 });

@@ -29,15 +29,45 @@ async function open(storage: Storage = real): Promise<Room> {
 }
 
 /** A storage whose watches can be held up, as by a network that says nothing. */
-function muffled(): { storage: Storage; hold(): void; release(): void; from(asOf: () => number): void } {
+function muffled(): {
+  storage: Storage;
+  hold(): void;
+  release(): void;
+  from(asOf: () => number): void;
+} {
   let held: Promise<void> = Promise.resolve();
   let free = (): void => {};
   let asOf = (): number => performance.now();
   async function* watch(prefix: string, from: number, signal: AbortSignal): AsyncIterable<Batch> {
-    for await (const batch of real.watch(prefix, from, signal)) { await held; if (signal.aborted) return; yield { ...batch, asOf: asOf() } }
+    for await (const batch of real.watch(prefix, from, signal)) {
+      await held;
+      if (signal.aborted) return;
+      yield { ...batch, asOf: asOf() };
+    }
   }
-  const storage: Storage = { get: (key) => real.get(key), list: (...args) => real.list(...args), count: (range) => real.count(range), commit: (...args) => real.commit(...args), compact: (revision) => real.compact(revision), close: async () => {}, watch };
-  return { storage, hold: () => { held = new Promise((resolve) => { free = resolve }) }, release: () => { free() }, from: (when) => { asOf = when } };
+  const storage: Storage = {
+    get: (key) => real.get(key),
+    list: (...args) => real.list(...args),
+    count: (range) => real.count(range),
+    commit: (...args) => real.commit(...args),
+    compact: (revision) => real.compact(revision),
+    close: async () => {},
+    watch,
+  };
+  return {
+    storage,
+    hold: () => {
+      held = new Promise((resolve) => {
+        free = resolve;
+      });
+    },
+    release: () => {
+      free();
+    },
+    from: (when) => {
+      asOf = when;
+    },
+  };
 }
 
 /** What one subscriber is told. */
@@ -46,15 +76,24 @@ class Listener {
   ended: string | undefined;
   readonly subscription: Subscription;
 
-  constructor(room: Room, from: number) { this.subscription = room.hub.subscribe('things', from, this) }
+  constructor(room: Room, from: number) {
+    this.subscription = room.hub.subscribe('things', from, this);
+  }
 
-  event({ before, after, revision }: HubEvent): void { this.told.push(`${revision} ${before?.name ?? '-'} ${after ? (after.object.spec as { size: number }).size : 'gone'}`) }
-  end(why: string): void { this.ended = why }
+  event({ before, after, revision }: HubEvent): void {
+    this.told.push(
+      `${revision} ${before?.name ?? '-'} ${after ? (after.object.spec as { size: number }).size : 'gone'}`,
+    );
+  }
+  end(why: string): void {
+    this.ended = why;
+  }
 }
 
 const sizes = (listener: Listener): string[] => listener.told.map((line) => line.split(' ')[2]!);
 const revision = async (): Promise<number> => (await real.get('meta/any')).revision;
-const sizeOf = async (room: Room, name: string): Promise<unknown> => ((await room.store.cached(Thing, name))?.object.spec as { size: number } | undefined)?.size;
+const sizeOf = async (room: Room, name: string): Promise<unknown> =>
+  ((await room.store.cached(Thing, name))?.object.spec as { size: number } | undefined)?.size;
 
 describe('the cache', () => {
   test('shows a replica its own write at once, and another’s as soon as it is heard', async () => {
@@ -77,11 +116,13 @@ describe('the cache', () => {
     await one.put('a', { size: 0 });
     const over = new AbortController();
     const readers = [one, two].map(async (room) => {
-      for (let last = 0; !over.signal.aborted;) {
-        const seen = await sizeOf(room, 'a') as number;
+      for (let last = 0; !over.signal.aborted; ) {
+        const seen = (await sizeOf(room, 'a')) as number;
         expect(seen).toBeGreaterThanOrEqual(last);
         last = seen;
-        await new Promise((resolve) => { setImmediate(resolve) });
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
       }
     });
     for (let size = 1; size <= 200; size += 1) await (size % 2 ? one : two).put('a', { size });
@@ -129,15 +170,20 @@ describe('what a store tells of a while ago', () => {
     try {
       performance.now = () => then + 1_900;
       await (await open()).put('b', { size: 2 });
-      await until(async () => behind.hub.revision === await revision(), 'what is written elsewhere');
-      expect(behind.hub.held('objects/things/b')?.stored).toMatchObject({ object: { spec: { size: 2 } } });
+      await until(
+        async () => behind.hub.revision === (await revision()),
+        'what is written elsewhere',
+      );
+      expect(behind.hub.held('objects/things/b')?.stored).toMatchObject({
+        object: { spec: { size: 2 } },
+      });
       performance.now = () => then + 2_001;
       expect(behind.hub.silentFor).toBeGreaterThan(2_000);
       expect(behind.hub.held('objects/things/a')).toBeUndefined();
       expect(behind.hub.trusts('things')).toBe(false);
       from(() => then + 2_000);
       await (await open()).put('b', { size: 3 });
-      await until(async () => behind.hub.revision === await revision(), 'more of it');
+      await until(async () => behind.hub.revision === (await revision()), 'more of it');
       expect(behind.hub.held('objects/things/a')).toBeDefined();
     } finally {
       performance.now = now;
@@ -155,7 +201,11 @@ describe('a subscriber', () => {
     await room.put('a', { size: 3 });
     await room.remove('a');
     await room.hub.reached(await revision(), 60_000);
-    expect(listener.told.map((line) => line.split(' ').slice(1).join(' '))).toEqual(['- 2', 'a 3', 'a gone']);
+    expect(listener.told.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
+      '- 2',
+      'a 3',
+      'a gone',
+    ]);
     listener.subscription.leave();
     await room.put('a', { size: 9 });
     await room.hub.reached(await revision(), 60_000);
@@ -165,15 +215,28 @@ describe('a subscriber', () => {
   test('that begins in the past gets what it missed, from the ring and from before it, without gap or repetition', async () => {
     const first = await open();
     const starts = [await revision()];
-    for (let size = 1; size <= 20; size += 1) { await first.put('a', { size }); starts.push(await revision()) }
+    for (let size = 1; size <= 20; size += 1) {
+      await first.put('a', { size });
+      starts.push(await revision());
+    }
     const late = await open();
-    for (let size = 21; size <= 40; size += 1) { await first.put('a', { size }); starts.push(await revision()) }
+    for (let size = 21; size <= 40; size += 1) {
+      await first.put('a', { size });
+      starts.push(await revision());
+    }
     for (const room of [first, late]) {
       const listeners = starts.map((from) => new Listener(room, from));
       for (let size = 41; size <= 45; size += 1) await first.put('a', { size });
       await until(async () => listeners.every((one) => sizes(one).at(-1) === '45'), 'everybody');
-      for (const [i, listener] of listeners.entries()) expect([i, sizes(listener).slice(0, 40 - i)]).toEqual([i, Array.from({ length: 40 - i }, (_, n) => String(i + 1 + n))]);
-      for (const { told, subscription } of listeners) { expect(new Set(told).size).toBe(told.length); subscription.leave() }
+      for (const [i, listener] of listeners.entries())
+        expect([i, sizes(listener).slice(0, 40 - i)]).toEqual([
+          i,
+          Array.from({ length: 40 - i }, (_, n) => String(i + 1 + n)),
+        ]);
+      for (const { told, subscription } of listeners) {
+        expect(new Set(told).size).toBe(told.length);
+        subscription.leave();
+      }
     }
   });
 
@@ -199,8 +262,19 @@ describe('a subscriber', () => {
     await room.hub.reached(await revision(), 60_000);
     let [told, asked] = [0, 0];
     let goOn = (): void => {};
-    const waiting = new Promise<void>((resolve) => { goOn = resolve });
-    const { leave } = room.hub.subscribe('things', from, { event: () => { told += 1 }, end: () => {}, ready: () => { asked += 1; return waiting } });
+    const waiting = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { leave } = room.hub.subscribe('things', from, {
+      event: () => {
+        told += 1;
+      },
+      end: () => {},
+      ready: () => {
+        asked += 1;
+        return waiting;
+      },
+    });
     await until(async () => asked > 0, 'the part that it waits before');
     const before = told;
     leave();
@@ -228,7 +302,12 @@ test('a hub that was cut off past a compaction starts over: watchers are ended, 
   for (let size = 2; size <= 20; size += 1) await other.put('a', { size });
   await real.compact(await revision());
   release();
-  await until(async () => await sizeOf(deaf, 'a') === 20, 'what is true now');
-  await until(async () => listener.ended !== undefined || sizes(listener).at(-1) === '20', 'the listener');
-  expect(listener.ended ?? sizes(listener)).toEqual(listener.ended ? 'Compacted' : Array.from({ length: 19 }, (_, i) => String(i + 2)));
+  await until(async () => (await sizeOf(deaf, 'a')) === 20, 'what is true now');
+  await until(
+    async () => listener.ended !== undefined || sizes(listener).at(-1) === '20',
+    'the listener',
+  );
+  expect(listener.ended ?? sizes(listener)).toEqual(
+    listener.ended ? 'Compacted' : Array.from({ length: 19 }, (_, i) => String(i + 2)),
+  );
 });

@@ -2,7 +2,9 @@ import { afterEach, expect, test } from '@jest/globals';
 import { Lately } from '../../registry/lately.js';
 
 const now = performance.now;
-afterEach(() => { performance.now = now });
+afterEach(() => {
+  performance.now = now;
+});
 
 test('the first answer is waited for; later ones are found out once a minute, behind whoever asks', async () => {
   let time = 1_000;
@@ -23,12 +25,19 @@ test('where it cannot be found out, the last answer stands, and it is tried agai
   performance.now = () => time;
   let fails = true;
   let asked = 0;
-  const lately = new Lately(async () => { asked += 1; if (fails) throw new Error('no'); return asked });
+  const lately = new Lately(async () => {
+    asked += 1;
+    if (fails) throw new Error('no');
+    return asked;
+  });
   await expect(lately.value()).rejects.toThrow('no');
   fails = false;
   expect(await lately.value()).toBe(2);
   fails = true;
   time += 60_000;
-  for (let i = 0; i < 2; i += 1) { expect(await lately.value()).toBe(2); await lately.settled() }
+  for (let i = 0; i < 2; i += 1) {
+    expect(await lately.value()).toBe(2);
+    await lately.settled();
+  }
   expect(asked).toBe(4);
 });

@@ -35,21 +35,30 @@ describe('limits by network', () => {
   const minute = 60_000;
   const start = 1_000_000 * minute;
 
-  test.each([1, 7, 10, 60, 119, 120])('of %i a minute are never exceeded by three replicas at once, and hardly undercut by one', async (most) => {
-    const limit: Limit = { name: 'tested', most, seconds: 60 };
-    const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
-    const together = await Promise.all(Array.from({ length: most * 2 + 30 }, (_, i) => spent(replicas[i % 3]!.spend(limit, 'net', start))));
-    expect(together.filter(Boolean).length).toBeLessThanOrEqual(most);
-    const alone = new NetworkLimits(storage);
-    let taken = 0;
-    while (await spent(alone.spend(limit, 'another', start))) taken += 1;
-    expect(taken).toBe(most);
-  });
+  test.each([1, 7, 10, 60, 119, 120])(
+    'of %i a minute are never exceeded by three replicas at once, and hardly undercut by one',
+    async (most) => {
+      const limit: Limit = { name: 'tested', most, seconds: 60 };
+      const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
+      const together = await Promise.all(
+        Array.from({ length: most * 2 + 30 }, (_, i) =>
+          spent(replicas[i % 3]!.spend(limit, 'net', start)),
+        ),
+      );
+      expect(together.filter(Boolean).length).toBeLessThanOrEqual(most);
+      const alone = new NetworkLimits(storage);
+      let taken = 0;
+      while (await spent(alone.spend(limit, 'another', start))) taken += 1;
+      expect(taken).toBe(most);
+    },
+  );
 
   test('let a crowd from one network in that comes at once and is within them', async () => {
     const limit: Limit = { name: 'tested', most: 60, seconds: 60 };
     const limits = new NetworkLimits(storage);
-    const crowd = await Promise.all(Array.from({ length: 61 }, () => spent(limits.spend(limit, 'net', start))));
+    const crowd = await Promise.all(
+      Array.from({ length: 61 }, () => spent(limits.spend(limit, 'net', start))),
+    );
     expect(crowd.filter(Boolean)).toHaveLength(60);
   });
 
@@ -57,17 +66,31 @@ describe('limits by network', () => {
     const limit: Limit = { name: 'tested', most: 5, seconds: 60 };
     const limits = new NetworkLimits(storage);
     for (let i = 0; i < 5; i += 1) await limits.spend(limit, 'net', start + 10_000);
-    await expect(limits.spend(limit, 'net', start + 10_000)).rejects.toMatchObject({ details: { retryAfterSeconds: 50 } });
-    await expect(limits.spend(limit, 'net', start + 59_999)).rejects.toMatchObject({ details: { retryAfterSeconds: 1 } });
+    await expect(limits.spend(limit, 'net', start + 10_000)).rejects.toMatchObject({
+      details: { retryAfterSeconds: 50 },
+    });
+    await expect(limits.spend(limit, 'net', start + 59_999)).rejects.toMatchObject({
+      details: { retryAfterSeconds: 1 },
+    });
     await limits.spend(limit, 'net', start + 60_000);
   });
 
   test('hold so many blocks in memory; one more lets go of the oldest alone', async () => {
     let drawn = 0;
-    const empty = { get: async () => ({ revision: 1 }), commit: async (_checks: unknown, [write]: [{ put: string }]) => { drawn += Number(write.put.startsWith('limits/many/')); return { committed: true, revision: 1 } } } as unknown as Storage;
+    const empty = {
+      get: async () => ({ revision: 1 }),
+      commit: async (_checks: unknown, [write]: [{ put: string }]) => {
+        drawn += Number(write.put.startsWith('limits/many/'));
+        return { committed: true, revision: 1 };
+      },
+    } as unknown as Storage;
     const limit: Limit = { name: 'many', most: 100, seconds: 60 };
     const limits = new NetworkLimits(empty, 1, { ...defaultLimits, limitRecords: 1_000_000 });
-    const spend = async (from: number, to: number): Promise<number> => { const before = drawn; for (let i = from; i < to; i += 1) await limits.spend(limit, `net ${i}`, start); return drawn - before };
+    const spend = async (from: number, to: number): Promise<number> => {
+      const before = drawn;
+      for (let i = from; i < to; i += 1) await limits.spend(limit, `net ${i}`, start);
+      return drawn - before;
+    };
     expect(await spend(0, 20_000)).toBe(20_000);
     expect(await spend(0, 20_000)).toBe(0);
     expect(await spend(20_000, 20_100)).toBe(100);
@@ -76,14 +99,24 @@ describe('limits by network', () => {
   });
 
   test('are kept apart by network and by name, raised by the factor, and cost a commit a tenth', async () => {
-    const [a, b]: Limit[] = [{ name: 'a', most: 10, seconds: 60 }, { name: 'b', most: 10, seconds: 60 }];
+    const [a, b]: Limit[] = [
+      { name: 'a', most: 10, seconds: 60 },
+      { name: 'b', most: 10, seconds: 60 },
+    ];
     const limits = new NetworkLimits(storage, 2);
     for (let i = 0; i < 20; i += 1) await limits.spend(a!, 'net', start);
     expect(await spent(limits.spend(a!, 'net', start))).toBe(false);
-    expect([await spent(limits.spend(b!, 'net', start)), await spent(limits.spend(a!, 'other', start))]).toEqual([true, true]);
-    const entries = (await storage.list(under('limits/'))).entries.filter(({ key }) => !key.startsWith('limits/limitrecords/'));
+    expect([
+      await spent(limits.spend(b!, 'net', start)),
+      await spent(limits.spend(a!, 'other', start)),
+    ]).toEqual([true, true]);
+    const entries = (await storage.list(under('limits/'))).entries.filter(
+      ({ key }) => !key.startsWith('limits/limitrecords/'),
+    );
     expect(entries).toHaveLength(3);
-    expect(entries.every(({ key, expires }) => !key.includes('net') && expires === start + 60_000)).toBe(true);
+    expect(
+      entries.every(({ key, expires }) => !key.includes('net') && expires === start + 60_000),
+    ).toBe(true);
     expect(raised(a!, 0.05).most).toBe(1);
   });
 
@@ -91,7 +124,8 @@ describe('limits by network', () => {
     const limit: Limit = { name: 'tested', most: 20, seconds: 60 };
     const [ahead, behind] = [new NetworkLimits(storage), new NetworkLimits(storage)];
     const taken = { before: 0, after: 0 };
-    for (let i = 0; i < 20; i += 1) if (await spent(behind.spend(limit, 'net', start + 59_000))) taken.before += 1;
+    for (let i = 0; i < 20; i += 1)
+      if (await spent(behind.spend(limit, 'net', start + 59_000))) taken.before += 1;
     for (let i = 0; i < 60; i += 1) {
       if (await spent(ahead.spend(limit, 'net', start + minute))) taken.after += 1;
       if (await spent(behind.spend(limit, 'net', start + 59_999))) taken.after += 1;
@@ -115,21 +149,48 @@ describe('limits of nested networks', () => {
   const site = (subnet: number): string => `2001:db8:7:${subnet.toString(16)}::/64`;
 
   /** How often each of these networks in turn may, until nobody may any more. */
-  async function drained(replicas: readonly NetworkLimits[], networks: readonly string[], of = limit): Promise<number> {
+  async function drained(
+    replicas: readonly NetworkLimits[],
+    networks: readonly string[],
+    of = limit,
+  ): Promise<number> {
     let taken = 0;
     for (let refused = 0, i = 0; refused < networks.length * replicas.length; i += 1) {
-      if (await spent(replicas[i % replicas.length]!.spend(of, networks[i % networks.length]!, start))) { taken += 1; refused = 0 } else refused += 1;
+      if (
+        await spent(replicas[i % replicas.length]!.spend(of, networks[i % networks.length]!, start))
+      ) {
+        taken += 1;
+        refused = 0;
+      } else refused += 1;
     }
     return taken;
   }
 
   test('a /64, the /56 and the /48 around it, an address and its /24 each have a ceiling', async () => {
-    const replicas = (): NetworkLimits[] => [new NetworkLimits(storage, 1, limits), new NetworkLimits(storage, 1, limits)];
+    const replicas = (): NetworkLimits[] => [
+      new NetworkLimits(storage, 1, limits),
+      new NetworkLimits(storage, 1, limits),
+    ];
     expect(await drained(replicas(), [site(0x4400)])).toBe(10);
-    expect(await drained(replicas(), Array.from({ length: 20 }, (_, i) => site(0x4400 + i)))).toBe(10);
-    expect(await drained(replicas(), Array.from({ length: 200 }, (_, i) => site(i << 8)))).toBe(20);
+    expect(
+      await drained(
+        replicas(),
+        Array.from({ length: 20 }, (_, i) => site(0x4400 + i)),
+      ),
+    ).toBe(10);
+    expect(
+      await drained(
+        replicas(),
+        Array.from({ length: 200 }, (_, i) => site(i << 8)),
+      ),
+    ).toBe(20);
     expect(await drained(replicas(), ['2001:db8:8:1::/64'])).toBe(10);
-    expect(await drained(replicas(), Array.from({ length: 250 }, (_, i) => `198.51.100.${i}`))).toBe(40);
+    expect(
+      await drained(
+        replicas(),
+        Array.from({ length: 250 }, (_, i) => `198.51.100.${i}`),
+      ),
+    ).toBe(40);
     expect(await drained(replicas(), ['198.51.101.1'])).toBe(10);
   });
 
@@ -165,54 +226,74 @@ describe('limits of nested networks', () => {
   test('records of limits are counted too: beyond so many a minute, a network that was never seen is refused, and known ones go on', async () => {
     const one = new NetworkLimits(storage, 1, { ...limits, limitRecords: 25 });
     const answers: boolean[] = [];
-    for (let i = 0; i < 40; i += 1) answers.push(await spent(one.spend(limit, `2001:db8:${(i + 1).toString(16)}:1::/64`, start)));
+    for (let i = 0; i < 40; i += 1)
+      answers.push(await spent(one.spend(limit, `2001:db8:${(i + 1).toString(16)}:1::/64`, start)));
     expect(answers.filter(Boolean)).toHaveLength(25);
     expect((await storage.list(under('limits/nested/'))).entries).toHaveLength(25);
-    expect([await spent(one.spend(limit, '2001:db8:1:1::/64', start)), await spent(one.spend(limit, '2001:db8:1:2::/64', start))]).toEqual([true, true]);
+    expect([
+      await spent(one.spend(limit, '2001:db8:1:1::/64', start)),
+      await spent(one.spend(limit, '2001:db8:1:2::/64', start)),
+    ]).toEqual([true, true]);
   });
 });
 
 describe('the sliding log', () => {
   test('lets no more through than `most` in any window, and refuses nobody who may', () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 20 }), fc.array(fc.integer({ min: 0, max: 8_000 }), { maxLength: 60 }), (most, seconds, gaps) => {
-      const limit: Limit = { name: 'tested', most, seconds };
-      const passed: number[] = [];
-      let [log, now] = [undefined as Buffer | undefined, 1_000_000];
-      for (const gap of gaps) {
-        now += gap;
-        const held = passed.filter((time) => time > now - seconds * 1000).length;
-        try {
-          log = spendFrom(limit, log, now).value;
-          expect(held).toBeLessThan(most);
-          passed.push(now);
-        } catch (error) {
-          const wait = (error as StatusError).details?.retryAfterSeconds;
-          if (wait === undefined) throw error;
-          expect(held).toBe(most);
-          expect(spendFrom(limit, log, now + wait * 1000)).toBeDefined();
-          if (wait > 1) expect(() => spendFrom(limit, log, now + wait * 1000 - 1001)).toThrow();
-        }
-      }
-    }), { numRuns: 300 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.array(fc.integer({ min: 0, max: 8_000 }), { maxLength: 60 }),
+        (most, seconds, gaps) => {
+          const limit: Limit = { name: 'tested', most, seconds };
+          const passed: number[] = [];
+          let [log, now] = [undefined as Buffer | undefined, 1_000_000];
+          for (const gap of gaps) {
+            now += gap;
+            const held = passed.filter((time) => time > now - seconds * 1000).length;
+            try {
+              log = spendFrom(limit, log, now).value;
+              expect(held).toBeLessThan(most);
+              passed.push(now);
+            } catch (error) {
+              const wait = (error as StatusError).details?.retryAfterSeconds;
+              if (wait === undefined) throw error;
+              expect(held).toBe(most);
+              expect(spendFrom(limit, log, now + wait * 1000)).toBeDefined();
+              if (wait > 1) expect(() => spendFrom(limit, log, now + wait * 1000 - 1001)).toThrow();
+            }
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   test('of a limit in the thousands stays short, and lets no more through', () => {
-    fc.assert(fc.property(fc.integer({ min: 65, max: 400 }), fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 800, maxLength: 1500 }), (most, gaps) => {
-      const limit: Limit = { name: 'tested', most, seconds: 10 };
-      const passed: number[] = [];
-      let [log, now, refused] = [undefined as Buffer | undefined, 1_000_000, 0];
-      for (const gap of gaps) {
-        now += gap;
-        try {
-          log = spendFrom(limit, log, now).value;
-          passed.push(now);
-        } catch {
-          refused += 1;
-        }
-        expect(passed.filter((time) => time > now - 10_000).length).toBeLessThanOrEqual(most);
-        expect(log!.length).toBeLessThan(66 * 24);
-      }
-      if (gaps.reduce((sum, gap) => sum + gap, 0) < 9_000) expect(passed.length + refused).toBe(gaps.length);
-    }), { numRuns: 20 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 65, max: 400 }),
+        fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 800, maxLength: 1500 }),
+        (most, gaps) => {
+          const limit: Limit = { name: 'tested', most, seconds: 10 };
+          const passed: number[] = [];
+          let [log, now, refused] = [undefined as Buffer | undefined, 1_000_000, 0];
+          for (const gap of gaps) {
+            now += gap;
+            try {
+              log = spendFrom(limit, log, now).value;
+              passed.push(now);
+            } catch {
+              refused += 1;
+            }
+            expect(passed.filter((time) => time > now - 10_000).length).toBeLessThanOrEqual(most);
+            expect(log!.length).toBeLessThan(66 * 24);
+          }
+          if (gaps.reduce((sum, gap) => sum + gap, 0) < 9_000)
+            expect(passed.length + refused).toBe(gaps.length);
+        },
+      ),
+      { numRuns: 20 },
+    );
   });
 });

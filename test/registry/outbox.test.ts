@@ -35,9 +35,22 @@ async function open(...workers: Worker[]): Promise<Room> {
 }
 
 /** A worker that notes what it did and answers as told. */
-function worker(delivery: Worker['delivery'], answer: (payload: any, attempt: number) => Outcome | Promise<Outcome> = () => ({ done: true }), parallel = 4): Worker & { ran: { id: string; payload: any; attempt: number }[] } {
+function worker(
+  delivery: Worker['delivery'],
+  answer: (payload: any, attempt: number) => Outcome | Promise<Outcome> = () => ({ done: true }),
+  parallel = 4,
+): Worker & { ran: { id: string; payload: any; attempt: number }[] } {
   const ran: { id: string; payload: any; attempt: number }[] = [];
-  return { name: 'errand', delivery, parallel, ran, async run(payload, { id, attempt }) { ran.push({ id, payload, attempt }); return answer(payload, attempt) } };
+  return {
+    name: 'errand',
+    delivery,
+    parallel,
+    ran,
+    async run(payload, { id, attempt }) {
+      ran.push({ id, payload, attempt });
+      return answer(payload, attempt);
+    },
+  };
 }
 
 const rows = async () => (await storage.list(under('outbox/'))).entries;
@@ -48,7 +61,16 @@ async function abandon(id: string, ago: number): Promise<void> {
   const key = `outbox/errand/${id}`;
   const { entry } = await storage.get(key);
   const { head, sealed } = decodeRow(entry!.value);
-  await storage.commit([], [{ put: key, value: encodeRow({ ...head, attempt: 1, claimed: Date.now() - ago }, sealed), ...(entry!.expires && { expires: entry!.expires }) }]);
+  await storage.commit(
+    [],
+    [
+      {
+        put: key,
+        value: encodeRow({ ...head, attempt: 1, claimed: Date.now() - ago }, sealed),
+        ...(entry!.expires && { expires: entry!.expires }),
+      },
+    ],
+  );
 }
 
 describe('the outbox', () => {
@@ -70,9 +92,15 @@ describe('the outbox', () => {
     const room = await open(one);
     let refused = 0;
     await room.later('errand', {}, { id: 'a', notBefore: Date.now() + 200 } as never);
-    storage.commit = () => { refused += 1; return Promise.reject(new Unavailable('the disk is full')) };
+    storage.commit = () => {
+      refused += 1;
+      return Promise.reject(new Unavailable('the disk is full'));
+    };
     await until(async () => refused > 0, 'a try');
-    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => { setImmediate(resolve) });
+    for (let turn = 0; turn < 50; turn += 1)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
     expect(refused).toBe(1);
     storage.commit = commit;
     await empty();
@@ -82,10 +110,18 @@ describe('the outbox', () => {
   test('leaves what another replica wrote to it for a second, and takes it up then', async () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
-    const written = outboxRow(room.keys, 'errand', { say: 'hello' }, { id: 'theirs', notBefore: Date.now(), until: Date.now() + 60_000 });
+    const written = outboxRow(
+      room.keys,
+      'errand',
+      { say: 'hello' },
+      { id: 'theirs', notBefore: Date.now(), until: Date.now() + 60_000 },
+    );
     const { head, sealed } = decodeRow(written.value);
     const from = Date.now();
-    await storage.commit([], [{ ...written, value: encodeRow({ ...head, by: 'another' }, sealed) }]);
+    await storage.commit(
+      [],
+      [{ ...written, value: encodeRow({ ...head, by: 'another' }, sealed) }],
+    );
     await room.later('errand', { say: 'me first' }, { id: 'own' });
     await empty();
     expect(one.ran.map(({ id }) => id)).toEqual(['own', 'theirs']);
@@ -96,7 +132,13 @@ describe('the outbox', () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
     const now = Date.now();
-    for (const [id, wait] of [['late', 600_000], ['second', 3_000], ['first', 150], ['none', 0]] as const) await room.later('errand', {}, { id, notBefore: now + wait, until: now + 900_000 });
+    for (const [id, wait] of [
+      ['late', 600_000],
+      ['second', 3_000],
+      ['first', 150],
+      ['none', 0],
+    ] as const)
+      await room.later('errand', {}, { id, notBefore: now + wait, until: now + 900_000 });
     await until(async () => (await rows()).length === 1, 'what is due');
     expect(one.ran.map(({ id }) => id)).toEqual(['none', 'first', 'second']);
     expect((await rows()).map(({ key }) => key)).toEqual(['outbox/errand/late']);
@@ -113,7 +155,12 @@ describe('the outbox', () => {
   test('a transaction that does not commit leaves no row', async () => {
     const one = worker('AtMostOnce');
     const room = await open(one);
-    await expect(room.store.change(room.store.systemCall(), async (tx) => { await tx.later('errand', {}, Date.now() + 1000, { id: 'a' }); throw new Error('changed its mind') })).rejects.toThrow('changed its mind');
+    await expect(
+      room.store.change(room.store.systemCall(), async (tx) => {
+        await tx.later('errand', {}, Date.now() + 1000, { id: 'a' });
+        throw new Error('changed its mind');
+      }),
+    ).rejects.toThrow('changed its mind');
     await room.later('errand', {}, { id: 'b' });
     await empty();
     expect(one.ran.map(({ id }) => id)).toEqual(['b']);
@@ -132,14 +179,29 @@ describe('the outbox', () => {
   test('AtMostOnce: what takes long is not dropped by another replica while it may still be tried again', async () => {
     clock.own();
     let refuse!: (outcome: Outcome) => void;
-    const [slow, other] = [worker('AtMostOnce', (_, attempt) => (attempt > 1 ? { done: true } : new Promise((resolve) => { refuse = resolve }))), worker('AtMostOnce')];
-    const { claimFor } = mailWorker('sign-in@example.test', { transport: {} as Transport }, {} as Log) as Required<Worker>;
+    const [slow, other] = [
+      worker('AtMostOnce', (_, attempt) =>
+        attempt > 1
+          ? { done: true }
+          : new Promise((resolve) => {
+              refuse = resolve;
+            }),
+      ),
+      worker('AtMostOnce'),
+    ];
+    const { claimFor } = mailWorker(
+      'sign-in@example.test',
+      { transport: {} as Transport },
+      {} as Log,
+    ) as Required<Worker>;
     const room = await open({ ...slow, claimFor });
     await room.later('errand', {}, { id: 'a' });
     await until(async () => slow.ran.length === 1, 'the first try');
     clock.advance(100_000);
     await open({ ...other, claimFor });
-    await new Promise((resolve) => { setTimeout(resolve, 1_500) });   // another replica waits a second
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_500);
+    }); // another replica waits a second
     refuse({ done: false, notBefore: Date.now() });
     await until(async () => slow.ran.length + other.ran.length === 2, 'the second try');
     await empty();
@@ -160,10 +222,20 @@ describe('the outbox', () => {
 
   test('keeps the time of the next try over a restart', async () => {
     clock.own();
-    const refusing = worker('AtLeastOnce', () => ({ done: false, notBefore: Date.now() + 3_600_000 }));
+    const refusing = worker('AtLeastOnce', () => ({
+      done: false,
+      notBefore: Date.now() + 3_600_000,
+    }));
     const first = await open(refusing);
     await first.later('errand', {}, { id: 'a', until: Date.now() + 7_200_000 });
-    await until(async () => { const [entry] = await rows(); return entry && decodeRow(entry.value).head.attempt === 1 && decodeRow(entry.value).head.claimed === undefined }, 'the refusal');
+    await until(async () => {
+      const [entry] = await rows();
+      return (
+        entry &&
+        decodeRow(entry.value).head.attempt === 1 &&
+        decodeRow(entry.value).head.claimed === undefined
+      );
+    }, 'the refusal');
     await rooms.pop()!.close();
     const second = worker('AtLeastOnce');
     const room = await open(second);
@@ -180,13 +252,19 @@ describe('the outbox', () => {
 
   test('a row that failed is refused for a while and tried again; one over its time is dropped unseen', async () => {
     clock.own();
-    const one = worker('AtLeastOnce', (_payload, attempt) => { if (attempt === 1) throw new Error('no'); return { done: true } });
+    const one = worker('AtLeastOnce', (_payload, attempt) => {
+      if (attempt === 1) throw new Error('no');
+      return { done: true };
+    });
     const room = await open(one);
     await room.later('errand', {}, { id: 'over', until: Date.now() - 1 });
     await until(async () => (await rows()).length === 0, 'the end of what was over');
     expect(one.ran).toEqual([]);
     await room.later('errand', {}, { id: 'a' });
-    await until(async () => { const [entry] = await rows(); return entry && decodeRow(entry.value).head.notBefore > Date.now() + 5_000 }, 'the refusal');
+    await until(async () => {
+      const [entry] = await rows();
+      return entry && decodeRow(entry.value).head.notBefore > Date.now() + 5_000;
+    }, 'the refusal');
     clock.advance(11_000);
     await room.later('errand', {}, { id: 'wake' });
     await empty();
@@ -196,10 +274,14 @@ describe('the outbox', () => {
   test('two replicas carry each row out once', async () => {
     const workers = [worker('AtMostOnce'), worker('AtMostOnce'), worker('AtMostOnce')];
     const [room] = [await open(workers[0]!), await open(workers[1]!), await open(workers[2]!)];
-    await Promise.all(Array.from({ length: 60 }, (_, i) => room.later('errand', { i }, { id: `row-${i}` })));
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) => room.later('errand', { i }, { id: `row-${i}` })),
+    );
     await empty();
     const ran = workers.flatMap((one) => one.ran);
-    expect(ran.map(({ id }) => id).sort()).toEqual(Array.from({ length: 60 }, (_, i) => `row-${i}`).sort());
+    expect(ran.map(({ id }) => id).sort()).toEqual(
+      Array.from({ length: 60 }, (_, i) => `row-${i}`).sort(),
+    );
     expect(ran.every(({ attempt }) => attempt === 1)).toBe(true);
   });
 
@@ -207,8 +289,19 @@ describe('the outbox', () => {
     let now = 0;
     let most = 0;
     const gate: { open?: () => void } = {};
-    const opened = new Promise<void>((resolve) => { gate.open = resolve });
-    const one = worker('AtMostOnce', async () => { most = Math.max(most, now += 1); await opened; now -= 1; return { done: true } }, 3);
+    const opened = new Promise<void>((resolve) => {
+      gate.open = resolve;
+    });
+    const one = worker(
+      'AtMostOnce',
+      async () => {
+        most = Math.max(most, (now += 1));
+        await opened;
+        now -= 1;
+        return { done: true };
+      },
+      3,
+    );
     const room = await open(one);
     for (let i = 0; i < 10; i += 1) await room.later('errand', {}, { id: `row-${i}` });
     await until(async () => now === 3, 'three at once');
@@ -217,6 +310,8 @@ describe('the outbox', () => {
     await stopping;
     expect([most, now, one.ran.length]).toEqual([3, 0, 3]);
     expect((await rows()).length).toBe(7);
-    expect((await rows()).every(({ value }) => decodeRow(value).head.claimed === undefined)).toBe(true);
+    expect((await rows()).every(({ value }) => decodeRow(value).head.claimed === undefined)).toBe(
+      true,
+    );
   });
 });

@@ -10,8 +10,27 @@ import { counting } from '../provider/house.js';
 import { Room } from './room.js';
 
 const verbs = ['get'] as const;
-const Holder = defineKind({ kind: 'Holder', resource: 'holders', owner: 'metadata.name', cached: true, description: 'Owns.', verbs, spec: z.object({ size: z.number().optional().describe('Size.') }), status: z.object({}), columns: {} });
-const Piece = defineKind({ kind: 'Piece', resource: 'pieces', owner: 'status.account', description: 'Is owned.', verbs, spec: z.object({}), status: z.object({ account: z.string().describe('Its owner.') }), columns: {} });
+const Holder = defineKind({
+  kind: 'Holder',
+  resource: 'holders',
+  owner: 'metadata.name',
+  cached: true,
+  description: 'Owns.',
+  verbs,
+  spec: z.object({ size: z.number().optional().describe('Size.') }),
+  status: z.object({}),
+  columns: {},
+});
+const Piece = defineKind({
+  kind: 'Piece',
+  resource: 'pieces',
+  owner: 'status.account',
+  description: 'Is owned.',
+  verbs,
+  spec: z.object({}),
+  status: z.object({ account: z.string().describe('Its owner.') }),
+  columns: {},
+});
 
 let directory: string;
 let storage: Storage & { commits: number; reads: number };
@@ -27,18 +46,33 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-const hold = () => room.store.change(room.store.systemCall(), (tx) => tx.create(Holder, { metadata: { name: 'ada' }, spec: {} }));
-const piece = (name: string, before = async (): Promise<unknown> => undefined) => room.store.change(room.store.systemCall(), async (tx) => { await before(); return tx.create(Piece, { metadata: { name }, spec: {}, status: { account: 'ada' } }) });
+const hold = () =>
+  room.store.change(room.store.systemCall(), (tx) =>
+    tx.create(Holder, { metadata: { name: 'ada' }, spec: {} }),
+  );
+const piece = (name: string, before = async (): Promise<unknown> => undefined) =>
+  room.store.change(room.store.systemCall(), async (tx) => {
+    await before();
+    return tx.create(Piece, { metadata: { name }, spec: {}, status: { account: 'ada' } });
+  });
 
 test('what is owned points to its owner from the beginning, as its transaction sees it', async () => {
-  const { metadata: { uid } } = await hold();
+  const {
+    metadata: { uid },
+  } = await hold();
   const owners = [{ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Holder', name: 'ada', uid }];
   expect((await piece('ada-1')).metadata.ownerReferences).toEqual(owners);
   const both = await room.store.change(room.store.systemCall(), async (tx) => {
     await tx.create(Holder, { metadata: { name: 'bob' }, spec: {} });
-    return [await tx.get(Holder, 'bob'), await tx.create(Piece, { metadata: { name: 'bob-1' }, spec: {}, status: { account: 'bob' } })];
+    return [
+      await tx.get(Holder, 'bob'),
+      await tx.create(Piece, { metadata: { name: 'bob-1' }, spec: {}, status: { account: 'bob' } }),
+    ];
   });
-  expect(both[1]!.metadata.ownerReferences![0]).toMatchObject({ name: 'bob', uid: both[0]!.metadata.uid });
+  expect(both[1]!.metadata.ownerReferences![0]).toMatchObject({
+    name: 'bob',
+    uid: both[0]!.metadata.uid,
+  });
   expect((await room.store.reader(Piece).get('ada-1'))!.metadata.ownerReferences).toEqual(owners);
   expect((await room.store.reader(Holder).get('ada'))!.metadata.ownerReferences).toBeUndefined();
 });
@@ -51,7 +85,14 @@ test('an owner that is in memory is not read, and one that moves meanwhile costs
   await piece('ada-2');
   expect([storage.reads - from.reads, storage.commits - from.commits]).toEqual([1, 1]);
   let tries = 0;
-  await piece('ada-3', async () => { tries += 1; await room.store.change(room.store.systemCall(), (tx) => tx.update(Holder, 'ada', (next) => { next.spec = { size: tries } })) });
+  await piece('ada-3', async () => {
+    tries += 1;
+    await room.store.change(room.store.systemCall(), (tx) =>
+      tx.update(Holder, 'ada', (next) => {
+        next.spec = { size: tries };
+      }),
+    );
+  });
   expect(tries).toBe(1);
 });
 

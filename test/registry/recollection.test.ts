@@ -9,18 +9,43 @@ import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Room, Thing } from './room.js';
 
-const entry = (key: string, revision: number, value = 'v'): Entry => ({ key, revision, value: Buffer.from(value) });
+const entry = (key: string, revision: number, value = 'v'): Entry => ({
+  key,
+  revision,
+  value: Buffer.from(value),
+});
 const put = (key: string, value = 'v') => ({ put: key, value: Buffer.from(value) });
 
 describe('what a replica remembers', () => {
   test('is what it read and wrote, until it is deleted or lost, and never older than what it was told', () => {
     const memory = new Recollection();
-    memory.made([{ key: 'a', is: 1 }, { key: 'b', is: 'absent' }, { key: 'c', is: 4 }], [put('a'), { ...put('b'), expires: 9 }, put('unread'), { delete: 'c' }], 5);
-    expect(['a', 'b', 'c', 'unread'].map((key) => memory.recall(key))).toEqual([entry('a', 5), { ...entry('b', 5), expires: 9 }, undefined, undefined]);
+    memory.made(
+      [
+        { key: 'a', is: 1 },
+        { key: 'b', is: 'absent' },
+        { key: 'c', is: 4 },
+      ],
+      [put('a'), { ...put('b'), expires: 9 }, put('unread'), { delete: 'c' }],
+      5,
+    );
+    expect(['a', 'b', 'c', 'unread'].map((key) => memory.recall(key))).toEqual([
+      entry('a', 5),
+      { ...entry('b', 5), expires: 9 },
+      undefined,
+      undefined,
+    ]);
     memory.heard({ key: 'a', entry: entry('a', 7, 'theirs') });
     memory.made([{ key: 'a', is: 1 }], [put('a')], 6);
     expect(memory.recall('a')).toEqual(entry('a', 7, 'theirs'));
-    memory.lost({ committed: false, revision: 9, winners: new Map([['a', entry('a', 8)], ['b', undefined], ['d', entry('d', 3)]]) });
+    memory.lost({
+      committed: false,
+      revision: 9,
+      winners: new Map([
+        ['a', entry('a', 8)],
+        ['b', undefined],
+        ['d', entry('d', 3)],
+      ]),
+    });
     expect(['a', 'b', 'd'].map((key) => memory.recall(key)?.revision)).toEqual([8, undefined, 3]);
     memory.heard({ key: 'd' });
     memory.heard({ key: 'e', entry: entry('e', 10) });
@@ -29,11 +54,16 @@ describe('what a replica remembers', () => {
 
   test('is bounded in entries and in bytes: what was written longest ago goes', () => {
     const memory = new Recollection();
-    const write = (key: string, value?: string): void => memory.made([{ key, is: 'absent' }], [put(key, value)], Number(key) + 1);
+    const write = (key: string, value?: string): void =>
+      memory.made([{ key, is: 'absent' }], [put(key, value)], Number(key) + 1);
     for (let i = 0; i < 10_001; i += 1) write(String(i));
     expect([memory.recall('0'), memory.recall('1')?.revision]).toEqual([undefined, 2]);
     for (let i = 20_000; i < 20_017; i += 1) write(String(i), 'x'.repeat(1 << 20));
-    expect([memory.recall('10000'), memory.recall('20000'), memory.recall('20001')?.revision]).toEqual([undefined, undefined, 20_002]);
+    expect([
+      memory.recall('10000'),
+      memory.recall('20000'),
+      memory.recall('20001')?.revision,
+    ]).toEqual([undefined, undefined, 20_002]);
   });
 });
 
@@ -46,13 +76,28 @@ describe('a store that is far away', () => {
   let one: Room;
   let two: Room;
 
-  async function* heard(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> { for await (const batch of batches) yield deaf ? { revision: batch.revision, changes: [] } : batch }
-  /** As a driver that asks another process: nothing is at hand, reads and commits are counted, and its watch may miss what others write. */
+  async function* heard(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+    for await (const batch of batches)
+      yield deaf ? { revision: batch.revision, changes: [] } : batch;
+  }
+  /**
+   * As a driver that asks another process: nothing is at hand, reads and commits are counted, and
+   * its watch may miss what others write.
+   */
   const far = (): Storage => ({
-    get: (key) => { reads.push(key); return near.get(key) },
-    commit: (checks, writes) => { commits += 1; return near.commit(checks, writes) },
+    get: (key) => {
+      reads.push(key);
+      return near.get(key);
+    },
+    commit: (checks, writes) => {
+      commits += 1;
+      return near.commit(checks, writes);
+    },
     watch: (...asked) => heard(near.watch(...asked)),
-    list: near.list.bind(near), count: near.count.bind(near), compact: near.compact.bind(near), close: async () => {},
+    list: near.list.bind(near),
+    count: near.count.bind(near),
+    compact: near.compact.bind(near),
+    close: async () => {},
   });
 
   beforeEach(async () => {
@@ -68,7 +113,8 @@ describe('a store that is far away', () => {
     await near.close();
     rmSync(directory, { recursive: true });
   });
-  const sizeOf = async (name: string): Promise<number | undefined> => (await two.store.reader(Thing).get(name))?.spec.size;
+  const sizeOf = async (name: string): Promise<number | undefined> =>
+    (await two.store.reader(Thing).get(name))?.spec.size;
 
   test('is not asked for what this replica wrote itself', async () => {
     for (let size = 2; size < 6; size += 1) await one.put('a', { size });
@@ -79,7 +125,11 @@ describe('a store that is far away', () => {
     await two.put('a', { size: 7 });
     await one.hub.reached((await near.get('objects/things/a')).entry!.revision, 60_000);
     reads = [];
-    await one.store.change(one.store.systemCall(), (tx) => tx.update(Thing, 'a', ({ spec }) => { spec.size += 1 }));
+    await one.store.change(one.store.systemCall(), (tx) =>
+      tx.update(Thing, 'a', ({ spec }) => {
+        spec.size += 1;
+      }),
+    );
     expect([[...reads], await sizeOf('a')]).toEqual([[], 8]);
   });
 
@@ -87,31 +137,44 @@ describe('a store that is far away', () => {
     deaf = true;
     await two.put('a', { size: 7 });
     const seen: number[] = [];
-    await one.store.change(one.store.systemCall(), (tx) => tx.update(Thing, 'a', ({ spec }) => { seen.push(spec.size); spec.size += 1 }));
+    await one.store.change(one.store.systemCall(), (tx) =>
+      tx.update(Thing, 'a', ({ spec }) => {
+        seen.push(spec.size);
+        spec.size += 1;
+      }),
+    );
     expect([seen, await sizeOf('a')]).toEqual([[1, 7], 8]);
   });
 
   test('is asked before anything is refused, and before nothing is written', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
-    const grow = (): Promise<unknown> => one.store.change(one.store.systemCall(), (tx) => tx.update(Thing, 'a', ({ spec }) => {
-      if (spec.size === 1) throw conflict(Thing, 'a', 'too small');
-      spec.size += 1;
-    }));
+    const grow = (): Promise<unknown> =>
+      one.store.change(one.store.systemCall(), (tx) =>
+        tx.update(Thing, 'a', ({ spec }) => {
+          if (spec.size === 1) throw conflict(Thing, 'a', 'too small');
+          spec.size += 1;
+        }),
+      );
     await grow();
     expect(await sizeOf('a')).toBe(8);
     await two.put('a', { size: 9 });
     await one.put('a', { size: 8 });
     expect(await sizeOf('a')).toBe(8);
     await two.remove('a');
-    await expect(one.store.change(one.store.systemCall(), (tx) => tx.update(Thing, 'a', () => {}))).rejects.toMatchObject({ reason: 'NotFound' });
+    await expect(
+      one.store.change(one.store.systemCall(), (tx) => tx.update(Thing, 'a', () => {})),
+    ).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
   test('a change whose outcome is not known is not made again', async () => {
     await one.put('b', { size: 1 });
     const { commit } = one.storage;
     let tries = 0;
-    one.storage.commit = async () => { tries += 1; throw new Error('the line went dead') };
+    one.storage.commit = async () => {
+      tries += 1;
+      throw new Error('the line went dead');
+    };
     await expect(one.put('b', { size: 2 })).rejects.toThrow('the line went dead');
     one.storage.commit = commit;
     expect([tries, await sizeOf('b')]).toEqual([1, 1]);
@@ -121,13 +184,30 @@ describe('a store that is far away', () => {
     deaf = true;
     await two.put('a', { size: 7 });
     const target = { stored: one.store.recall(Thing, 'a')!, recalled: true };
-    const facts = { caller: { type: 'System' as const }, request: { auditID: '', network: '', userAgent: '', browser: false }, ports: {} as never };
-    const refused = (): Promise<unknown> => one.store.call({ ...facts, target }).change(async () => { throw conflict(Thing, 'a', 'no') });
-    const empty = (): Promise<unknown> => one.store.call({ ...facts, target }).change(async () => {});
-    const lost = (): Promise<unknown> => one.store.call({ ...facts, target }).change((tx) => tx.update(Thing, 'a', ({ spec }) => { spec.size = 2 }));
+    const facts = {
+      caller: { type: 'System' as const },
+      request: { auditID: '', network: '', userAgent: '', browser: false },
+      ports: {} as never,
+    };
+    const refused = (): Promise<unknown> =>
+      one.store.call({ ...facts, target }).change(async () => {
+        throw conflict(Thing, 'a', 'no');
+      });
+    const empty = (): Promise<unknown> =>
+      one.store.call({ ...facts, target }).change(async () => {});
+    const lost = (): Promise<unknown> =>
+      one.store.call({ ...facts, target }).change((tx) =>
+        tx.update(Thing, 'a', ({ spec }) => {
+          spec.size = 2;
+        }),
+      );
     for (const change of [refused, empty, lost]) await expect(change()).rejects.toThrow(Outdated);
     expect([target.stored.object.spec.size, await sizeOf('a')]).toEqual([1, 7]);
     const now = { stored: (await one.store.stored(Thing, 'a'))! };
-    await expect(one.store.call({ ...facts, target: now }).change(async () => { throw conflict(Thing, 'a', 'no') })).rejects.toMatchObject({ reason: 'Conflict' } satisfies Partial<StatusError>);
+    await expect(
+      one.store.call({ ...facts, target: now }).change(async () => {
+        throw conflict(Thing, 'a', 'no');
+      }),
+    ).rejects.toMatchObject({ reason: 'Conflict' } satisfies Partial<StatusError>);
   });
 });

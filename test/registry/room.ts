@@ -11,17 +11,33 @@ import type { Storage } from '../../storage/storage.js';
 
 /** A kind that exists in these tests alone: a thing with a unique colour. */
 export const Thing = defineKind({
-  kind: 'Thing', resource: 'things', cached: true,
+  kind: 'Thing',
+  resource: 'things',
+  cached: true,
   description: 'A thing.',
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
-  spec: z.object({ colour: z.string().max(32).optional().describe('Unique.'), size: z.number().int().default(1).describe('Size.') }),
+  spec: z.object({
+    colour: z.string().max(32).optional().describe('Unique.'),
+    size: z.number().int().default(1).describe('Size.'),
+  }),
   status: z.object({}),
   unique: { colour: ({ spec }) => spec.colour },
   columns: {},
 });
 
 const keys = new Keys(newKeys());
-const settings: Settings = { baseURL: 'http://localhost:1', limitFactor: 1, limits: defaultLimits, epoch: 0, emailFrom: 'no-reply@example.test', operators: [], allowPrivateNetwork: [], mockMail: true, deviceAuthorization: true, rpID: 'localhost' };
+const settings: Settings = {
+  baseURL: 'http://localhost:1',
+  limitFactor: 1,
+  limits: defaultLimits,
+  epoch: 0,
+  emailFrom: 'no-reply@example.test',
+  operators: [],
+  allowPrivateNetwork: [],
+  mockMail: true,
+  deviceAuthorization: true,
+  rpID: 'localhost',
+};
 
 /** One replica's registry over a storage: hub, store, and an outbox with these workers. */
 export class Room {
@@ -36,12 +52,26 @@ export class Room {
     this.storage = storage;
     this.keys = keys;
     this.hub = new Hub(storage, kinds, log);
-    this.store = new Store({ storage, registry: new Registry(kinds, []), hub: this.hub, keys, settings, authorize: () => ({ allowed: true, reasons: [] }), ports: () => ({}) as Ports });
+    this.store = new Store({
+      storage,
+      registry: new Registry(kinds, []),
+      hub: this.hub,
+      keys,
+      settings,
+      authorize: () => ({ allowed: true, reasons: [] }),
+      ports: () => ({}) as Ports,
+    });
     this.outbox = new Outbox(this.store, keys, log);
     for (const worker of workers) this.outbox.register(worker);
   }
 
-  static async open(storage: Storage, { kinds = [Thing], workers = [] }: { kinds?: readonly AnyKind[]; workers?: readonly Worker[] } = {}): Promise<Room> {
+  static async open(
+    storage: Storage,
+    {
+      kinds = [Thing],
+      workers = [],
+    }: { kinds?: readonly AnyKind[]; workers?: readonly Worker[] } = {},
+  ): Promise<Room> {
     const room = new Room(storage, kinds, workers);
     await room.hub.start();
     room.outbox.start();
@@ -56,16 +86,27 @@ export class Room {
   /** Makes a Thing, or changes the one there is. */
   async put(name: string, spec: { colour?: string; size?: number }): Promise<void> {
     await this.store.change(this.store.systemCall(), async (tx) => {
-      if (await tx.get(Thing, name)) await tx.update(Thing, name, (next) => { Object.assign(next.spec, spec) });
+      if (await tx.get(Thing, name))
+        await tx.update(Thing, name, (next) => {
+          Object.assign(next.spec, spec);
+        });
       else await tx.create(Thing, { metadata: { name }, spec: { size: 1, ...spec } });
     });
   }
 
-  async remove(name: string): Promise<void> { await this.store.change(this.store.systemCall(), (tx) => tx.delete(Thing, name)) }
+  async remove(name: string): Promise<void> {
+    await this.store.change(this.store.systemCall(), (tx) => tx.delete(Thing, name));
+  }
 
   /** Puts a row into the outbox as a transaction would. */
-  async later(worker: string, payload: unknown, options: { id: string; until?: number; notBefore?: number }): Promise<void> {
+  async later(
+    worker: string,
+    payload: unknown,
+    options: { id: string; until?: number; notBefore?: number },
+  ): Promise<void> {
     const { until = Date.now() + 600_000, ...more } = options;
-    await this.store.change(this.store.systemCall(), (tx) => tx.later(worker, payload, until, more));
+    await this.store.change(this.store.systemCall(), (tx) =>
+      tx.later(worker, payload, until, more),
+    );
   }
 }

@@ -12,13 +12,29 @@ import type { OpenStore } from './store.js';
 /** Every case that every driver has to pass, given how to open an empty store of it. */
 export function conformance(name: string, open: OpenStore): void {
   describe(`${name} conforms`, () => {
-    describe('commits', () => { commitCases(open); });
-    describe('groups', () => { groupCases(open); });
-    describe('values and limits', () => { valueCases(open); });
-    describe('lists', () => { listCases(open); });
-    describe('watches', () => { watchCases(open); });
-    describe('compaction', () => { compactionCases(open); });
-    describe('expiry', () => { expiryCases(open); });
-    describe('model', () => { modelCases(open); });
+    describe('commits', () => {
+      commitCases(open);
+    });
+    describe('groups', () => {
+      groupCases(open);
+    });
+    describe('values and limits', () => {
+      valueCases(open);
+    });
+    describe('lists', () => {
+      listCases(open);
+    });
+    describe('watches', () => {
+      watchCases(open);
+    });
+    describe('compaction', () => {
+      compactionCases(open);
+    });
+    describe('expiry', () => {
+      expiryCases(open);
+    });
+    describe('model', () => {
+      modelCases(open);
+    });
   });
 }

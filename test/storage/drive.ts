@@ -1,4 +1,13 @@
-import type { Batch, Change, Committed, Lost, Range, Revision, Storage, Write } from '../../storage/storage.js';
+import type {
+  Batch,
+  Change,
+  Committed,
+  Lost,
+  Range,
+  Revision,
+  Storage,
+  Write,
+} from '../../storage/storage.js';
 
 /** Everything a store holds. */
 export const everything: Range = { start: '!', end: '~~' };
@@ -7,12 +16,22 @@ export const bytes = (text: string): Buffer => Buffer.from(text);
 
 /** Puts texts without checks; answers the revision. */
 export async function put(storage: Storage, values: Record<string, string>): Promise<Revision> {
-  return made(await storage.commit([], Object.entries(values).map(([key, value]) => ({ put: key, value: bytes(value) }))));
+  return made(
+    await storage.commit(
+      [],
+      Object.entries(values).map(([key, value]) => ({ put: key, value: bytes(value) })),
+    ),
+  );
 }
 
 /** Deletes without checks; answers the revision. */
 export async function remove(storage: Storage, ...keys: string[]): Promise<Revision> {
-  return made(await storage.commit([], keys.map((key) => ({ delete: key }))));
+  return made(
+    await storage.commit(
+      [],
+      keys.map((key) => ({ delete: key })),
+    ),
+  );
 }
 
 /** The revision of a commit that must not have lost. */
@@ -22,25 +41,33 @@ export function made(result: Committed | Lost): Revision {
 }
 
 /** The text under a key now. */
-export const text = async (storage: Storage, key: string): Promise<string | undefined> => (await storage.get(key)).entry?.value.toString();
+export const text = async (storage: Storage, key: string): Promise<string | undefined> =>
+  (await storage.get(key)).entry?.value.toString();
 
 /** A read, asked again where the machine was too slow to answer it in the time a caller waits. */
 export async function answered<T>(read: () => Promise<T>, tries = 5): Promise<T> {
-  return read().catch((error: Error) => { if (error.name !== 'Unavailable' || tries === 1) throw error; return answered(read, tries - 1) });
+  return read().catch((error: Error) => {
+    if (error.name !== 'Unavailable' || tries === 1) throw error;
+    return answered(read, tries - 1);
+  });
 }
 
 /** A counter raised by compare-and-set until it succeeds. */
 export async function increment(storage: Storage, key: string): Promise<void> {
   for (;;) {
     const { entry } = await storage.get(key);
-    const write: Write = { put: key, value: bytes(String(Number(entry?.value.toString() ?? 0) + 1)) };
+    const write: Write = {
+      put: key,
+      value: bytes(String(Number(entry?.value.toString() ?? 0) + 1)),
+    };
     const result = await storage.commit([{ key, is: entry?.revision ?? 'absent' }], [write]);
     if (result.committed) return;
   }
 }
 
 /** A change as `key=value<before`, with `-` for nothing. */
-export const told = ({ key, entry, before }: Change): string => `${key}=${entry?.value.toString() ?? '-'}<${before?.value.toString() ?? '-'}`;
+export const told = ({ key, entry, before }: Change): string =>
+  `${key}=${entry?.value.toString() ?? '-'}<${before?.value.toString() ?? '-'}`;
 
 /** A watch that is read in the background. */
 export class Watched {
@@ -53,13 +80,15 @@ export class Watched {
   #done = false;
 
   constructor(storage: Storage, prefix: string, from: Revision) {
-    this.ended = this.#read(storage, prefix, from).catch((error: unknown) => {
-      this.#failure = error;
-      throw error;
-    }).finally(() => {
-      this.#done = true;
-      this.#wake();
-    });
+    this.ended = this.#read(storage, prefix, from)
+      .catch((error: unknown) => {
+        this.#failure = error;
+        throw error;
+      })
+      .finally(() => {
+        this.#done = true;
+        this.#wake();
+      });
     this.ended.catch(() => undefined);
   }
 
@@ -76,7 +105,9 @@ export class Watched {
   async until(holds: () => boolean): Promise<this> {
     while (!holds()) {
       if (this.#done) throw this.#failure ?? new Error('the watch ended');
-      await new Promise<void>((resolve) => { this.#wake = resolve; });
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
     return this;
   }

@@ -39,7 +39,10 @@ test('nothing written is lengthened over, whatever else is written at the same t
   const expected = new Map<string, Buffer>();
   let last = 0;
   for (let round = 0; round < 40; round += 1) {
-    const writes = Array.from({ length: 16 }, (_, i) => ({ put: `key-${(round * 7 + i) % 90}`, value: value(round * 100 + i, round % 9 === 4 ? 100_000 : 3000) }));
+    const writes = Array.from({ length: 16 }, (_, i) => ({
+      put: `key-${(round * 7 + i) % 90}`,
+      value: value(round * 100 + i, round % 9 === 4 ? 100_000 : 3000),
+    }));
     const forgetting = storage.compact(last);
     const committed = await Promise.all(writes.map((write) => storage.commit([], [write])));
     for (const { put, value: written } of writes) expected.set(put, written);
@@ -49,5 +52,7 @@ test('nothing written is lengthened over, whatever else is written at the same t
   await storage.close();
   storage = await openEmbedded({ directory });
   const { entries } = await storage.list(everything);
-  expect(entries.map(({ key, value: read }) => [key, read.equals(expected.get(key)!)])).toEqual([...expected.keys()].sort().map((key) => [key, true]));
+  expect(entries.map(({ key, value: read }) => [key, read.equals(expected.get(key)!)])).toEqual(
+    [...expected.keys()].sort().map((key) => [key, true]),
+  );
 });

@@ -14,9 +14,13 @@ let program: Program;
 let directory: string;
 const running: Running[] = [];
 
-beforeAll(async () => { program = await compile('test/storage/embedded-writer.ts'); });
+beforeAll(async () => {
+  program = await compile('test/storage/embedded-writer.ts');
+});
 afterAll(() => program.remove());
-beforeEach(async () => { directory = await mkdtemp(join(tmpdir(), 'vestibule-faults-')); });
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vestibule-faults-'));
+});
 afterEach(async () => {
   for (const { child, ended } of running.splice(0)) {
     child.kill('SIGKILL');
@@ -26,7 +30,11 @@ afterEach(async () => {
 });
 
 /** Starts a process that writes until it is killed. */
-async function startWriter(round: number, writers: number, before?: readonly string[]): Promise<Running> {
+async function startWriter(
+  round: number,
+  writers: number,
+  before?: readonly string[],
+): Promise<Running> {
   const writer = program.start([directory, String(round), String(writers)], before);
   running.push(writer);
   expect((await writer.lines.next()).value).toBe('open');
@@ -55,7 +63,8 @@ describe('a process is killed', () => {
       for (const [key, revision] of await acknowledged(writer, Infinity)) all.set(key, revision);
       await writer.ended;
       const storage = await openEmbedded({ directory });
-      for (const [key, revision] of all) expect([key, (await storage.get(key)).entry?.revision]).toEqual([key, revision]);
+      for (const [key, revision] of all)
+        expect([key, (await storage.get(key)).entry?.revision]).toEqual([key, revision]);
       const { entries } = await storage.list(everything);
       expect(entries.length).toBeGreaterThanOrEqual(all.size);
       expect(entries.length).toBeLessThanOrEqual(all.size + 16 * (round + 1));
@@ -64,23 +73,38 @@ describe('a process is killed', () => {
   });
 
   const traceable = spawnSync('strace', ['-V']).status === 0;
-  (traceable ? test : test.skip)(`a failed fsync is never acknowledged and ends the process${traceable ? '' : ' (skipped: strace not found)'}`, async () => {
-    const traced = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=40+'];
-    const writer = await startWriter(0, 1, traced);
-    const keys = await acknowledged(writer, Infinity);
-    const { code, complaints } = await writer.ended;
-    expect(code).not.toBe(0);
-    expect(complaints).toContain('could not be written');
-    const storage = await openEmbedded({ directory });
-    for (const key of keys.keys()) expect((await storage.get(key)).entry).toBeDefined();
-    await storage.close();
-  });
+  (traceable ? test : test.skip)(
+    `a failed fsync is never acknowledged and ends the process${traceable ? '' : ' (skipped: strace not found)'}`,
+    async () => {
+      const traced = [
+        'strace',
+        '-f',
+        '-qq',
+        '-o',
+        '/dev/null',
+        '-e',
+        'trace=fdatasync,fsync',
+        '-e',
+        'inject=fdatasync,fsync:error=EIO:when=40+',
+      ];
+      const writer = await startWriter(0, 1, traced);
+      const keys = await acknowledged(writer, Infinity);
+      const { code, complaints } = await writer.ended;
+      expect(code).not.toBe(0);
+      expect(complaints).toContain('could not be written');
+      const storage = await openEmbedded({ directory });
+      for (const key of keys.keys()) expect((await storage.get(key)).entry).toBeDefined();
+      await storage.close();
+    },
+  );
 });
 
 describe('the directory', () => {
   test('is refused to a second process, with the directory and the holder in one sentence', async () => {
     const writer = await startWriter(0, 1);
-    await expect(openEmbedded({ directory })).rejects.toThrow(`${directory} is in use by process ${writer.child.pid}: one process`);
+    await expect(openEmbedded({ directory })).rejects.toThrow(
+      `${directory} is in use by process ${writer.child.pid}: one process`,
+    );
   });
 
   test('is refused to the same process twice, and free again after close', async () => {
@@ -95,16 +119,26 @@ describe('the directory', () => {
     const storage = await openEmbedded({ directory });
     const lock = JSON.parse(readFileSync(join(directory, 'lock'), 'utf8')) as object;
     await storage.close();
-    for (const change of [{ pid: 4_000_000, id: 'a' }, { started: '1', id: 'b' }]) {
+    for (const change of [
+      { pid: 4_000_000, id: 'a' },
+      { started: '1', id: 'b' },
+    ]) {
       writeFileSync(join(directory, 'lock'), JSON.stringify({ ...lock, ...change }));
       await (await openEmbedded({ directory })).close();
     }
   });
 
   test('of several that open at once over a dead lock exactly one succeeds', async () => {
-    writeFileSync(join(directory, 'lock'), JSON.stringify({ id: 'dead', pid: 4_000_000, started: '1', place: 'elsewhere' }));
-    const results = await Promise.allSettled(Array.from({ length: 4 }, () => openEmbedded({ directory })));
-    const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    writeFileSync(
+      join(directory, 'lock'),
+      JSON.stringify({ id: 'dead', pid: 4_000_000, started: '1', place: 'elsewhere' }),
+    );
+    const results = await Promise.allSettled(
+      Array.from({ length: 4 }, () => openEmbedded({ directory })),
+    );
+    const opened = results.flatMap((result) =>
+      result.status === 'fulfilled' ? [result.value] : [],
+    );
     expect(opened).toHaveLength(1);
     await opened[0]!.close();
   });
@@ -112,10 +146,17 @@ describe('the directory', () => {
   test('of a newer format is refused', async () => {
     const storage = await openEmbedded({ directory });
     await storage.close();
-    const root = open({ path: join(directory, 'store.mdb'), noSubdir: true, encoding: 'binary', maxDbs: 8 });
+    const root = open({
+      path: join(directory, 'store.mdb'),
+      noSubdir: true,
+      encoding: 'binary',
+      maxDbs: 8,
+    });
     await root.openDB({ name: 'system', encoding: 'binary' }).put('format', bytes('2'));
     await root.close();
-    await expect(openEmbedded({ directory })).rejects.toThrow(/format 2, written by a newer release/);
+    await expect(openEmbedded({ directory })).rejects.toThrow(
+      /format 2, written by a newer release/,
+    );
     expect(existsSync(join(directory, 'lock'))).toBe(false);
   });
 
@@ -134,19 +175,22 @@ describe('the directory', () => {
 
 describe('the disk is full', () => {
   const run = mounts ? test : test.skip;
-  run(`writes are refused, reads go on, it recovers with space${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`, async () => {
-    const disk = join(directory, 'disk');
-    execFileSync('mkdir', [disk]);
-    mountDisk(disk, 8);
-    const filler = await compile('test/storage/embedded-filler.ts');
-    try {
-      const filling = filler.start([disk]);
-      running.push(filling);
-      const said = (await filling.lines.next()).value;
-      expect({ said, ...await filling.ended }).toMatchObject({ said: 'recovered', code: 0 });
-    } finally {
-      execFileSync('umount', ['-l', disk]);
-      await filler.remove();
-    }
-  });
+  run(
+    `writes are refused, reads go on, it recovers with space${mounts ? '' : ' (skipped: mounting a tmpfs is not permitted)'}`,
+    async () => {
+      const disk = join(directory, 'disk');
+      execFileSync('mkdir', [disk]);
+      mountDisk(disk, 8);
+      const filler = await compile('test/storage/embedded-filler.ts');
+      try {
+        const filling = filler.start([disk]);
+        running.push(filling);
+        const said = (await filling.lines.next()).value;
+        expect({ said, ...(await filling.ended) }).toMatchObject({ said: 'recovered', code: 0 });
+      } finally {
+        execFileSync('umount', ['-l', disk]);
+        await filler.remove();
+      }
+    },
+  );
 });

@@ -5,7 +5,10 @@ import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { Unavailable } from '../../storage/storage.js';
 import { everything, increment, made, remove, text } from './drive.js';
 
-/** Fills a small disk, sees writes refused and reads go on, makes room, and finds everything as it was. */
+/**
+ * Fills a small disk, sees writes refused and reads go on, makes room, and finds everything as it
+ * was.
+ */
 const disk = process.argv[2]!;
 const valueOf = (i: number): Buffer => Buffer.alloc(50_000, i);
 const ballast = join(disk, 'ballast');
@@ -13,9 +16,22 @@ let storage = await openEmbedded({ directory: join(disk, 'store') });
 writeFileSync(ballast, Buffer.alloc(2 << 20));
 
 let written = 0;
-await assert.rejects(async () => { for (; ; written++) made(await storage.commit([], [{ put: `k${written}`, value: valueOf(written) }])); }, { name: 'Unavailable', full: true });
-const refused = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => storage.commit([], [{ put: `more${i}`, value: Buffer.alloc(500_000) }])));
-for (const result of refused) assert(result.status === 'rejected' && result.reason instanceof Unavailable && result.reason.full);
+await assert.rejects(
+  async () => {
+    for (; ; written++)
+      made(await storage.commit([], [{ put: `k${written}`, value: valueOf(written) }]));
+  },
+  { name: 'Unavailable', full: true },
+);
+const refused = await Promise.allSettled(
+  Array.from({ length: 20 }, (_, i) =>
+    storage.commit([], [{ put: `more${i}`, value: Buffer.alloc(500_000) }]),
+  ),
+);
+for (const result of refused)
+  assert(
+    result.status === 'rejected' && result.reason instanceof Unavailable && result.reason.full,
+  );
 assert.equal((await storage.list(everything)).entries.length, written);
 
 rmSync(ballast);

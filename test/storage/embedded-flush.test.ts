@@ -3,7 +3,10 @@ import { Committer } from '../../storage/embedded/committer.js';
 import type { Ledger } from '../../storage/embedded/ledger.js';
 import { bytes } from './drive.js';
 
-interface Flush { done(): void; fail(error: Error): void }
+interface Flush {
+  done(): void;
+  fail(error: Error): void;
+}
 
 /** A ledger over tables that are written only when the test says so. */
 class Held {
@@ -13,18 +16,38 @@ class Held {
   readonly told: string[] = [];
   #flush: Flush | undefined;
   readonly tables = {
-    directory: '/', ahead: { reach: () => undefined },
-    root: { batch: (write: () => void) => { write(); return new Promise<void>((done, fail) => { this.#flush = { done, fail } }) } },
-    ...Object.fromEntries(['current', 'gone', 'expiry', 'log'].map((name) => [name, { put: () => undefined, remove: () => undefined }])),
+    directory: '/',
+    ahead: { reach: () => undefined },
+    root: {
+      batch: (write: () => void) => {
+        write();
+        return new Promise<void>((done, fail) => {
+          this.#flush = { done, fail };
+        });
+      },
+    },
+    ...Object.fromEntries(
+      ['current', 'gone', 'expiry', 'log'].map((name) => [
+        name,
+        { put: () => undefined, remove: () => undefined },
+      ]),
+    ),
   };
 
-  read(): undefined { return undefined }
+  read(): undefined {
+    return undefined;
+  }
   admitOpen(): void {}
-  publish(batches: unknown): void { this.published.push(batches) }
+  publish(batches: unknown): void {
+    this.published.push(batches);
+  }
 
   /** Commits one key each; what became of it is told. */
   commit(committer: Committer, key: string): void {
-    committer.commit([{ key, is: 'absent' }], [{ put: key, value: bytes('1') }]).then(() => this.told.push(`${key} answered`), () => this.told.push(`${key} failed`));
+    committer.commit([{ key, is: 'absent' }], [{ put: key, value: bytes('1') }]).then(
+      () => this.told.push(`${key} answered`),
+      () => this.told.push(`${key} failed`),
+    );
   }
 
   /** What is to be written next. */
@@ -36,7 +59,12 @@ class Held {
   }
 }
 
-const turns = async (): Promise<void> => { for (let i = 0; i < 5; i += 1) await new Promise((resolve) => { setImmediate(resolve) }) };
+const turns = async (): Promise<void> => {
+  for (let i = 0; i < 5; i += 1)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+};
 
 test('a commit is answered when it is on the disk, not before, and shown to nobody until then', async () => {
   const ledger = new Held();
@@ -59,5 +87,9 @@ test('a commit whose flush fails is not answered, and stops the store', async ()
   await turns();
   ledger.commit(committer, 'b');
   await turns();
-  expect([ledger.told, ledger.published.length, fatal.length]).toEqual([['a failed', 'b failed'], 0, 1]);
+  expect([ledger.told, ledger.published.length, fatal.length]).toEqual([
+    ['a failed', 'b failed'],
+    0,
+    1,
+  ]);
 });

@@ -9,7 +9,10 @@ writeSync(1, 'open\n');
 async function write(writer: number): Promise<void> {
   for (let i = 0; ; i++) {
     const key = `round${round}/${writer}/${i}`;
-    const result = await storage.commit([{ key, is: 'absent' }], [{ put: key, value: Buffer.alloc(200 + (i % 7) * 900, i) }]);
+    const result = await storage.commit(
+      [{ key, is: 'absent' }],
+      [{ put: key, value: Buffer.alloc(200 + (i % 7) * 900, i) }],
+    );
     if (result.committed) writeSync(1, `${key} ${result.revision}\n`);
   }
 }

@@ -7,10 +7,13 @@ import type { Store } from './store.js';
 
 conformance('embedded', async ({ sweeping } = {}): Promise<Store> => {
   const directory = await mkdtemp(join(tmpdir(), 'vestibule-embedded-'));
-  const open = () => openEmbedded({ directory, ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }) });
+  const open = () =>
+    openEmbedded({ directory, ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }) });
   let storage = await open();
   return {
-    get storage() { return storage; },
+    get storage() {
+      return storage;
+    },
     async disturb() {
       await storage.close();
       storage = await open();

@@ -8,15 +8,28 @@ let arrival = 0;
 
 function member(checks: readonly string[], writes: readonly string[], bytes = 100): Member {
   return {
-    checks: checks.map((key): Check => ({ key, is: 'absent' })), writes: writes.map((key): Write => ({ put: key, value: Buffer.alloc(1) })),
-    bytes, arrival: ++arrival, nonce: Buffer.alloc(12), leases: undefined, until: Infinity, resolve: () => undefined, reject: () => undefined,
+    checks: checks.map((key): Check => ({ key, is: 'absent' })),
+    writes: writes.map((key): Write => ({ put: key, value: Buffer.alloc(1) })),
+    bytes,
+    arrival: ++arrival,
+    nonce: Buffer.alloc(12),
+    leases: undefined,
+    until: Infinity,
+    resolve: () => undefined,
+    reject: () => undefined,
   };
 }
 
-const many = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, i) => prefix + i);
+const many = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, i) => prefix + i);
 
 test('members that check what another writes, or write the same, go in different batches, in order of arrival', () => {
-  const [a, b, c, d] = [member(['x'], ['y']), member(['y'], ['x']), member([], ['y']), member(['z'], ['z'])];
+  const [a, b, c, d] = [
+    member(['x'], ['y']),
+    member(['y'], ['x']),
+    member([], ['y']),
+    member(['z'], ['z']),
+  ];
   const queue = [a, b, c, d];
   expect(takeBatch(queue)).toEqual([a, d]);
   expect(queue).toEqual([b, c]);
@@ -37,7 +50,11 @@ test('members that only check the same key share a batch', () => {
 });
 
 test('members and the widest of them stay within the operations of a transaction', () => {
-  const queue = [...many(63, 'k').map((key) => member([key], [key])), member([], many(64, 'wide')), ...many(10, 'l').map((key) => member([], [key]))];
+  const queue = [
+    ...many(63, 'k').map((key) => member([key], [key])),
+    member([], many(64, 'wide')),
+    ...many(10, 'l').map((key) => member([], [key])),
+  ];
   expect(takeBatch(queue)).toHaveLength(64);
   expect(takeBatch(queue)).toHaveLength(10);
 });
@@ -61,16 +78,29 @@ test('a batch stays under a mebibyte', () => {
 test('who waited while another won the key has lost, but only when every check is decided', () => {
   const winner = member(['a'], ['a']);
   const written = writtenBy([winner], [{ committed: true, revision: 7 }]);
-  expect(overtaken(member(['a'], ['a']), written, 7)).toMatchObject({ committed: false, revision: 7, winners: new Map([['a', { key: 'a', revision: 7 }]]) });
+  expect(overtaken(member(['a'], ['a']), written, 7)).toMatchObject({
+    committed: false,
+    revision: 7,
+    winners: new Map([['a', { key: 'a', revision: 7 }]]),
+  });
   expect(overtaken(member(['a', 'other'], ['a']), written, 7)).toBeUndefined();
   expect(overtaken(member([], ['a']), written, 7)).toBeUndefined();
-  expect(overtaken({ ...member([], []), checks: [{ key: 'a', is: 'present' }] }, written, 7)).toBeUndefined();
+  expect(
+    overtaken({ ...member([], []), checks: [{ key: 'a', is: 'present' }] }, written, 7),
+  ).toBeUndefined();
 });
 
 test('versions of etcd are refused, warned of or accepted', () => {
   expect(() => admitVersion('3.3.25')).toThrow(/too old/);
-  for (const version of ['3.4.23', '3.5.32', '3.6.13']) expect(admitVersion(version)).toContain(version);
-  for (const version of ['3.5.33', '3.6.14', '3.7.0', '4.0.0']) expect(admitVersion(version)).toBeUndefined();
-  expect(['3.4.24', '3.5.7'].map((version) => ordersProgress(parseVersion(version)))).toEqual([false, false]);
-  expect(['3.4.25', '3.5.8', '3.6.0', '3.7.1'].map((version) => ordersProgress(parseVersion(version)))).toEqual([true, true, true, true]);
+  for (const version of ['3.4.23', '3.5.32', '3.6.13'])
+    expect(admitVersion(version)).toContain(version);
+  for (const version of ['3.5.33', '3.6.14', '3.7.0', '4.0.0'])
+    expect(admitVersion(version)).toBeUndefined();
+  expect(['3.4.24', '3.5.7'].map((version) => ordersProgress(parseVersion(version)))).toEqual([
+    false,
+    false,
+  ]);
+  expect(
+    ['3.4.25', '3.5.8', '3.6.0', '3.7.1'].map((version) => ordersProgress(parseVersion(version))),
+  ).toEqual([true, true, true, true]);
 });

@@ -11,16 +11,38 @@ function slow(count: number, most: number): { cluster: Cluster; asked: number[] 
     asked.push(limit);
     if (limit > most) throw new Error('4 DEADLINE_EXCEEDED');
     const rest = keys.filter((one) => one >= key.toString());
-    return { header: { revision: '7' }, count: String(rest.length), kvs: rest.slice(0, limit).map((one) => ({ key: Buffer.from(one), value: Buffer.alloc(100), mod_revision: '5', create_revision: '5', version: '1', lease: '0' })) };
+    return {
+      header: { revision: '7' },
+      count: String(rest.length),
+      kvs: rest.slice(0, limit).map((one) => ({
+        key: Buffer.from(one),
+        value: Buffer.alloc(100),
+        mod_revision: '5',
+        create_revision: '5',
+        version: '1',
+        lease: '0',
+      })),
+    };
   };
-  const read: Cluster['read'] = async (_, send) => { for (;;) try { return await send({ kv: { range } } as never, { deadline: 0 }) } catch { /* and again, as the cluster does */ } };
+  const read: Cluster['read'] = async (_, send) => {
+    for (;;)
+      try {
+        return await send({ kv: { range } } as never, { deadline: 0 });
+      } catch {
+        /* and again, as the cluster does */
+      }
+  };
   return { cluster: { read } as unknown as Cluster, asked };
 }
 
 test('a page that does not come in time is asked for again by halves, and all of the range comes', async () => {
   const { cluster, asked } = slow(60, 30);
   const keyspace = new Keyspace('/v/', 0);
-  const { entries, more } = await readRange({ cluster, keyspace, findOldest: async () => 1 }, { start: 'k', end: 'l' }, {});
+  const { entries, more } = await readRange(
+    { cluster, keyspace, findOldest: async () => 1 },
+    { start: 'k', end: 'l' },
+    {},
+  );
   expect([entries.length, new Set(entries.map(({ key }) => key)).size, more]).toEqual([60, 60, 0]);
   expect(asked.slice(0, 3)).toEqual([100, 50, 25]);
 });

@@ -10,38 +10,82 @@ import type { Batch } from '../../storage/storage.js';
 
 const keyspace = new Keyspace('/v/', 0);
 const realNow = performance.now;
-afterEach(() => { performance.now = realNow });
+afterEach(() => {
+  performance.now = realNow;
+});
 
 /** An etcd whose watch stream says what the test has it say. */
 class Scripted {
   readonly asked: unknown[] = [];
   readonly ending = new AbortController();
   puts = 0;
-  readonly stream = Object.assign(new Duplex({ objectMode: true, read: () => undefined, write: (request, _, done) => { this.asked.push(request); done(); } }), { cancel: () => undefined });
+  readonly stream = Object.assign(
+    new Duplex({
+      objectMode: true,
+      read: () => undefined,
+      write: (request, _, done) => {
+        this.asked.push(request);
+        done();
+      },
+    }),
+    { cancel: () => undefined },
+  );
   /** What a quorum says is the latest, whenever it is asked. */
   latest = 5;
   /** How often the watch has gone on to another member. */
   turns = 0;
   readonly cluster = {
     onAnswer: new Set<(revision: number, asked: number) => void>(),
-    read: async (_: string, send: (member: object) => Promise<{ header: { revision: string } }>) => {
+    read: async (
+      _: string,
+      send: (member: object) => Promise<{ header: { revision: string } }>,
+    ) => {
       const asked = performance.now();
-      const answer = await send({ kv: { range: async () => ({ header: { revision: String(this.latest) } }) } });
+      const answer = await send({
+        kv: { range: async () => ({ header: { revision: String(this.latest) } }) },
+      });
       this.said(this.latest, asked);
       return answer;
     },
-    call: () => { this.puts += 1; return Promise.resolve({ header: { revision: '12' } }); },
+    call: () => {
+      this.puts += 1;
+      return Promise.resolve({ header: { revision: '12' } });
+    },
     saw: () => undefined,
   } as unknown as Cluster;
 
-  /** A quorum has said, to whatever question of this replica, that this was the latest when that was asked. */
-  said(revision: number, asked: number): void { for (const listener of this.cluster.onAnswer) listener(revision, asked) }
+  /**
+   * A quorum has said, to whatever question of this replica, that this was the latest when that was
+   * asked.
+   */
+  said(revision: number, asked: number): void {
+    for (const listener of this.cluster.onAnswer) listener(revision, asked);
+  }
 
-  /** Watches `w/` from 4, one before the latest; answers what was told until the revision is reached. */
+  /**
+   * Watches `w/` from 4, one before the latest; answers what was told until the revision is
+   * reached.
+   */
   async watch(marked: boolean, until: number, told: Batch[] = []): Promise<Batch[]> {
-    const streams = { open: () => this.stream, rotate: () => { this.turns += 1 } } as unknown as Streams;
+    const streams = {
+      open: () => this.stream,
+      rotate: () => {
+        this.turns += 1;
+      },
+    } as unknown as Streams;
     const marker = marked ? new Marker(this.cluster, keyspace) : undefined;
-    for await (const batch of watchPrefix({ cluster: this.cluster, keyspace, streams, latest: new Latest(this.cluster, keyspace), marker }, 'w/', 4, this.ending.signal)) {
+    for await (const batch of watchPrefix(
+      {
+        cluster: this.cluster,
+        keyspace,
+        streams,
+        latest: new Latest(this.cluster, keyspace),
+        marker,
+      },
+      'w/',
+      4,
+      this.ending.signal,
+    )) {
       told.push(batch);
       if (batch.revision >= until) break;
     }
@@ -50,7 +94,12 @@ class Scripted {
 
   /** `more`: the rest of what etcd had to say at once comes in another message. */
   event(key: string, revision: number, more = false): void {
-    const kv = { key: keyspace.key(key), value: Buffer.alloc(0), create_revision: String(revision), mod_revision: String(revision) };
+    const kv = {
+      key: keyspace.key(key),
+      value: Buffer.alloc(0),
+      create_revision: String(revision),
+      mod_revision: String(revision),
+    };
     this.#say(revision, [{ type: 'Put', kv, prev_kv: null }], more);
   }
 
@@ -59,7 +108,15 @@ class Scripted {
   }
 
   #say(revision: number, events: unknown[], fragment = false): void {
-    this.stream.push({ header: { revision: String(revision) }, created: false, canceled: false, compact_revision: '0', cancel_reason: '', fragment, events });
+    this.stream.push({
+      header: { revision: String(revision) },
+      created: false,
+      canceled: false,
+      compact_revision: '0',
+      cancel_reason: '',
+      fragment,
+      events,
+    });
   }
 }
 
@@ -70,14 +127,26 @@ test('where answers may overtake events, none is believed: an event that comes a
   etcd.event('w/a', 9);
   etcd.event('other', 11);
   etcd.event(markKey, 12);
-  expect((await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)])).toEqual([[4, []], [4, []], [4, []], [9, ['w/a']], [11, []], [12, []]]);
+  expect(
+    (await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)]),
+  ).toEqual([
+    [4, []],
+    [4, []],
+    [4, []],
+    [9, ['w/a']],
+    [11, []],
+    [12, []],
+  ]);
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.key('') } });
 });
 
 test('where nothing tells how far a watch is, a mark is written; it satisfies who waits', async () => {
   const etcd = new Scripted();
   const told = etcd.watch(true, 12);
-  while (etcd.puts === 0) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  while (etcd.puts === 0)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
   etcd.event(markKey, 12);
   await told;
   expect(etcd.asked.filter((request) => 'progress_request' in (request as object))).toEqual([]);
@@ -86,7 +155,10 @@ test('where nothing tells how far a watch is, a mark is written; it satisfies wh
 test('where answers never overtake events, they are asked for and believed', async () => {
   const etcd = new Scripted();
   const told = etcd.watch(false, 10);
-  while (etcd.asked.length < 2) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  while (etcd.asked.length < 2)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
   etcd.answer(10);
   expect(await told).toMatchObject([{ revision: 10, changes: [] }]);
   expect(etcd.asked[0]).toMatchObject({ create_request: { key: keyspace.key('w/') } });
@@ -100,12 +172,27 @@ test('a revision that comes in pieces is told whole or not at all', async () => 
   etcd.event('w/b', 9, true);
   etcd.event('w/c', 9);
   etcd.event('w/d', 10);
-  expect((await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)])).toEqual([[9, ['w/a', 'w/b', 'w/c']], [10, ['w/d']]]);
+  expect(
+    (await told).map(({ revision, changes }) => [revision, changes.map(({ key }) => key)]),
+  ).toEqual([
+    [9, ['w/a', 'w/b', 'w/c']],
+    [10, ['w/d']],
+  ]);
 });
 
-const soon = (holds: () => boolean): Promise<void> => new Promise((resolve) => { const timer = setInterval(() => { if (holds()) { clearInterval(timer); resolve() } }, 5) });
+const soon = (holds: () => boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (holds()) {
+        clearInterval(timer);
+        resolve();
+      }
+    }, 5);
+  });
 /** The test's own clock, at so many milliseconds from here. */
-function moveTo(milliseconds: number): void { performance.now = () => milliseconds }
+function moveTo(milliseconds: number): void {
+  performance.now = () => milliseconds;
+}
 
 test('a watch is as new as the last word of a quorum that it has reached, by when that was asked for; what a member says for itself makes it no newer', async () => {
   moveTo(1_000);
@@ -117,12 +204,15 @@ test('a watch is as new as the last word of a quorum that it has reached, by whe
   await soon(() => told.length === 1);
   expect(told.at(-1)).toMatchObject({ revision: 5, asOf: 1_000 });
 
-  moveTo(1_400);   // before anything is asked for by itself
+  moveTo(1_400); // before anything is asked for by itself
   etcd.said(8, 1_300);
   etcd.answer(5);
   etcd.event('w/a', 7);
   await soon(() => told.length === 3);
-  expect(told.slice(1).map(({ revision, asOf }) => [revision, asOf])).toEqual([[5, 1_000], [7, 1_000]]);
+  expect(told.slice(1).map(({ revision, asOf }) => [revision, asOf])).toEqual([
+    [5, 1_000],
+    [7, 1_000],
+  ]);
   etcd.event('w/b', 8);
   await soon(() => told.length === 4);
   expect(told.at(-1)).toMatchObject({ revision: 8, asOf: 1_300 });
@@ -131,10 +221,13 @@ test('a watch is as new as the last word of a quorum that it has reached, by whe
   etcd.answer(8);
   etcd.said(30, 1_380);
   etcd.said(31, 1_390);
-  etcd.said(12, 1_360);   // answered later though asked before: true, and of no use where another is reached
+  etcd.said(12, 1_360); // answered later though asked before: true, and of no use where another is reached
   etcd.event('w/c', 30);
   await over;
-  expect(told.slice(4).map(({ revision, asOf }) => [revision, asOf])).toEqual([[8, 1_350], [30, 1_380]]);
+  expect(told.slice(4).map(({ revision, asOf }) => [revision, asOf])).toEqual([
+    [8, 1_350],
+    [30, 1_380],
+  ]);
 });
 
 test('where nothing was asked of etcd for half a second, a quorum is asked, and then the member', async () => {
@@ -164,7 +257,11 @@ test('a member that answers, but lacks what a quorum has, is left for the next a
   const etcd = new Scripted();
   const told: Batch[] = [];
   let cancelled = 0;
-  etcd.stream.cancel = () => { cancelled += 1; etcd.stream.destroy(new Error('cancelled')); return undefined };
+  etcd.stream.cancel = () => {
+    cancelled += 1;
+    etcd.stream.destroy(new Error('cancelled'));
+    return undefined;
+  };
   const over = etcd.watch(false, 20, told).catch(() => undefined);
   await soon(() => etcd.asked.length > 0);
   etcd.answer(5);

@@ -24,33 +24,84 @@ export interface EtcdServer {
   restart(): Promise<void>;
 }
 
-/** Starts one etcd (from the path, or VESTIBULE_TEST_ETCD) with further flags; `scheme` https needs the certificate flags among them. */
-export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http'): Promise<EtcdServer> {
+/**
+ * Starts one etcd (from the path, or VESTIBULE_TEST_ETCD) with further flags; `scheme` https needs
+ * the certificate flags among them.
+ */
+export async function startEtcd(
+  flags: readonly string[] = [],
+  scheme: 'http' | 'https' = 'http',
+): Promise<EtcdServer> {
   const [server] = await startMembers(1, flags, scheme);
   return server!;
 }
 
-/** Starts a cluster of three; `reachedAt` says by which port the others reach one that listens for its peers on a port, where that is another. */
-export const startEtcdCluster = (flags: readonly string[] = [], reachedAt?: (port: number) => Promise<number>): Promise<EtcdServer[]> => startMembers(3, flags, 'http', reachedAt);
+/**
+ * Starts a cluster of three; `reachedAt` says by which port the others reach one that listens for
+ * its peers on a port, where that is another.
+ */
+export const startEtcdCluster = (
+  flags: readonly string[] = [],
+  reachedAt?: (port: number) => Promise<number>,
+): Promise<EtcdServer[]> => startMembers(3, flags, 'http', reachedAt);
 
-async function startMembers(count: number, flags: readonly string[], scheme: string, reachedAt = (port: number) => Promise.resolve(port)): Promise<EtcdServer[]> {
+async function startMembers(
+  count: number,
+  flags: readonly string[],
+  scheme: string,
+  reachedAt = (port: number) => Promise.resolve(port),
+): Promise<EtcdServer[]> {
   const ports = await freePorts(3 * count);
   const local = (port: number): string => `http://127.0.0.1:${port}`;
-  const advertised = await Promise.all(ports.slice(0, count).map(async (port) => local(await reachedAt(port))));
+  const advertised = await Promise.all(
+    ports.slice(0, count).map(async (port) => local(await reachedAt(port))),
+  );
   const cluster = advertised.map((url, i) => `m${i}=${url}`).join();
-  return Promise.all(advertised.map((advertisedUrl, i) => startMember({
-    name: `m${i}`, cluster, peerUrl: local(ports[i]!), advertisedUrl, endpoint: `${scheme}://127.0.0.1:${ports[count + i]}`, metricsUrl: local(ports[2 * count + i]!),
-  }, flags)));
+  return Promise.all(
+    advertised.map((advertisedUrl, i) =>
+      startMember(
+        {
+          name: `m${i}`,
+          cluster,
+          peerUrl: local(ports[i]!),
+          advertisedUrl,
+          endpoint: `${scheme}://127.0.0.1:${ports[count + i]}`,
+          metricsUrl: local(ports[2 * count + i]!),
+        },
+        flags,
+      ),
+    ),
+  );
 }
 
-interface Place { readonly name: string; readonly cluster: string; readonly peerUrl: string; readonly advertisedUrl: string; readonly endpoint: string; readonly metricsUrl: string }
+interface Place {
+  readonly name: string;
+  readonly cluster: string;
+  readonly peerUrl: string;
+  readonly advertisedUrl: string;
+  readonly endpoint: string;
+  readonly metricsUrl: string;
+}
 
-async function startMember({ name, cluster, peerUrl, advertisedUrl, endpoint, metricsUrl }: Place, flags: readonly string[]): Promise<EtcdServer> {
-  const directory = await mkdtemp(join(await roomy('/dev/shm') ? '/dev/shm' : tmpdir(), 'vestibule-etcd-'));
+async function startMember(
+  { name, cluster, peerUrl, advertisedUrl, endpoint, metricsUrl }: Place,
+  flags: readonly string[],
+): Promise<EtcdServer> {
+  const directory = await mkdtemp(
+    join((await roomy('/dev/shm')) ? '/dev/shm' : tmpdir(), 'vestibule-etcd-'),
+  );
   const all = [
-    `--name=${name}`, `--data-dir=${directory}`, `--listen-client-urls=${endpoint}`, `--advertise-client-urls=${endpoint}`,
-    `--listen-peer-urls=${peerUrl}`, `--initial-advertise-peer-urls=${advertisedUrl}`, `--initial-cluster=${cluster}`,
-    `--listen-metrics-urls=${metricsUrl}`, '--log-level=error', '--logger=zap', ...flags,
+    `--name=${name}`,
+    `--data-dir=${directory}`,
+    `--listen-client-urls=${endpoint}`,
+    `--advertise-client-urls=${endpoint}`,
+    `--listen-peer-urls=${peerUrl}`,
+    `--initial-advertise-peer-urls=${advertisedUrl}`,
+    `--initial-cluster=${cluster}`,
+    `--listen-metrics-urls=${metricsUrl}`,
+    '--log-level=error',
+    '--logger=zap',
+    ...flags,
   ];
   let child = await launch(all, metricsUrl);
   const kill = (): Promise<void> => end(child, 'SIGKILL');
@@ -59,7 +110,9 @@ async function startMember({ name, cluster, peerUrl, advertisedUrl, endpoint, me
     peerUrl,
     metricsUrl,
     version: await versionOf(),
-    get pid() { return child.pid!; },
+    get pid() {
+      return child.pid!;
+    },
     kill,
     async stop() {
       await kill();
@@ -72,12 +125,17 @@ async function startMember({ name, cluster, peerUrl, advertisedUrl, endpoint, me
   };
 }
 
-/** Whether two gibibytes fit. In memory no other program's writes hold etcd's up past a deadline; what is in it outlives a kill, as on a disk. */
+/**
+ * Whether two gibibytes fit. In memory no other program's writes hold etcd's up past a deadline;
+ * what is in it outlives a kill, as on a disk.
+ */
 async function roomy(folder: string): Promise<boolean> {
   try {
     const { bavail, bsize } = await statfs(folder);
     return bavail * bsize > 2 ** 31;
-  } catch { return false }
+  } catch {
+    return false;
+  }
 }
 
 const binary = process.env['VESTIBULE_TEST_ETCD'] ?? 'etcd';
@@ -85,13 +143,18 @@ const binary = process.env['VESTIBULE_TEST_ETCD'] ?? 'etcd';
 async function launch(flags: readonly string[], metricsUrl: string): Promise<ChildProcess> {
   const child = spawn(binary, flags, { stdio: ['ignore', 'ignore', 'pipe'] });
   let complaints = '';
-  child.stderr!.on('data', (text: Buffer) => { complaints = (complaints + text.toString()).slice(-4000); });
+  child.stderr!.on('data', (text: Buffer) => {
+    complaints = (complaints + text.toString()).slice(-4000);
+  });
   const failed = new Promise<never>((_, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => { reject(new Error(`etcd ended (${code ?? signal}): ${complaints}`)); });
+    child.once('exit', (code, signal) => {
+      reject(new Error(`etcd ended (${code ?? signal}): ${complaints}`));
+    });
   });
   failed.catch(() => undefined);
-  while (!await Promise.race([healthy(metricsUrl), failed])) await Promise.race([pause(20), failed]);
+  while (!(await Promise.race([healthy(metricsUrl), failed])))
+    await Promise.race([pause(20), failed]);
   return child;
 }
 
@@ -101,14 +164,18 @@ function healthy(metricsUrl: string): Promise<boolean> {
       answer.resume();
       resolve(answer.statusCode === 200);
     });
-    asked.on('error', () => { resolve(false); });
+    asked.on('error', () => {
+      resolve(false);
+    });
     asked.end();
   });
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((resolve) => { child.once('exit', resolve); });
+  const exited = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
   child.kill(signal);
   await exited;
 }
@@ -120,7 +187,10 @@ async function versionOf(): Promise<string> {
   return /etcd Version: (\S+)/.exec(text)?.[1] ?? 'unknown';
 }
 
-/** Ports that are free now, below those that the system gives to connections: none of these takes one before it is listened on, or while a killed server is away. */
+/**
+ * Ports that are free now, below those that the system gives to connections: none of these takes
+ * one before it is listened on, or while a killed server is away.
+ */
 export async function freePorts(count: number): Promise<number[]> {
   const held: Server[] = [];
   while (held.length < count) {
@@ -128,12 +198,25 @@ export async function freePorts(count: number): Promise<number[]> {
     if (server) held.push(server);
   }
   const ports = held.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(held.map((server) => new Promise((resolve) => { server.close(resolve); })));
+  await Promise.all(
+    held.map(
+      (server) =>
+        new Promise((resolve) => {
+          server.close(resolve);
+        }),
+    ),
+  );
   return ports;
 }
 
 /** A server on this port, or undefined where it is taken. */
-const holding = (port: number): Promise<Server | undefined> => new Promise((resolve, reject) => {
-  const server = createServer().once('error', (error: NodeJS.ErrnoException) => { if (error.code === 'EADDRINUSE') resolve(undefined); else reject(error) });
-  server.listen(port, '127.0.0.1', () => { resolve(server) });
-});
+const holding = (port: number): Promise<Server | undefined> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined);
+      else reject(error);
+    });
+    server.listen(port, '127.0.0.1', () => {
+      resolve(server);
+    });
+  });

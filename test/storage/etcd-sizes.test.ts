@@ -14,16 +14,32 @@ let storage: EtcdStorage;
 beforeAll(async () => {
   etcd = await startEtcd([`--quota-backend-bytes=${quota}`]);
   const [nowhere] = await freePorts(1);
-  storage = await openEtcd({ servers: [`http://127.0.0.1:${nowhere}`, etcd.endpoint], prefix: '/sized/' });
+  storage = await openEtcd({
+    servers: [`http://127.0.0.1:${nowhere}`, etcd.endpoint],
+    prefix: '/sized/',
+  });
 });
-afterAll(async () => { await storage?.close(); await etcd?.stop() });
+afterAll(async () => {
+  await storage?.close();
+  await etcd?.stop();
+});
 
 test('each member that answers says how large it is, as its own metrics do, and from 3.6 on its quota', async () => {
   const before = await storage.sizes!();
-  expect([...before.keys()]).toEqual(['etcd-1']);   // nobody is at the first address
-  for (let i = 0; i < 40; i += 1) await storage.commit([], [{ put: `big/${i}`, value: Buffer.alloc(200_000, i) }]);
-  const seen = async () => ({ ...(await storage.sizes!()).get('etcd-1')!, own: new Scrape((await exchange(etcd.metricsUrl, 'GET', '/metrics', {})).bytes.toString()).sum('etcd_mvcc_db_total_size_in_bytes') });
-  const { bytes, inUse, quota: told } = await settles(seen, (one) => one.bytes > 8_000_000 && one.bytes === one.own);   // what was acknowledged is in the file a moment later
+  expect([...before.keys()]).toEqual(['etcd-1']); // nobody is at the first address
+  for (let i = 0; i < 40; i += 1)
+    await storage.commit([], [{ put: `big/${i}`, value: Buffer.alloc(200_000, i) }]);
+  const seen = async () => ({
+    ...(await storage.sizes!()).get('etcd-1')!,
+    own: new Scrape((await exchange(etcd.metricsUrl, 'GET', '/metrics', {})).bytes.toString()).sum(
+      'etcd_mvcc_db_total_size_in_bytes',
+    ),
+  });
+  const {
+    bytes,
+    inUse,
+    quota: told,
+  } = await settles(seen, (one) => one.bytes > 8_000_000 && one.bytes === one.own); // what was acknowledged is in the file a moment later
   expect(inUse).toBeGreaterThan(before.get('etcd-1')!.inUse);
   expect(inUse).toBeLessThanOrEqual(bytes);
   const [major, minor] = parseVersion(etcd.version);

@@ -13,6 +13,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 conformance('etcd', async ({ sweeping } = {}) => {
-  const storage = await openEtcd({ servers: [server.endpoint], prefix: `/test${stores++}/`, ...(sweeping && { leaseGrace: 0, leaseWidth: 500 }) });
+  const storage = await openEtcd({
+    servers: [server.endpoint],
+    prefix: `/test${stores++}/`,
+    ...(sweeping && { leaseGrace: 0, leaseWidth: 500 }),
+  });
   return { storage, disturb: () => server.restart(), close: () => storage.close() };
 });

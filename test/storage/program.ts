@@ -24,15 +24,30 @@ export interface Running {
 export async function compile(script: string): Promise<Program> {
   const root = process.cwd();
   const out = await mkdtemp(join(tmpdir(), 'vestibule-program-'));
-  const options = '--ignoreConfig --rootDir . --target es2023 --module nodenext --moduleResolution nodenext --types node --skipLibCheck --strict'.split(' ');
-  await promisify(execFile)(resolve(root, 'node_modules/.bin/tsc'), [...options, '--outDir', out, script], { cwd: root });
+  const options =
+    '--ignoreConfig --rootDir . --target es2023 --module nodenext --moduleResolution nodenext --types node --skipLibCheck --strict'.split(
+      ' ',
+    );
+  await promisify(execFile)(
+    resolve(root, 'node_modules/.bin/tsc'),
+    [...options, '--outDir', out, script],
+    { cwd: root },
+  );
   await writeFile(join(out, 'package.json'), '{"type":"module"}');
   await symlink(resolve(root, 'node_modules'), join(out, 'node_modules'));
   const path = join(out, script.replace(/\.ts$/, '.js'));
   return {
     start(args, before = []) {
-      const [command, ...rest] = [...before, process.execPath, path, ...args] as [string, ...string[]];
-      return follow(spawn(command, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, NODE_OPTIONS: '' } }));
+      const [command, ...rest] = [...before, process.execPath, path, ...args] as [
+        string,
+        ...string[],
+      ];
+      return follow(
+        spawn(command, rest, {
+          stdio: ['pipe', 'pipe', 'pipe'],
+          env: { ...process.env, NODE_OPTIONS: '' },
+        }),
+      );
     },
     remove: () => rm(out, { recursive: true }),
   };
@@ -40,9 +55,20 @@ export async function compile(script: string): Promise<Program> {
 
 function follow(child: ChildProcess): Running {
   let complaints = '';
-  child.stderr!.on('data', (text: Buffer) => { complaints += text.toString(); });
-  const ended = new Promise<{ code: number | string; complaints: string }>((settle) => {
-    child.once('close', (code, signal) => { settle({ code: code ?? signal ?? 'unknown', complaints }); });
+  child.stderr!.on('data', (text: Buffer) => {
+    complaints += text.toString();
   });
-  return { child, ended, lines: createInterface({ input: child.stdout! })[Symbol.asyncIterator]() as AsyncIterator<string, undefined> };
+  const ended = new Promise<{ code: number | string; complaints: string }>((settle) => {
+    child.once('close', (code, signal) => {
+      settle({ code: code ?? signal ?? 'unknown', complaints });
+    });
+  });
+  return {
+    child,
+    ended,
+    lines: createInterface({ input: child.stdout! })[Symbol.asyncIterator]() as AsyncIterator<
+      string,
+      undefined
+    >,
+  };
 }

@@ -20,14 +20,23 @@ export interface Site {
 }
 
 /** Work that nobody looks at and nobody ends. */
-export const unwatched = (): Watcher => ({ progress: () => undefined, signal: new AbortController().signal });
+export const unwatched = (): Watcher => ({
+  progress: () => undefined,
+  signal: new AbortController().signal,
+});
 
 /** A folder for an embedded store. */
 export const embeddedSite = (folder: string): Site => ({
   kind: 'embedded',
-  open: ({ sweeping } = {}) => openEmbedded({ directory: join(folder, 'store'), ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }) }),
-  save: (file, watcher = unwatched()) => readEmbedded(join(folder, 'store'), (source) => saveSnapshot(source, file, 'test', watcher)),
-  restore: async (file, watcher = unwatched(), revise) => restoreEmbedded(join(folder, 'store'), await verifySnapshot(file), watcher, revise),
+  open: ({ sweeping } = {}) =>
+    openEmbedded({
+      directory: join(folder, 'store'),
+      ...(sweeping && { sweepInterval: 50, sweepGrace: 0 }),
+    }),
+  save: (file, watcher = unwatched()) =>
+    readEmbedded(join(folder, 'store'), (source) => saveSnapshot(source, file, 'test', watcher)),
+  restore: async (file, watcher = unwatched(), revise) =>
+    restoreEmbedded(join(folder, 'store'), await verifySnapshot(file), watcher, revise),
 });
 
 /** A prefix of an etcd. */
@@ -35,23 +44,38 @@ export function etcdSite(endpoint: string, prefix: string): Site {
   const place = { servers: [endpoint], prefix };
   return {
     kind: 'etcd',
-    open: ({ sweeping } = {}) => openEtcd({ ...place, ...(sweeping && { leaseGrace: 0, leaseWidth: 500 }) }),
-    save: (file, watcher = unwatched()) => using(openEtcd(place), async (storage) => saveSnapshot(await sourceOf(storage, 'etcd'), file, 'test', watcher)),
+    open: ({ sweeping } = {}) =>
+      openEtcd({ ...place, ...(sweeping && { leaseGrace: 0, leaseWidth: 500 }) }),
+    save: (file, watcher = unwatched()) =>
+      using(openEtcd(place), async (storage) =>
+        saveSnapshot(await sourceOf(storage, 'etcd'), file, 'test', watcher),
+      ),
     restore: async (file, watcher = unwatched(), revise) => {
       const snapshot = await verifySnapshot(file);
-      return using(openEtcd({ ...place, restoring: true }), (storage) => fillStorage(storage, snapshot, watcher, revise));
+      return using(openEtcd({ ...place, restoring: true }), (storage) =>
+        fillStorage(storage, snapshot, watcher, revise),
+      );
     },
   };
 }
 
 /** Closes a store behind the work. */
-export async function using<T>(opening: Promise<Storage>, work: (storage: Storage) => Promise<T>): Promise<T> {
+export async function using<T>(
+  opening: Promise<Storage>,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
   const storage = await opening;
-  try { return await work(storage) } finally { await storage.close() }
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
 }
 
 /** What a store has but what is its own, in order: key, value, expiry. */
 export async function contentOf(storage: Storage): Promise<[string, string, number | undefined][]> {
   const { entries } = await storage.list(everything);
-  return entries.filter(({ key }) => !leftOut(key)).map(({ key, value, expires }) => [key, value.toString('latin1'), expires]);
+  return entries
+    .filter(({ key }) => !leftOut(key))
+    .map(({ key, value, expires }) => [key, value.toString('latin1'), expires]);
 }

@@ -6,7 +6,9 @@ export type Item = number | string | boolean | null | Uint8Array | Item[] | Map<
 /** Bytes that stand in CBOR as they are. */
 export class Raw {
   readonly bytes: Buffer;
-  constructor(bytes: Buffer) { this.bytes = bytes }
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
 }
 
 function head(type: number, value: number): Buffer {
@@ -22,11 +24,16 @@ function head(type: number, value: number): Buffer {
 export function cbor(item: Item): Buffer {
   if (item instanceof Raw) return item.bytes;
   if (typeof item === 'number') return item < 0 ? head(1, -1 - item) : head(0, item);
-  if (typeof item === 'string') return Buffer.concat([head(3, Buffer.byteLength(item)), Buffer.from(item)]);
-  if (typeof item === 'boolean' || item === null) return Buffer.from([item === null ? 0xf6 : item ? 0xf5 : 0xf4]);
+  if (typeof item === 'string')
+    return Buffer.concat([head(3, Buffer.byteLength(item)), Buffer.from(item)]);
+  if (typeof item === 'boolean' || item === null)
+    return Buffer.from([item === null ? 0xf6 : item ? 0xf5 : 0xf4]);
   if (item instanceof Uint8Array) return Buffer.concat([head(2, item.length), item]);
   if (Array.isArray(item)) return Buffer.concat([head(4, item.length), ...item.map(cbor)]);
-  return Buffer.concat([head(5, item.size), ...[...item].flatMap(([key, value]) => [cbor(key), cbor(value)])]);
+  return Buffer.concat([
+    head(5, item.size),
+    ...[...item].flatMap(([key, value]) => [cbor(key), cbor(value)]),
+  ]);
 }
 
 export const algorithms = ['ES256', 'EdDSA', 'RS256'] as const;
@@ -40,23 +47,56 @@ const encoded = (bytes: Buffer): string => bytes.toString('base64url');
 let pairs: Partial<Record<Algorithm, { publicKey: KeyObject; privateKey: KeyObject }>> = {};
 
 /** A pair of keys; of RSA, which takes long to make, the same one again where `shared`. */
-function pairOf(algorithm: Algorithm, shared: boolean): { publicKey: KeyObject; privateKey: KeyObject } {
-  const make = () => (algorithm === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : algorithm === 'EdDSA' ? generateKeyPairSync('ed25519') : generateKeyPairSync('rsa', { modulusLength: 2048 }));
+function pairOf(
+  algorithm: Algorithm,
+  shared: boolean,
+): { publicKey: KeyObject; privateKey: KeyObject } {
+  const make = () =>
+    algorithm === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : algorithm === 'EdDSA'
+        ? generateKeyPairSync('ed25519')
+        : generateKeyPairSync('rsa', { modulusLength: 2048 });
   return algorithm === 'RS256' && shared ? (pairs[algorithm] ??= make()) : make();
 }
 
 /** The COSE key of a public key. */
 export function coseKey(algorithm: Algorithm, key: KeyObject): Map<Item, Item> {
   const jwk = key.export({ format: 'jwk' }) as Record<string, string>;
-  if (algorithm === 'RS256') return new Map<Item, Item>([[1, 3], [3, -257], [-1, bytesOf(jwk.n)], [-2, bytesOf(jwk.e)]]);
-  if (algorithm === 'EdDSA') return new Map<Item, Item>([[1, 1], [3, -8], [-1, 6], [-2, bytesOf(jwk.x)]]);
-  return new Map<Item, Item>([[1, 2], [3, -7], [-1, 1], [-2, bytesOf(jwk.x)], [-3, bytesOf(jwk.y)]]);
+  if (algorithm === 'RS256')
+    return new Map<Item, Item>([
+      [1, 3],
+      [3, -257],
+      [-1, bytesOf(jwk.n)],
+      [-2, bytesOf(jwk.e)],
+    ]);
+  if (algorithm === 'EdDSA')
+    return new Map<Item, Item>([
+      [1, 1],
+      [3, -8],
+      [-1, 6],
+      [-2, bytesOf(jwk.x)],
+    ]);
+  return new Map<Item, Item>([
+    [1, 2],
+    [3, -7],
+    [-1, 1],
+    [-2, bytesOf(jwk.x)],
+    [-3, bytesOf(jwk.y)],
+  ]);
 }
 
 /** Who asks a ceremony, as a browser knows it. */
-export interface Asking { readonly challenge: string; readonly origin: string; readonly rpID: string }
+export interface Asking {
+  readonly challenge: string;
+  readonly origin: string;
+  readonly rpID: string;
+}
 
-/** What of an answer is forged; everything else is told truly. `text` and `bytes` are given what would be sent and answer what is. */
+/**
+ * What of an answer is forged; everything else is told truly. `text` and `bytes` are given what
+ * would be sent and answer what is.
+ */
 export interface Lies {
   readonly clientData?: Readonly<Record<string, unknown>>;
   readonly clientDataText?: (text: string) => string;
@@ -90,7 +130,21 @@ export class Authenticator {
   counter: number;
   userHandle = '';
 
-  constructor({ algorithm = 'ES256', id = randomBytes(32), synced = true, counter = 0, aaguid = 'bada5566a7aa401fbd9645619a55120d', shared = true }: { algorithm?: Algorithm; id?: Buffer; synced?: boolean; counter?: number; aaguid?: string; shared?: boolean } = {}) {
+  constructor({
+    algorithm = 'ES256',
+    id = randomBytes(32),
+    synced = true,
+    counter = 0,
+    aaguid = 'bada5566a7aa401fbd9645619a55120d',
+    shared = true,
+  }: {
+    algorithm?: Algorithm;
+    id?: Buffer;
+    synced?: boolean;
+    counter?: number;
+    aaguid?: string;
+    shared?: boolean;
+  } = {}) {
     this.algorithm = algorithm;
     this.id = id;
     this.synced = synced;
@@ -107,13 +161,35 @@ export class Authenticator {
     const clientData = this.#clientData('webauthn.create', asking, lies);
     const key = coseKey(this.algorithm, this.publicKey);
     const id = lies.attestedID ?? this.id;
-    const attested = Buffer.concat([lies.aaguid ?? this.aaguid, Buffer.from([id.length >> 8, id.length & 255]), id, cbor(lies.key?.(key) ?? key)]);
+    const attested = Buffer.concat([
+      lies.aaguid ?? this.aaguid,
+      Buffer.from([id.length >> 8, id.length & 255]),
+      id,
+      cbor(lies.key?.(key) ?? key),
+    ]);
     const authData = this.#authData(asking, lies, 64, attested);
     const format = lies.format ?? 'none';
-    const signed = (): Map<Item, Item> => new Map<Item, Item>([['alg', numbers[this.algorithm]], ['sig', this.sign(Buffer.concat([authData, hashed(clientData)]))]]);
+    const signed = (): Map<Item, Item> =>
+      new Map<Item, Item>([
+        ['alg', numbers[this.algorithm]],
+        ['sig', this.sign(Buffer.concat([authData, hashed(clientData)]))],
+      ]);
     const statement = format === 'packed' ? signed() : new Map<Item, Item>();
-    const object = cbor(new Map<Item, Item>([['fmt', format], ['attStmt', lies.statement?.(statement) ?? statement], ['authData', authData]]));
-    return this.#answer({ clientDataJSON: encoded(clientData), attestationObject: encoded(lies.attestation?.(object) ?? object), transports: lies.transports ?? ['internal', 'hybrid'] }, lies);
+    const object = cbor(
+      new Map<Item, Item>([
+        ['fmt', format],
+        ['attStmt', lies.statement?.(statement) ?? statement],
+        ['authData', authData],
+      ]),
+    );
+    return this.#answer(
+      {
+        clientDataJSON: encoded(clientData),
+        attestationObject: encoded(lies.attestation?.(object) ?? object),
+        transports: lies.transports ?? ['internal', 'hybrid'],
+      },
+      lies,
+    );
   }
 
   /** What a browser sends after `navigator.credentials.get`. */
@@ -122,13 +198,29 @@ export class Authenticator {
     const authData = this.#authData(asking, lies, 0, Buffer.alloc(0));
     const signature = this.sign(Buffer.concat([authData, hashed(clientData)]));
     const userHandle = lies.userHandle === undefined ? this.userHandle : lies.userHandle;
-    return this.#answer({ clientDataJSON: encoded(clientData), authenticatorData: encoded(authData), signature: encoded(lies.signature?.(signature) ?? signature), ...(userHandle !== null && { userHandle }) }, lies);
+    return this.#answer(
+      {
+        clientDataJSON: encoded(clientData),
+        authenticatorData: encoded(authData),
+        signature: encoded(lies.signature?.(signature) ?? signature),
+        ...(userHandle !== null && { userHandle }),
+      },
+      lies,
+    );
   }
 
-  sign(data: Buffer): Buffer { return sign(this.algorithm === 'EdDSA' ? null : 'sha256', data, this.#privateKey) }
+  sign(data: Buffer): Buffer {
+    return sign(this.algorithm === 'EdDSA' ? null : 'sha256', data, this.#privateKey);
+  }
 
   #clientData(type: string, { challenge, origin }: Asking, lies: Lies): Buffer {
-    const text = JSON.stringify({ type, challenge, origin, crossOrigin: false, ...lies.clientData });
+    const text = JSON.stringify({
+      type,
+      challenge,
+      origin,
+      crossOrigin: false,
+      ...lies.clientData,
+    });
     return Buffer.from(lies.clientDataText?.(text) ?? text);
   }
 
@@ -136,12 +228,25 @@ export class Authenticator {
     const flags = 5 | (this.synced ? 24 : 0) | more;
     const counter = Buffer.alloc(4);
     counter.writeUInt32BE(lies.counter ?? this.counter);
-    const bytes = Buffer.concat([hashed(lies.rpID ?? rpID), Buffer.from([lies.flags?.(flags) ?? flags]), counter, rest]);
+    const bytes = Buffer.concat([
+      hashed(lies.rpID ?? rpID),
+      Buffer.from([lies.flags?.(flags) ?? flags]),
+      counter,
+      rest,
+    ]);
     return lies.authData?.(bytes) ?? bytes;
   }
 
   #answer(response: Record<string, unknown>, lies: Lies): Record<string, unknown> {
     const id = encoded(this.id);
-    return { id, rawId: id, type: 'public-key', clientExtensionResults: {}, authenticatorAttachment: 'platform', response: { ...response, ...lies.response }, ...lies.credential };
+    return {
+      id,
+      rawId: id,
+      type: 'public-key',
+      clientExtensionResults: {},
+      authenticatorAttachment: 'platform',
+      response: { ...response, ...lies.response },
+      ...lies.credential,
+    };
   }
 }

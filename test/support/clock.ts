@@ -7,15 +7,21 @@ class TestDate extends RealDate {
     if (args.length === 0) super(TestDate.now());
     else super(...(args as [number]));
   }
-  static override now(): number { return RealDate.now() + offset }
+  static override now(): number {
+    return RealDate.now() + offset;
+  }
 }
 
 /** The clock of a test file; real time with an offset that the test moves. */
 export const clock = {
   /** Puts the test's Date in place. */
-  own(): void { globalThis.Date = TestDate as DateConstructor },
+  own(): void {
+    globalThis.Date = TestDate as DateConstructor;
+  },
   /** Moves on by so many milliseconds. */
-  advance(milliseconds: number): void { offset += milliseconds },
+  advance(milliseconds: number): void {
+    offset += milliseconds;
+  },
   release(): void {
     offset = 0;
     globalThis.Date = RealDate;

@@ -10,15 +10,34 @@ import type { Tab } from './tab.js';
 export const program = join(import.meta.dirname, '../../bin/vestibule');
 
 /** What came of the command. */
-export interface Ran { readonly code: number | null; readonly out: string; readonly error: string }
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly error: string;
+}
 
-/** Runs the command as a process of its own; `told` hears what it has said on standard error whenever it says more. */
-export function vestibule(args: readonly string[], environment: NodeJS.ProcessEnv, told: (text: string) => void = () => {}): Promise<Ran> {
+/**
+ * Runs the command as a process of its own; `told` hears what it has said on standard error
+ * whenever it says more.
+ */
+export function vestibule(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  told: (text: string) => void = () => {},
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let [out, error] = ['', ''];
-    child.stdout.on('data', (text: Buffer) => { out += text.toString() });
-    child.stderr.on('data', (text: Buffer) => { error += text.toString(); told(error) });
+    child.stdout.on('data', (text: Buffer) => {
+      out += text.toString();
+    });
+    child.stderr.on('data', (text: Buffer) => {
+      error += text.toString();
+      told(error);
+    });
     child.on('error', reject).on('close', (code) => resolve({ code, out, error }));
   });
 }
@@ -26,14 +45,19 @@ export function vestibule(args: readonly string[], environment: NodeJS.ProcessEn
 const following = new Set<Following>();
 
 /** Ends what a failed test left going. */
-export async function stopFollowing(): Promise<void> { for (const one of following) await one.stop() }
+export async function stopFollowing(): Promise<void> {
+  for (const one of following) await one.stop();
+}
 
 /** The command as something that goes on: what it says, and how it ends when it is interrupted. */
 export class Following extends Follower {
   readonly #child: ChildProcess;
 
   constructor(args: readonly string[], environment: NodeJS.ProcessEnv) {
-    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     super(child);
     this.#child = child;
     following.add(this);
@@ -42,20 +66,32 @@ export class Following extends Follower {
 
   /** Ctrl-C; the exit code, or the signal where it did not end by itself. */
   async interrupt(): Promise<number | string | null> {
-    const gone = new Promise<number | string | null>((resolve) => { this.#child.once('close', (code, signal) => resolve(code ?? signal)) });
+    const gone = new Promise<number | string | null>((resolve) => {
+      this.#child.once('close', (code, signal) => resolve(code ?? signal));
+    });
     this.#child.kill('SIGINT');
     return gone;
   }
 }
 
-/** Signs the command in as whoever is in `tab`, in a file of contexts of its own; its environment. */
-export const signedIn = async (service: TestService, tab: Tab): Promise<Kept> => keep(service.baseURL, await tokenOf(service, tab));
+/**
+ * Signs the command in as whoever is in `tab`, in a file of contexts of its own; its environment.
+ */
+export const signedIn = async (service: TestService, tab: Tab): Promise<Kept> =>
+  keep(service.baseURL, await tokenOf(service, tab));
 
 type Kept = { readonly VESTIBULE_CONFIG: string };
 
 /** A file of contexts that holds a token for a service. */
 export function keep(server: string, accessToken: string): Kept {
   const file = join(temporary(), 'contexts');
-  writeFileSync(file, JSON.stringify({ current: 'test', contexts: { test: { server, accessToken, expires: Date.now() + 3_000_000 } } }), { mode: 0o600 });
+  writeFileSync(
+    file,
+    JSON.stringify({
+      current: 'test',
+      contexts: { test: { server, accessToken, expires: Date.now() + 3_000_000 } },
+    }),
+    { mode: 0o600 },
+  );
   return { VESTIBULE_CONFIG: file };
 }

@@ -5,7 +5,9 @@ import { actions, kinds } from '../../kinds/index.js';
 import { Registry } from '../../registry/registry.js';
 import type { Answer } from './tab.js';
 
-interface Operation { responses: Record<string, { content?: Record<string, { schema: object }> }> }
+interface Operation {
+  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
 type Document = { paths: Record<string, Record<string, Operation>>; components: unknown };
 
 const document = openapi(new Registry(kinds, actions), 'test') as Document;
@@ -14,12 +16,22 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema({ $id: 'api', components: document.components }, 'api');
 
 const validators = new Map<string, ValidateFunction>();
-const patterns = Object.keys(document.paths).map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll('{name}', '[^/]+')}$`) })).sort((a, b) => b.path.length - a.path.length);
+const patterns = Object.keys(document.paths)
+  .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll('{name}', '[^/]+')}$`) }))
+  .sort((a, b) => b.path.length - a.path.length);
 
 function validatorOf(path: string, method: string, code: string, schema: object): ValidateFunction {
   const key = `${method} ${path} ${code}`;
   let validator = validators.get(key);
-  if (!validator) validators.set(key, (validator = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object)));
+  if (!validator)
+    validators.set(
+      key,
+      (validator = ajv.compile(
+        JSON.parse(
+          JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/'),
+        ) as object,
+      )),
+    );
   return validator;
 }
 
@@ -27,14 +39,27 @@ function validatorOf(path: string, method: string, code: string, schema: object)
 export function conforms(method: string, target: string, { code, body, headers }: Answer): void {
   const path = target.split('?')[0]!;
   const known = patterns.find(({ pattern }) => pattern.test(path));
-  if (!known || method === 'HEAD' || headers['transfer-encoding'] === 'chunked' && /watch=/.test(target)) return;
+  if (
+    !known ||
+    method === 'HEAD' ||
+    (headers['transfer-encoding'] === 'chunked' && /watch=/.test(target))
+  )
+    return;
   const operation = document.paths[known.path]![method.toLowerCase()];
   if (!operation) return;
   const response = operation.responses[code];
-  if (!response) throw new Error(`${method} ${known.path} answered ${code}, which the OpenAPI document does not list`);
-  const type = Object.keys(response.content ?? {}).find((one) => one.includes(`as=${body?.kind};`)) ?? 'application/json';
+  if (!response)
+    throw new Error(
+      `${method} ${known.path} answered ${code}, which the OpenAPI document does not list`,
+    );
+  const type =
+    Object.keys(response.content ?? {}).find((one) => one.includes(`as=${body?.kind};`)) ??
+    'application/json';
   const schema = response.content?.[type]?.schema;
   if (!schema || body === undefined) return;
   const validate = validatorOf(known.path, method, `${code} ${type}`, schema);
-  if (!validate(body)) throw new Error(`${method} ${known.path} answered ${code} with a body that is not the document's: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body).slice(0, 600)}`);
+  if (!validate(body))
+    throw new Error(
+      `${method} ${known.path} answered ${code} with a body that is not the document's: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body).slice(0, 600)}`,
+    );
 }

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 
 /** Puts a disk in memory of so many megabytes at a folder. */
 export function mountDisk(folder: string, megabytes: number): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], {
+    stdio: 'ignore',
+  });
 }
 
 /** Whether a disk may be mounted here. */

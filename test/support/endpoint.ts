@@ -8,11 +8,15 @@ export class Endpoint {
   readonly #held: ServerResponse[] = [];
   readonly #server: Server = createServer((request, response) => {
     let body = '';
-    request.on('data', (chunk) => { body += String(chunk) }).on('end', () => {
-      this.tokens.push(new URLSearchParams(body).get('logout_token')!);
-      if (this.state === 'Silent') this.#held.push(response);
-      else response.writeHead(this.state === 'Up' ? 200 : 500).end();
-    });
+    request
+      .on('data', (chunk) => {
+        body += String(chunk);
+      })
+      .on('end', () => {
+        this.tokens.push(new URLSearchParams(body).get('logout_token')!);
+        if (this.state === 'Silent') this.#held.push(response);
+        else response.writeHead(this.state === 'Up' ? 200 : 500).end();
+      });
   });
   uri = '';
   async open(): Promise<this> {
@@ -21,6 +25,11 @@ export class Endpoint {
     return this;
   }
   /** Calls that wait for an answer still. */
-  get waiting(): number { return this.#held.filter(({ destroyed }) => !destroyed).length }
-  close(): void { this.#server.closeAllConnections(); this.#server.close() }
+  get waiting(): number {
+    return this.#held.filter(({ destroyed }) => !destroyed).length;
+  }
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
 }

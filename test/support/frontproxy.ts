@@ -7,11 +7,14 @@ import { Tab } from './tab.js';
 const hour = 3_600_000;
 
 /** A certificate good from an hour ago for a day, unless wished otherwise. */
-export const certificate = (name: string, by?: Pair, wish: Partial<Wish> = {}): Pair => issueCertificate({ name, from: Date.now() - hour, until: Date.now() + 24 * hour, ...wish }, by);
+export const certificate = (name: string, by?: Pair, wish: Partial<Wish> = {}): Pair =>
+  issueCertificate({ name, from: Date.now() - hour, until: Date.now() + 24 * hour, ...wish }, by);
 /** An authority, of its own or below another. */
-export const authority = (name: string, by?: Pair, wish: Partial<Wish> = {}): Pair => certificate(name, by, { authority: {}, ...wish });
+export const authority = (name: string, by?: Pair, wish: Partial<Wish> = {}): Pair =>
+  certificate(name, by, { authority: {}, ...wish });
 /** What a front proxy proves itself by. */
-export const proxyOf = (by: Pair, wish: Partial<Wish> = {}): Pair => certificate('front-proxy-client', by, { usages: [clientAuth], ...wish });
+export const proxyOf = (by: Pair, wish: Partial<Wish> = {}): Pair =>
+  certificate('front-proxy-client', by, { usages: [clientAuth], ...wish });
 
 /** A service on a secure port that believes front proxies of an authority in a file. */
 export interface Fronted {
@@ -20,32 +23,64 @@ export interface Fronted {
   readonly proxy: Pair;
   /** What its own certificate is trusted by. */
   readonly ca: string;
-  /** Puts other authorities into the file, and waits until they are taken over, or found to be of no use. */
+  /**
+   * Puts other authorities into the file, and waits until they are taken over, or found to be of no
+   * use.
+   */
   change(authorities: string): Promise<void>;
   /** Who connects to the secure port with a certificate, or with none. */
   caller(pair: Pair | undefined, headers?: Readonly<Record<string, string | string[]>>): Tab;
 }
 
 /** Starts one; front proxies have to be called `front-proxy-client` unless flags say otherwise. */
-export async function startFronted(options: TestOptions = {}, flags: readonly string[] = ['--requestheader-allowed-names', 'front-proxy-client'], signer = authority('front-proxy')): Promise<Fronted> {
+export async function startFronted(
+  options: TestOptions = {},
+  flags: readonly string[] = ['--requestheader-allowed-names', 'front-proxy-client'],
+  signer = authority('front-proxy'),
+): Promise<Fronted> {
   const [file, directory] = [join(temporary(), 'ca.crt'), temporary()];
   writeFileSync(file, signer.cert);
-  const service = await startTest({ ...options, directory, flags: ['--secure-port', '0', '--requestheader-client-ca-file', file, '--limit-factor', '1000', ...flags, ...(options.flags ?? [])] });
+  const service = await startTest({
+    ...options,
+    directory,
+    flags: [
+      '--secure-port',
+      '0',
+      '--requestheader-client-ca-file',
+      file,
+      '--limit-factor',
+      '1000',
+      ...flags,
+      ...(options.flags ?? []),
+    ],
+  });
   const ca = readFileSync(join(directory, 'tls.crt'), 'utf8');
   return {
-    service, authority: signer, proxy: proxyOf(signer), ca,
+    service,
+    authority: signer,
+    proxy: proxyOf(signer),
+    ca,
     async change(authorities) {
       const before = service.logs.length;
       writeFileSync(`${file}.new`, authorities);
       renameSync(`${file}.new`, file);
-      await until(() => service.logs.slice(before).some((line) => /believing front proxies of other|the former stay/.test(line)));
+      await until(() =>
+        service.logs
+          .slice(before)
+          .some((line) => /believing front proxies of other|the former stay/.test(line)),
+      );
     },
     caller: (pair, headers) => callerOf(service, ca, pair, headers),
   };
 }
 
 /** Who connects to a secure port with a certificate, or with none, and says so much. */
-export function callerOf(service: TestService, ca: string, pair: Pair | undefined, headers: Readonly<Record<string, string | string[]>> = {}): Tab {
+export function callerOf(
+  service: TestService,
+  ca: string,
+  pair: Pair | undefined,
+  headers: Readonly<Record<string, string | string[]>> = {},
+): Tab {
   const tab = new Tab(service.secureURL!, service.baseURL);
   tab.tls = { ca, ...pair };
   tab.headers = headers;
@@ -53,11 +88,17 @@ export function callerOf(service: TestService, ca: string, pair: Pair | undefine
 }
 
 /** As kube-apiserver says who somebody is. */
-export const saying = (user: string, ...groups: string[]): Record<string, string | string[]> => ({ 'X-Remote-User': user, ...(groups.length > 0 && { 'X-Remote-Group': groups }) });
+export const saying = (user: string, ...groups: string[]): Record<string, string | string[]> => ({
+  'X-Remote-User': user,
+  ...(groups.length > 0 && { 'X-Remote-Group': groups }),
+});
 /** Somebody who may do anything. */
 export const master = saying('root', 'system:masters', 'system:authenticated');
 
 /** Resolves once something holds; the test's own time is the limit. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => { setTimeout(resolve, 20) });
+  while (!(await holds()))
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
 }

@@ -1,30 +1,57 @@
-import { CustomObjectsApi, KubeConfig, makeInformer, type Informer, type KubernetesListObject, type KubernetesObject, type ObjectCache } from '@kubernetes/client-node';
+import {
+  CustomObjectsApi,
+  KubeConfig,
+  makeInformer,
+  type Informer,
+  type KubernetesListObject,
+  type KubernetesObject,
+  type ObjectCache,
+} from '@kubernetes/client-node';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeCertificate } from '../../certificate.js';
 
 export const [group, version] = ['id.vestibule.org', 'v1alpha1'];
 
-/** A certificate for localhost in files of a directory, and the flags that have a service prove itself by it. */
+/**
+ * A certificate for localhost in files of a directory, and the flags that have a service prove
+ * itself by it.
+ */
 export function servingFiles(directory: string): { cert: Buffer; flags: readonly string[] } {
   const { cert, key } = makeCertificate(['localhost'], Date.now());
   const [certFile, keyFile] = [join(directory, 'given.crt'), join(directory, 'given.key')];
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key, { mode: 0o600 });
-  return { cert: Buffer.from(cert), flags: ['--tls-cert-file', certFile, '--tls-private-key-file', keyFile] };
+  return {
+    cert: Buffer.from(cert),
+    flags: ['--tls-cert-file', certFile, '--tls-private-key-file', keyFile],
+  };
 }
 
 /** What a program reads from its kubeconfig: where, whom to trust, and its token. */
 export function kubeConfig(server: string, ca: Buffer, token: string): KubeConfig {
   const config = new KubeConfig();
-  config.loadFromOptions({ clusters: [{ name: 'test', server, caData: ca.toString('base64') }], users: [{ name: 'test', token }], contexts: [{ name: 'test', cluster: 'test', user: 'test' }], currentContext: 'test' });
+  config.loadFromOptions({
+    clusters: [{ name: 'test', server, caData: ca.toString('base64') }],
+    users: [{ name: 'test', token }],
+    contexts: [{ name: 'test', cluster: 'test', user: 'test' }],
+    currentContext: 'test',
+  });
   return config;
 }
 
 /** A callback as it came: of which object, in which state. */
-export interface Called { readonly what: 'add' | 'update' | 'delete'; readonly name: string; readonly uid: string; readonly version: number }
+export interface Called {
+  readonly what: 'add' | 'update' | 'delete';
+  readonly name: string;
+  readonly uid: string;
+  readonly version: number;
+}
 
-/** An informer as somebody uses it: started again after each error, as its documentation says, and remembering what it was told. */
+/**
+ * An informer as somebody uses it: started again after each error, as its documentation says, and
+ * remembering what it was told.
+ */
 export class Watched {
   readonly calls: Called[] = [];
   /** How often it listed, and how often it connected. */
@@ -41,14 +68,29 @@ export class Watched {
     const api = config.makeApiClient(CustomObjectsApi);
     const list = async (): Promise<KubernetesListObject<KubernetesObject>> => {
       this.lists += 1;
-      return (await api.listClusterCustomObject({ group, version, plural, ...(labelSelector && { labelSelector }) })) as KubernetesListObject<KubernetesObject>;
+      return (await api.listClusterCustomObject({
+        group,
+        version,
+        plural,
+        ...(labelSelector && { labelSelector }),
+      })) as KubernetesListObject<KubernetesObject>;
     };
-    this.#informer = makeInformer(config, `/apis/${group}/${version}/${plural}`, list, labelSelector);
-    for (const what of ['add', 'update', 'delete'] as const) this.#informer.on(what, (object) => this.#hear(what, object));
-    this.#informer.on('connect', () => { this.connects += 1 });
+    this.#informer = makeInformer(
+      config,
+      `/apis/${group}/${version}/${plural}`,
+      list,
+      labelSelector,
+    );
+    for (const what of ['add', 'update', 'delete'] as const)
+      this.#informer.on(what, (object) => this.#hear(what, object));
+    this.#informer.on('connect', () => {
+      this.connects += 1;
+    });
     this.#informer.on('error', (error) => {
       this.errors.push(error);
-      setTimeout(() => { if (!this.#stopped) void this.#informer.start() }, 50);
+      setTimeout(() => {
+        if (!this.#stopped) void this.#informer.start();
+      }, 50);
     });
   }
 
@@ -58,10 +100,16 @@ export class Watched {
   }
 
   /** Everything it holds, by name. */
-  get cache(): KubernetesObject[] { return [...this.#informer.list()].sort((a, b) => (a.metadata!.name! < b.metadata!.name! ? -1 : 1)) }
+  get cache(): KubernetesObject[] {
+    return [...this.#informer.list()].sort((a, b) =>
+      a.metadata!.name! < b.metadata!.name! ? -1 : 1,
+    );
+  }
 
   /** What was told of one object, in order. */
-  of(name: string): string[] { return this.calls.filter((one) => one.name === name).map(({ what }) => what) }
+  of(name: string): string[] {
+    return this.calls.filter((one) => one.name === name).map(({ what }) => what);
+  }
 
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -69,10 +117,19 @@ export class Watched {
   }
 
   #hear(what: Called['what'], { metadata }: KubernetesObject): void {
-    const { name, uid, resourceVersion } = metadata as { name: string; uid: string; resourceVersion: string };
+    const { name, uid, resourceVersion } = metadata as {
+      name: string;
+      uid: string;
+      resourceVersion: string;
+    };
     const call = { what, name, uid, version: Number(resourceVersion) };
     const before = this.#told.get(uid);
-    if (before && (before.gone || (what === 'delete' ? call.version < before.version : call.version <= before.version))) this.faults.push(`${JSON.stringify(call)} after ${JSON.stringify(before)}`);
+    if (
+      before &&
+      (before.gone ||
+        (what === 'delete' ? call.version < before.version : call.version <= before.version))
+    )
+      this.faults.push(`${JSON.stringify(call)} after ${JSON.stringify(before)}`);
     this.#told.set(uid, { version: call.version, gone: what === 'delete' });
     this.calls.push(call);
   }

@@ -1,6 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clientAuth, serverAuth, type Pair } from '../../certificate.js';
@@ -9,20 +17,38 @@ import { authority, certificate, proxyOf } from './frontproxy.js';
 import { Kubectl } from './kubectl.js';
 import { Tab } from './tab.js';
 
-/** Where the binaries are that hack/tools/kubernetes/build makes; the suites of test/cluster are run by a command that says so. */
+/**
+ * Where the binaries are that hack/tools/kubernetes/build makes; the suites of test/cluster are run
+ * by a command that says so.
+ */
 const binaries = process.env.KUBERNETES_BIN ?? '';
 
 /** Who asks the cluster, and in which of its groups they are. */
-const users = { admin: ['system:masters'], clerk: ['clerks'], ada: [], 'system:kube-controller-manager': [] } as const;
+const users = {
+  admin: ['system:masters'],
+  clerk: ['clerks'],
+  ada: [],
+  'system:kube-controller-manager': [],
+} as const;
 export type User = keyof typeof users;
 
-/** Reads until it holds, over minutes where need be: what follows in a cluster follows in its own time. */
-export async function eventually<T>(look: () => PromiseLike<T>, holds: (seen: T) => boolean, milliseconds = 120_000): Promise<T> {
-  for (const end = Date.now() + milliseconds; ;) {
+/**
+ * Reads until it holds, over minutes where need be: what follows in a cluster follows in its own
+ * time.
+ */
+export async function eventually<T>(
+  look: () => PromiseLike<T>,
+  holds: (seen: T) => boolean,
+  milliseconds = 120_000,
+): Promise<T> {
+  for (const end = Date.now() + milliseconds; ; ) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (Date.now() > end) throw new Error(`it never came about: ${JSON.stringify(seen)?.slice(0, 1_500)}`);
-    await new Promise((resolve) => { setTimeout(resolve, 100) });
+    if (Date.now() > end)
+      throw new Error(`it never came about: ${JSON.stringify(seen)?.slice(0, 1_500)}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 100);
+    });
   }
 }
 
@@ -34,23 +60,39 @@ class Program {
   constructor(name: string, folder: string, flags: readonly string[]) {
     this.#file = join(folder, `${name}.log`);
     const log = openSync(this.#file, 'w');
-    this.#child = spawn(join(binaries, name), flags, { stdio: ['ignore', log, log], env: { PATH: process.env.PATH, HOME: folder } });
+    this.#child = spawn(join(binaries, name), flags, {
+      stdio: ['ignore', log, log],
+      env: { PATH: process.env.PATH, HOME: folder },
+    });
     this.#child.once('error', () => {});
     closeSync(log);
   }
 
-  get log(): string { return readFileSync(this.#file, 'utf8') }
-  get ended(): boolean { return this.#child.pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null }
+  get log(): string {
+    return readFileSync(this.#file, 'utf8');
+  }
+  get ended(): boolean {
+    return (
+      this.#child.pid === undefined ||
+      this.#child.exitCode !== null ||
+      this.#child.signalCode !== null
+    );
+  }
 
   async end(): Promise<void> {
     if (this.ended) return;
-    const gone = new Promise((resolve) => { this.#child.once('exit', resolve) });
+    const gone = new Promise((resolve) => {
+      this.#child.once('exit', resolve);
+    });
     this.#child.kill('SIGKILL');
     await gone;
   }
 }
 
-/** A real kube-apiserver on an etcd of its own: on loopback, with RBAC, service accounts, and a front proxy that proves itself. */
+/**
+ * A real kube-apiserver on an etcd of its own: on loopback, with RBAC, service accounts, and a
+ * front proxy that proves itself.
+ */
 export class KubeAPIServer {
   readonly url: string;
   readonly port: number;
@@ -62,7 +104,9 @@ export class KubeAPIServer {
   front: { readonly authority: Pair; readonly proxy: Pair };
   readonly folder = mkdtempSync(join(tmpdir(), 'vestibule-cluster-'));
   readonly etcd: EtcdServer;
-  readonly #tokens = Object.fromEntries(Object.keys(users).map((user) => [user, randomUUID()])) as Record<User, string>;
+  readonly #tokens = Object.fromEntries(
+    Object.keys(users).map((user) => [user, randomUUID()]),
+  ) as Record<User, string>;
   readonly #made: Kubectl[] = [];
   #server: Program | undefined;
   #controllers: Program | undefined;
@@ -76,25 +120,72 @@ export class KubeAPIServer {
     this.clients = authority('kubernetes-clients');
     const front = authority('front-proxy');
     this.front = { authority: front, proxy: proxyOf(front) };
-    this.#pair('serving', certificate('kube-apiserver', signer, { usages: [serverAuth], names: ['127.0.0.1', 'localhost', 'kubernetes.default.svc'] }));
+    this.#pair(
+      'serving',
+      certificate('kube-apiserver', signer, {
+        usages: [serverAuth],
+        names: ['127.0.0.1', 'localhost', 'kubernetes.default.svc'],
+      }),
+    );
     this.#pair('proxy', this.front.proxy);
-    for (const [name, text] of Object.entries({ 'ca.crt': signer.cert, 'clients.crt': this.clients.cert, 'front.crt': front.cert })) this.write(name, text);
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs1', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } });
+    for (const [name, text] of Object.entries({
+      'ca.crt': signer.cert,
+      'clients.crt': this.clients.cert,
+      'front.crt': front.cert,
+    }))
+      this.write(name, text);
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    });
     this.write('accounts.key', privateKey);
     this.write('accounts.pub', publicKey);
-    this.write('tokens.csv', Object.entries(users).map(([user, groups]) => `${this.#tokens[user as User]},${user},uid-${user},"${groups.join()}"\n`).join(''));
+    this.write(
+      'tokens.csv',
+      Object.entries(users)
+        .map(
+          ([user, groups]) =>
+            `${this.#tokens[user as User]},${user},uid-${user},"${groups.join()}"\n`,
+        )
+        .join(''),
+    );
   }
 
-  /** Starts etcd and it, perhaps with further flags; resolves once it is ready and has its own roles and namespaces. */
+  /**
+   * Starts etcd and it, perhaps with further flags; resolves once it is ready and has its own roles
+   * and namespaces.
+   */
   static async start(more: readonly string[] = []): Promise<KubeAPIServer> {
-    if (binaries === '') throw new Error('KUBERNETES_BIN does not say where kube-apiserver is: run this by hack/test-cluster');
+    if (binaries === '')
+      throw new Error(
+        'KUBERNETES_BIN does not say where kube-apiserver is: run this by hack/test-cluster',
+      );
     const [etcd, [port]] = await Promise.all([startEtcd(), freePorts(1)]);
     const cluster = new KubeAPIServer(etcd, port!);
     try {
-      cluster.#server = new Program('kube-apiserver', cluster.folder, [...cluster.#flags(), ...more]);
+      cluster.#server = new Program('kube-apiserver', cluster.folder, [
+        ...cluster.#flags(),
+        ...more,
+      ]);
       const ready = async (): Promise<number> => {
-        if (cluster.#server!.ended) throw new Error(`kube-apiserver ended: ${cluster.log.slice(-3_000)}`);
-        const codes = await Promise.all(['/readyz', '/api/v1/namespaces/kube-system', '/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles/extension-apiserver-authentication-reader'].map((path) => cluster.as('admin').get(path, { plain: true }).then(({ code }) => code, () => 0)));
+        if (cluster.#server!.ended)
+          throw new Error(`kube-apiserver ended: ${cluster.log.slice(-3_000)}`);
+        const codes = await Promise.all(
+          [
+            '/readyz',
+            '/api/v1/namespaces/kube-system',
+            '/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles/extension-apiserver-authentication-reader',
+          ].map((path) =>
+            cluster
+              .as('admin')
+              .get(path, { plain: true })
+              .then(
+                ({ code }) => code,
+                () => 0,
+              ),
+          ),
+        );
         return Math.max(...codes.map((code) => (code === 200 ? 0 : 1)));
       };
       await eventually(ready, (wrong) => wrong === 0);
@@ -106,9 +197,13 @@ export class KubeAPIServer {
   }
 
   /** Everything it has logged. */
-  get log(): string { return this.#server?.log ?? '' }
+  get log(): string {
+    return this.#server?.log ?? '';
+  }
   /** Everything its controllers have logged. */
-  get controllersLog(): string { return this.#controllers?.log ?? '' }
+  get controllersLog(): string {
+    return this.#controllers?.log ?? '';
+  }
 
   /** A user's program at it. */
   as(user: User): Tab {
@@ -118,30 +213,62 @@ export class KubeAPIServer {
     return tab;
   }
 
-  token(user: User): string { return this.#tokens[user] }
+  token(user: User): string {
+    return this.#tokens[user];
+  }
 
   /** A user's kubectl; without one, that of whoever has yet to say who they are. */
   kubectl(user?: User): Kubectl {
-    this.#made.push(new Kubectl({ version: '', path: join(binaries, 'kubectl') }, { url: this.url, ca: Buffer.from(this.ca) }, user && this.#tokens[user]));
+    this.#made.push(
+      new Kubectl(
+        { version: '', path: join(binaries, 'kubectl') },
+        { url: this.url, ca: Buffer.from(this.ca) },
+        user && this.#tokens[user],
+      ),
+    );
     return this.#made.at(-1)!;
   }
 
   /** Makes objects as an administrator, each by the path of its collection. */
-  async create(path: string, object: object): Promise<any> { return (await this.as('admin').post(path, object, { plain: true }).is(201)).body }
+  async create(path: string, object: object): Promise<any> {
+    return (await this.as('admin').post(path, object, { plain: true }).is(201)).body;
+  }
 
   /** A user's kubeconfig, as a file. */
   config(user: User): string {
     const name = `${user.replaceAll(':', '-')}.json`;
-    this.write(name, JSON.stringify({
-      apiVersion: 'v1', kind: 'Config', 'current-context': 'it', contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
-      clusters: [{ name: 'it', cluster: { server: this.url, 'certificate-authority-data': Buffer.from(this.ca).toString('base64') } }], users: [{ name: 'it', user: { token: this.#tokens[user] } }],
-    }));
+    this.write(
+      name,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'it',
+        contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+        clusters: [
+          {
+            name: 'it',
+            cluster: {
+              server: this.url,
+              'certificate-authority-data': Buffer.from(this.ca).toString('base64'),
+            },
+          },
+        ],
+        users: [{ name: 'it', user: { token: this.#tokens[user] } }],
+      }),
+    );
     return join(this.folder, name);
   }
 
   /** A folder as Kubernetes mounts it into the pods of a service account. */
   async mount(namespace: string, account: string): Promise<string> {
-    const { status } = await this.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 7_200 } });
+    const { status } = await this.create(
+      `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
+      {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { expirationSeconds: 7_200 },
+      },
+    );
     const folder = mkdtempSync(join(this.folder, 'account-'));
     writeFileSync(join(folder, 'token'), status.token);
     writeFileSync(join(folder, 'ca.crt'), this.ca);
@@ -149,7 +276,9 @@ export class KubeAPIServer {
   }
 
   /** Says whom extension servers are to believe from now on: authorities, PEM. */
-  believe(authorities: string): void { this.write('front.crt', authorities) }
+  believe(authorities: string): void {
+    this.write('front.crt', authorities);
+  }
 
   /** Has the front proxy prove itself by something else. */
   prove(front: { readonly authority: Pair; readonly proxy: Pair }): void {
@@ -157,16 +286,31 @@ export class KubeAPIServer {
     this.#pair('proxy', front.proxy);
   }
 
-  /** Starts controllers as kubeadm's clusters run them, each with a service account of its own: the garbage collector and that of namespaces, unless others are meant. */
+  /**
+   * Starts controllers as kubeadm's clusters run them, each with a service account of its own: the
+   * garbage collector and that of namespaces, unless others are meant.
+   */
   startControllers(names = 'garbage-collector-controller,namespace-controller'): void {
     const at = (name: string): string => join(this.folder, name);
     this.#controllers = new Program('kube-controller-manager', this.folder, [
-      '--kubeconfig', this.config('system:kube-controller-manager'), '--controllers', names, '--use-service-account-credentials=true', '--leader-elect=false', '--secure-port=0',
-      '--service-account-private-key-file', at('accounts.key'), '--root-ca-file', at('ca.crt'), '--v=2',
+      '--kubeconfig',
+      this.config('system:kube-controller-manager'),
+      '--controllers',
+      names,
+      '--use-service-account-credentials=true',
+      '--leader-elect=false',
+      '--secure-port=0',
+      '--service-account-private-key-file',
+      at('accounts.key'),
+      '--root-ca-file',
+      at('ca.crt'),
+      '--v=2',
     ]);
   }
 
-  async stopControllers(): Promise<void> { await this.#controllers?.end() }
+  async stopControllers(): Promise<void> {
+    await this.#controllers?.end();
+  }
 
   async stop(): Promise<void> {
     await this.#controllers?.end();
@@ -192,15 +336,46 @@ export class KubeAPIServer {
   #flags(): string[] {
     const at = (name: string): string => join(this.folder, name);
     return [
-      '--etcd-servers', this.etcd.endpoint, '--bind-address=127.0.0.1', '--advertise-address=127.0.0.1', '--endpoint-reconciler-type=none', '--secure-port', String(this.port), '--cert-dir', this.folder,
-      '--tls-cert-file', at('serving.crt'), '--tls-private-key-file', at('serving.key'), '--service-cluster-ip-range=10.0.0.0/24', '--authorization-mode=RBAC',
-      '--client-ca-file', at('clients.crt'), '--token-auth-file', at('tokens.csv'),
-      '--service-account-issuer=https://kubernetes.default.svc', '--service-account-key-file', at('accounts.pub'), '--service-account-signing-key-file', at('accounts.key'),
-      '--requestheader-client-ca-file', at('front.crt'), '--requestheader-allowed-names=front-proxy-client', '--requestheader-username-headers=X-Remote-User', '--requestheader-group-headers=X-Remote-Group',
-      '--requestheader-extra-headers-prefix=X-Remote-Extra-', '--requestheader-uid-headers=X-Remote-Uid', '--proxy-client-cert-file', at('proxy.crt'), '--proxy-client-key-file', at('proxy.key'), '--v=2',
+      '--etcd-servers',
+      this.etcd.endpoint,
+      '--bind-address=127.0.0.1',
+      '--advertise-address=127.0.0.1',
+      '--endpoint-reconciler-type=none',
+      '--secure-port',
+      String(this.port),
+      '--cert-dir',
+      this.folder,
+      '--tls-cert-file',
+      at('serving.crt'),
+      '--tls-private-key-file',
+      at('serving.key'),
+      '--service-cluster-ip-range=10.0.0.0/24',
+      '--authorization-mode=RBAC',
+      '--client-ca-file',
+      at('clients.crt'),
+      '--token-auth-file',
+      at('tokens.csv'),
+      '--service-account-issuer=https://kubernetes.default.svc',
+      '--service-account-key-file',
+      at('accounts.pub'),
+      '--service-account-signing-key-file',
+      at('accounts.key'),
+      '--requestheader-client-ca-file',
+      at('front.crt'),
+      '--requestheader-allowed-names=front-proxy-client',
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      '--requestheader-uid-headers=X-Remote-Uid',
+      '--proxy-client-cert-file',
+      at('proxy.crt'),
+      '--proxy-client-key-file',
+      at('proxy.key'),
+      '--v=2',
     ];
   }
 }
 
 /** A certificate of one of a cluster's users. */
-export const userOf = (by: Pair, name: string): Pair => certificate(name, by, { usages: [clientAuth] });
+export const userOf = (by: Pair, name: string): Pair =>
+  certificate(name, by, { usages: [clientAuth] });

@@ -9,13 +9,26 @@ class End {
   error = '';
   readonly socket: Socket;
   constructor(socket: Socket) {
-    this.socket = socket.setEncoding('latin1').on('data', (text: string) => { this.text += text }).on('end', () => { this.ended = true }).on('error', (error: NodeJS.ErrnoException) => { this.error = error.code! });
+    this.socket = socket
+      .setEncoding('latin1')
+      .on('data', (text: string) => {
+        this.text += text;
+      })
+      .on('end', () => {
+        this.ended = true;
+      })
+      .on('error', (error: NodeJS.ErrnoException) => {
+        this.error = error.code!;
+      });
   }
   async until(holds: (end: this) => boolean): Promise<number> {
     const from = performance.now();
     while (!holds(this)) {
-      if (performance.now() - from > 10_000) throw new Error(`in vain: ${this.text.length} bytes, ended ${this.ended}, ${this.error}`);
-      await new Promise((resolve) => { setTimeout(resolve, 2) });
+      if (performance.now() - from > 10_000)
+        throw new Error(`in vain: ${this.text.length} bytes, ended ${this.ended}, ${this.error}`);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 2);
+      });
     }
     return performance.now() - from;
   }
@@ -27,14 +40,20 @@ let served: End[];
 let clients: End[];
 beforeEach(async () => {
   [served, clients] = [[], []];
-  server = createServer({ allowHalfOpen: true }, (socket) => { served.push(new End(socket)) });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) });
+  server = createServer({ allowHalfOpen: true }, (socket) => {
+    served.push(new End(socket));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   link = await Link.to((server.address() as AddressInfo).port, (head) => head[0]!);
 });
 afterEach(async () => {
   link.close();
   for (const { socket } of [...served, ...clients]) socket.destroy();
-  await new Promise((resolve) => { server.close(resolve) });
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
 });
 
 const client = (): End => {
@@ -53,7 +72,10 @@ async function pair(first = 'a'): Promise<[near: End, far: End]> {
   await near.until(({ text }) => text === 'b');
   return [near, far];
 }
-const still = (milliseconds: number): Promise<void> => new Promise((resolve) => { setTimeout(resolve, milliseconds) });
+const still = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
 
 test('a link that is well carries everything both ways, and each side’s end by itself', async () => {
   const [near, far] = await pair();
@@ -63,7 +85,10 @@ test('a link that is well carries everything both ways, and each side’s end by
   expect(near.ended).toBe(false);
   far.socket.end(much);
   await near.until(({ text, ended }) => ended && text.length === much.length + 1);
-  expect([link.connections, link.passed]).toEqual([1, { forth: much.length + 1, back: much.length + 1 }]);
+  expect([link.connections, link.passed]).toEqual([
+    1,
+    { forth: much.length + 1, back: much.length + 1 },
+  ]);
 });
 
 test('a hole one way holds that way alone, new connections too; once mended nothing is missing', async () => {
@@ -76,7 +101,15 @@ test('a hole one way holds that way alone, new connections too; once mended noth
   late.socket.write('late');
   await late.until(({ socket }) => !socket.connecting);
   await still(150);
-  expect([far.text, served.slice(1).map(({ text }) => text).join(''), late.error, late.ended]).toEqual(['a', '', '', false]);
+  expect([
+    far.text,
+    served
+      .slice(1)
+      .map(({ text }) => text)
+      .join(''),
+    late.error,
+    late.ended,
+  ]).toEqual(['a', '', '', false]);
   link.mend();
   await far.until(({ text }) => text === 'alost');
   await late.until(() => served[1]?.text === 'late');

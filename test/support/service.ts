@@ -60,33 +60,94 @@ export async function startTest(options: TestOptions = {}): Promise<TestService>
   keysOf.set(directory, keys);
   const prefix = `/t${Math.random().toString(36).slice(2)}/`;
   if (options.store === 'etcd') etcd ??= await startEtcd();
-  const open = (): Promise<Storage> => (options.store === 'etcd' ? openEtcd({ servers: [etcd!.endpoint], prefix }) : openEmbedded({ directory: join(directory, 'store') }));
+  const open = (): Promise<Storage> =>
+    options.store === 'etcd'
+      ? openEtcd({ servers: [etcd!.endpoint], prefix })
+      : openEmbedded({ directory: join(directory, 'store') });
   return assemble(options, keys, directory, options.storage ?? (await open()), open);
 }
 
-async function assemble(options: TestOptions, keys: Keys, directory: string, storage: Storage, open: () => Promise<Storage>, base?: string): Promise<TestService> {
+async function assemble(
+  options: TestOptions,
+  keys: Keys,
+  directory: string,
+  storage: Storage,
+  open: () => Promise<Storage>,
+  base?: string,
+): Promise<TestService> {
   const logs: string[] = [];
-  const sink = new Writable({ write(chunk, _encoding, done) { logs.push(String(chunk)); done() } });
-  const mail = options.mail && options.mail !== 'mock' ? ['--smtp-url', options.mail, '--email-from', 'sign-in@vestibule.test'] : ['--mock-mail'];
-  const flags = ['--port', '0', '--data-dir', directory, ...mail, ...(base ? ['--base-url', base] : []), ...(options.flags ?? [])];
-  const service = await startService(readConfig(flags, options.environment ?? {}), createLog('debug', sink), root, { storage, keys, ...(options.serviceAccount !== undefined && { serviceAccount: options.serviceAccount }) });
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logs.push(String(chunk));
+      done();
+    },
+  });
+  const mail =
+    options.mail && options.mail !== 'mock'
+      ? ['--smtp-url', options.mail, '--email-from', 'sign-in@vestibule.test']
+      : ['--mock-mail'];
+  const flags = [
+    '--port',
+    '0',
+    '--data-dir',
+    directory,
+    ...mail,
+    ...(base ? ['--base-url', base] : []),
+    ...(options.flags ?? []),
+  ];
+  const service = await startService(
+    readConfig(flags, options.environment ?? {}),
+    createLog('debug', sink),
+    root,
+    {
+      storage,
+      keys,
+      ...(options.serviceAccount !== undefined && { serviceAccount: options.serviceAccount }),
+    },
+  );
   let ended: Promise<void> | undefined;
-  const stop = (): Promise<void> => (ended ??= storeHoldsNone(storage).finally(service.stop).then(() => logsHoldNone(logs.join(''))));
+  const stop = (): Promise<void> =>
+    (ended ??= storeHoldsNone(storage)
+      .finally(service.stop)
+      .then(() => logsHoldNone(logs.join(''))));
   started.push({ stop });
   return {
-    ...service, keys, storage, logs, stop,
-    tab: () => Object.assign(new Tab(service.url, service.baseURL), { patient: options.store === 'etcd' }),
-    replica: async () => assemble(options, keys, directory, options.store === 'etcd' ? await open() : shared(storage), open, service.baseURL),
+    ...service,
+    keys,
+    storage,
+    logs,
+    stop,
+    tab: () =>
+      Object.assign(new Tab(service.url, service.baseURL), { patient: options.store === 'etcd' }),
+    replica: async () =>
+      assemble(
+        options,
+        keys,
+        directory,
+        options.store === 'etcd' ? await open() : shared(storage),
+        open,
+        service.baseURL,
+      ),
   };
 }
 
 /** The same storage for a second replica in this process: only the first closes it. */
-const shared = (storage: Storage): Storage => new Proxy(storage, { get: (target, name) => (name === 'close' ? async () => {} : Reflect.get(target, name)?.bind(target)) });
+const shared = (storage: Storage): Storage =>
+  new Proxy(storage, {
+    get: (target, name) =>
+      name === 'close' ? async () => {} : Reflect.get(target, name)?.bind(target),
+  });
 
-/** Ends every service this file started, newest first, and the etcd behind them; fails where one of them left a secret behind. */
+/**
+ * Ends every service this file started, newest first, and the etcd behind them; fails where one of
+ * them left a secret behind.
+ */
 export async function stopAll(): Promise<void> {
   const failures: unknown[] = [];
-  for (const service of started.splice(0).reverse()) await service.stop().catch((error: unknown) => { failures.push(error) });
+  for (const service of started.splice(0).reverse())
+    await service.stop().catch((error: unknown) => {
+      failures.push(error);
+    });
   await etcd?.stop();
   etcd = undefined;
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
@@ -101,9 +162,28 @@ export function temporary(): string {
 }
 
 /** Creates a Client as an operator's manifest would. */
-export async function createClient(service: TestService, name: string, spec: Partial<ClientSpec> = {}): Promise<void> {
-  await service.store.change(service.store.systemCall(), (tx) => tx.create(Client, {
-    metadata: { name }, status: { secrets: [] }, internal: { secrets: [] },
-    spec: { displayName: `${name} app`, type: 'Public', redirectURIs: ['https://app.example.test/callback'], scopes: [{ name: 'openid', required: true }, { name: 'email', required: true }, { name: 'profile', required: false }, { name: 'offline_access', required: false }], ...spec } as ClientSpec,
-  }));
+export async function createClient(
+  service: TestService,
+  name: string,
+  spec: Partial<ClientSpec> = {},
+): Promise<void> {
+  await service.store.change(service.store.systemCall(), (tx) =>
+    tx.create(Client, {
+      metadata: { name },
+      status: { secrets: [] },
+      internal: { secrets: [] },
+      spec: {
+        displayName: `${name} app`,
+        type: 'Public',
+        redirectURIs: ['https://app.example.test/callback'],
+        scopes: [
+          { name: 'openid', required: true },
+          { name: 'email', required: true },
+          { name: 'profile', required: false },
+          { name: 'offline_access', required: false },
+        ],
+        ...spec,
+      } as ClientSpec,
+    }),
+  );
 }

@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 
-/** A connection, by TLS to an https address, on which a test writes what no client library would. */
+/**
+ * A connection, by TLS to an https address, on which a test writes what no client library would.
+ */
 export class RawSocket {
   text = '';
   closed = false;
@@ -11,10 +13,24 @@ export class RawSocket {
   constructor(base: string) {
     const { hostname, port, protocol } = new URL(base);
     const host = hostname.replace(/^\[|\]$/g, '');
-    const stir = (): void => { for (const wake of this.#wake.splice(0)) wake() };
-    const socket = protocol === 'https:' ? connectSecurely({ port: Number(port), host, rejectUnauthorized: false }) : connect(Number(port), host);
+    const stir = (): void => {
+      for (const wake of this.#wake.splice(0)) wake();
+    };
+    const socket =
+      protocol === 'https:'
+        ? connectSecurely({ port: Number(port), host, rejectUnauthorized: false })
+        : connect(Number(port), host);
     this.socket = socket.setEncoding('latin1');
-    this.socket.on('data', (text: string) => { this.text += text; stir() }).on('close', () => { this.closed = true; stir() }).on('error', () => {});
+    this.socket
+      .on('data', (text: string) => {
+        this.text += text;
+        stir();
+      })
+      .on('close', () => {
+        this.closed = true;
+        stir();
+      })
+      .on('error', () => {});
   }
 
   /** Sends a head, line by line, and what follows it. */
@@ -27,11 +43,20 @@ export class RawSocket {
   async until(holds: (raw: this) => boolean, milliseconds = 8_000): Promise<this> {
     const end = performance.now() + milliseconds;
     while (!holds(this)) {
-      if (performance.now() > end) throw new Error(`in vain, closed ${this.closed}: ${this.text.slice(0, 800)}`);
-      await new Promise<void>((resolve) => { const timer = setTimeout(resolve, 200); this.#wake.push(() => { clearTimeout(timer); resolve() }) });
+      if (performance.now() > end)
+        throw new Error(`in vain, closed ${this.closed}: ${this.text.slice(0, 800)}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 200);
+        this.#wake.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
     }
     return this;
   }
 
-  close(): void { this.socket.destroy() }
+  close(): void {
+    this.socket.destroy();
+  }
 }

@@ -19,45 +19,93 @@ export class Stream {
   constructor(tab: Tab, path: string, accept = 'application/json', token?: string) {
     const { hostname, port } = new URL(tab.base);
     const target = path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
-    const cookie = tab.cookies.filter((one) => target.startsWith(one.path)).map(({ name, value }) => `${name}=${value}`).join('; ');
-    const headers = { accept, ...(token ? { authorization: `Bearer ${token}` } : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }), ...tab.headers };
-    this.#ask(tab.patient ? 5 : 1, (taken) => (tab.base.startsWith('https:') ? https : http)({ ...tab.tls, host: hostname, port, path: target, headers, agent: false }, taken));
+    const cookie = tab.cookies
+      .filter((one) => target.startsWith(one.path))
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
+    const headers = {
+      accept,
+      ...(token
+        ? { authorization: `Bearer ${token}` }
+        : { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }) }),
+      ...tab.headers,
+    };
+    this.#ask(tab.patient ? 5 : 1, (taken) =>
+      (tab.base.startsWith('https:') ? https : http)(
+        { ...tab.tls, host: hostname, port, path: target, headers, agent: false },
+        taken,
+      ),
+    );
   }
 
   /** Asks, and again where the store had no time to answer. */
   #ask(tries: number, begin: (taken: (res: IncomingMessage) => void) => ClientRequest): void {
     this.#request = begin((res) => {
-      if (res.statusCode === 503 && tries > 1) { res.resume().on('close', () => this.#ask(tries - 1, begin)); return }
+      if (res.statusCode === 503 && tries > 1) {
+        res.resume().on('close', () => this.#ask(tries - 1, begin));
+        return;
+      }
       this.#answer = res;
       this.code = res.statusCode!;
       let rest = '';
       res.setEncoding('utf8');
-      res.on('data', (text: string) => {
-        const lines = (rest + text).split('\n');
-        rest = lines.pop()!;
-        for (const line of lines) if (line.trim()) this.events.push(JSON.parse(line)); else this.blank += 1;
-        this.#stir();
-      }).on('error', () => {}).on('close', () => { this.ended = true; this.clean = res.complete; this.#stir() });
+      res
+        .on('data', (text: string) => {
+          const lines = (rest + text).split('\n');
+          rest = lines.pop()!;
+          for (const line of lines)
+            if (line.trim()) this.events.push(JSON.parse(line));
+            else this.blank += 1;
+          this.#stir();
+        })
+        .on('error', () => {})
+        .on('close', () => {
+          this.ended = true;
+          this.clean = res.complete;
+          this.#stir();
+        });
       this.#stir();
     });
-    this.#request.on('error', () => { this.ended = true; this.#stir() }).end();
+    this.#request
+      .on('error', () => {
+        this.ended = true;
+        this.#stir();
+      })
+      .end();
   }
 
   /** Resolves once `holds`, or throws with what was seen. */
   async until(holds: (stream: this) => boolean, milliseconds = 10_000): Promise<this> {
     const end = Date.now() + milliseconds;
     while (!holds(this)) {
-      if (Date.now() > end) throw new Error(`in vain: ${JSON.stringify(this.events).slice(0, 800)} ended ${this.ended} code ${this.code}`);
-      await new Promise<void>((resolve) => { const timer = setTimeout(resolve, 200); this.#wake.push(() => { clearTimeout(timer); resolve() }) });
+      if (Date.now() > end)
+        throw new Error(
+          `in vain: ${JSON.stringify(this.events).slice(0, 800)} ended ${this.ended} code ${this.code}`,
+        );
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 200);
+        this.#wake.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
     }
     return this;
   }
 
   /** Takes no more from the connection, until it is told to go on. */
-  stall(): void { this.#answer!.pause() }
-  goOn(): void { this.#answer!.resume() }
+  stall(): void {
+    this.#answer!.pause();
+  }
+  goOn(): void {
+    this.#answer!.resume();
+  }
 
-  close(): void { this.#request.destroy() }
+  close(): void {
+    this.#request.destroy();
+  }
 
-  #stir(): void { for (const wake of this.#wake.splice(0)) wake() }
+  #stir(): void {
+    for (const wake of this.#wake.splice(0)) wake();
+  }
 }

@@ -14,9 +14,16 @@ export interface Answer<T = any> {
 }
 
 /** What a store that is late makes of a request. */
-const late: ReadonlySet<string> = new Set(['503 the store cannot be reached', '504 it is not known whether the change was made']);
+const late: ReadonlySet<string> = new Set([
+  '503 the store cannot be reached',
+  '504 it is not known whether the change was made',
+]);
 
-interface Cookie { name: string; value: string; path: string }
+interface Cookie {
+  name: string;
+  value: string;
+  path: string;
+}
 
 /** How a request differs from a same-origin fetch of a browser. */
 export interface Init {
@@ -30,30 +37,59 @@ export interface Init {
 /** A promise of an answer that can be held to what it should be. */
 export class Pending<T = any> implements PromiseLike<Answer<T>> {
   readonly #answer: Promise<Answer<T>>;
-  constructor(answer: Promise<Answer<T>>) { this.#answer = answer }
+  constructor(answer: Promise<Answer<T>>) {
+    this.#answer = answer;
+  }
   // oxlint-disable-next-line unicorn/no-thenable -- an answer is awaited or held to account
-  then<A, B>(good?: ((value: Answer<T>) => A | PromiseLike<A>) | null, bad?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<A | B> { return this.#answer.then(good, bad) }
+  then<A, B>(
+    good?: ((value: Answer<T>) => A | PromiseLike<A>) | null,
+    bad?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#answer.then(good, bad);
+  }
 
   /** The answer, which must have this code. */
   async is(code: number): Promise<Answer<T>> {
     const answer = await this.#answer;
-    if (answer.code !== code) throw new Error(`expected ${code}, got ${answer.code}: ${answer.bytes.toString().slice(0, 600)}`);
+    if (answer.code !== code)
+      throw new Error(
+        `expected ${code}, got ${answer.code}: ${answer.bytes.toString().slice(0, 600)}`,
+      );
     return answer;
   }
 
-  /** The Status of a refusal, whole: code, reason, empty metadata and, where given, the field of a cause. */
-  async fails(code: number, reason: string, field?: string): Promise<Status & { headers: IncomingHttpHeaders }> {
+  /**
+   * The Status of a refusal, whole: code, reason, empty metadata and, where given, the field of a
+   * cause.
+   */
+  async fails(
+    code: number,
+    reason: string,
+    field?: string,
+  ): Promise<Status & { headers: IncomingHttpHeaders }> {
     const { body, headers } = (await this.is(code)) as Answer<Status>;
-    if (body.kind !== 'Status' || body.apiVersion !== 'v1' || body.status !== 'Failure' || JSON.stringify(body.metadata) !== '{}' || body.code !== code || body.reason !== reason)
+    if (
+      body.kind !== 'Status' ||
+      body.apiVersion !== 'v1' ||
+      body.status !== 'Failure' ||
+      JSON.stringify(body.metadata) !== '{}' ||
+      body.code !== code ||
+      body.reason !== reason
+    )
       throw new Error(`not the Status of a ${reason}: ${JSON.stringify(body)}`);
-    if (field !== undefined && !body.details?.causes?.some((cause) => cause.field === field)) throw new Error(`no cause at ${field}: ${JSON.stringify(body.details)}`);
+    if (field !== undefined && !body.details?.causes?.some((cause) => cause.field === field))
+      throw new Error(`no cause at ${field}: ${JSON.stringify(body.details)}`);
     const wait = body.details?.retryAfterSeconds;
-    if ((wait === undefined ? undefined : String(wait)) !== headers['retry-after']) throw new Error(`Retry-After ${headers['retry-after']} is not ${wait}`);
+    if ((wait === undefined ? undefined : String(wait)) !== headers['retry-after'])
+      throw new Error(`Retry-After ${headers['retry-after']} is not ${wait}`);
     return { ...body, headers };
   }
 }
 
-/** A browser with its cookies; every answer of the API it sees is held against the served OpenAPI document. */
+/**
+ * A browser with its cookies; every answer of the API it sees is held against the served OpenAPI
+ * document.
+ */
 export class Tab {
   readonly base: string;
   readonly origin: string;
@@ -62,7 +98,10 @@ export class Tab {
   headers: Readonly<Record<string, string | string[]>> = {};
   /** How it connects where that is by TLS: whom it trusts, what it proves. */
   tls: object = {};
-  /** Whether it repeats what the store had no time for, as any caller may: nothing was written, or nobody knows. */
+  /**
+   * Whether it repeats what the store had no time for, as any caller may: nothing was written, or
+   * nobody knows.
+   */
   patient = false;
 
   /** `base` is where it connects, `origin` what it believes the service to be. */
@@ -71,31 +110,93 @@ export class Tab {
     this.origin = origin;
   }
 
-  get<T = any>(path: string, init: Init = {}): Pending<T> { return this.send('GET', path, init) }
-  post<T = any>(path: string, body?: unknown, init: Init = {}): Pending<T> { return this.send('POST', path, { ...json(body), ...init, headers: { 'content-type': 'application/json', ...init.headers } }) }
-  put<T = any>(path: string, body: unknown, init: Init = {}): Pending<T> { return this.send('PUT', path, { ...json(body), ...init, headers: { 'content-type': 'application/json', ...init.headers } }) }
-  patch<T = any>(path: string, body: unknown, init: Init = {}): Pending<T> { return this.send('PATCH', path, { ...json(body), ...init, headers: { 'content-type': 'application/merge-patch+json', ...init.headers } }) }
-  delete<T = any>(path: string, init: Init = {}): Pending<T> { return this.send('DELETE', path, init) }
+  get<T = any>(path: string, init: Init = {}): Pending<T> {
+    return this.send('GET', path, init);
+  }
+  post<T = any>(path: string, body?: unknown, init: Init = {}): Pending<T> {
+    return this.send('POST', path, {
+      ...json(body),
+      ...init,
+      headers: { 'content-type': 'application/json', ...init.headers },
+    });
+  }
+  put<T = any>(path: string, body: unknown, init: Init = {}): Pending<T> {
+    return this.send('PUT', path, {
+      ...json(body),
+      ...init,
+      headers: { 'content-type': 'application/json', ...init.headers },
+    });
+  }
+  patch<T = any>(path: string, body: unknown, init: Init = {}): Pending<T> {
+    return this.send('PATCH', path, {
+      ...json(body),
+      ...init,
+      headers: { 'content-type': 'application/merge-patch+json', ...init.headers },
+    });
+  }
+  delete<T = any>(path: string, init: Init = {}): Pending<T> {
+    return this.send('DELETE', path, init);
+  }
 
-  /** A request as a script on our own page would send it; paths without a leading slash are below /api/v1alpha1/. */
-  send<T = any>(method: string, path: string, init: Init = {}): Pending<T> { return new Pending(this.#send(method, path, init)) }
+  /**
+   * A request as a script on our own page would send it; paths without a leading slash are below
+   * /api/v1alpha1/.
+   */
+  send<T = any>(method: string, path: string, init: Init = {}): Pending<T> {
+    return new Pending(this.#send(method, path, init));
+  }
 
   /** Follows a redirect target as a navigating browser. */
-  navigate(path: string): Pending { return this.send('GET', path, { headers: { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'none' } }) }
+  navigate(path: string): Pending {
+    return this.send('GET', path, {
+      headers: {
+        accept: 'text/html,*/*;q=0.8',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-dest': 'document',
+        'sec-fetch-site': 'none',
+      },
+    });
+  }
 
   /** The value of a cookie this browser holds. */
-  cookie(name: string): string | undefined { return this.cookies.find((cookie) => cookie.name === name)?.value }
+  cookie(name: string): string | undefined {
+    return this.cookies.find((cookie) => cookie.name === name)?.value;
+  }
 
   async #send(method: string, path: string, init: Init): Promise<Answer> {
-    const target = path.startsWith('http') ? path.slice(new URL(path).origin.length) : path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
-    const own = init.plain ? {} : { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', ...(method !== 'GET' && { origin: this.origin }) };
+    const target = path.startsWith('http')
+      ? path.slice(new URL(path).origin.length)
+      : path.startsWith('/')
+        ? path
+        : `/api/v1alpha1/${path}`;
+    const own = init.plain
+      ? {}
+      : {
+          'sec-fetch-site': 'same-origin',
+          'sec-fetch-mode': 'cors',
+          ...(method !== 'GET' && { origin: this.origin }),
+        };
     const cookie = init.cookies === false ? '' : this.#cookieHeader(target);
-    const headers: Record<string, string | string[] | undefined> = { accept: 'application/json', ...own, ...(cookie && { cookie }), ...this.headers, ...init.headers };
+    const headers: Record<string, string | string[] | undefined> = {
+      accept: 'application/json',
+      ...own,
+      ...(cookie && { cookie }),
+      ...this.headers,
+      ...init.headers,
+    };
     for (const name of Object.keys(headers)) if (headers[name] === undefined) delete headers[name];
     let answer: Answer;
     for (let tries = 1; ; tries += 1) {
-      answer = await exchange(this.base, method, target, headers as Record<string, string | string[]>, init.body, this.tls);
-      if (!this.patient || tries === 5 || !late.has(`${answer.code} ${answer.body?.message}`)) break;
+      answer = await exchange(
+        this.base,
+        method,
+        target,
+        headers as Record<string, string | string[]>,
+        init.body,
+        this.tls,
+      );
+      if (!this.patient || tries === 5 || !late.has(`${answer.code} ${answer.body?.message}`))
+        break;
     }
     this.#keep(answer);
     seen.note(answer, init.body);
@@ -106,38 +207,82 @@ export class Tab {
   /** As browsers send them: those of longer paths first (RFC 6265 5.4). */
   #cookieHeader(target: string): string {
     const path = target.split('?')[0]!;
-    const sent = this.cookies.filter((cookie) => path === cookie.path || path.startsWith(cookie.path.endsWith('/') ? cookie.path : `${cookie.path}/`));
-    return sent.sort((one, other) => other.path.length - one.path.length).map(({ name, value }) => `${name}=${value}`).join('; ');
+    const sent = this.cookies.filter(
+      (cookie) =>
+        path === cookie.path ||
+        path.startsWith(cookie.path.endsWith('/') ? cookie.path : `${cookie.path}/`),
+    );
+    return sent
+      .sort((one, other) => other.path.length - one.path.length)
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
   }
 
   #keep({ headers }: Answer): void {
     for (const line of headers['set-cookie'] ?? []) {
-      const [pair, ...attributes] = line.split(';').map((part) => part.trim()) as [string, ...string[]];
+      const [pair, ...attributes] = line.split(';').map((part) => part.trim()) as [
+        string,
+        ...string[],
+      ];
       const name = pair.slice(0, pair.indexOf('='));
       const value = pair.slice(pair.indexOf('=') + 1);
       const path = attributes.find((one) => /^path=/i.test(one))?.slice(5) ?? '/';
-      const over = attributes.some((one) => /^expires=/i.test(one) && Date.parse(one.slice(8)) <= Date.now()) || attributes.some((one) => /^max-age=0$/i.test(one));
+      const over =
+        attributes.some(
+          (one) => /^expires=/i.test(one) && Date.parse(one.slice(8)) <= Date.now(),
+        ) || attributes.some((one) => /^max-age=0$/i.test(one));
       this.cookies = this.cookies.filter((held) => held.name !== name || held.path !== path);
       if (!over && value !== '') this.cookies.push({ name, value, path });
     }
   }
 }
 
-const json = (body: unknown): { body?: string } => (body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) });
+const json = (body: unknown): { body?: string } =>
+  body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
 
 /** One request on a connection of its own. */
-export function exchange(base: string, method: string, path: string, headers: Record<string, string | string[]>, body?: string | Buffer, tls: object = {}): Promise<Answer> {
+export function exchange(
+  base: string,
+  method: string,
+  path: string,
+  headers: Record<string, string | string[]>,
+  body?: string | Buffer,
+  tls: object = {},
+): Promise<Answer> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const req = (base.startsWith('https:') ? https : http)({ agent: false, ...tls, host: hostname.replace(/^\[|\]$/g, ''), port, method, path, headers: { ...length, ...headers } }, (res) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject).on('end', () => {
-        const bytes = Buffer.concat(chunks);
-        const isJSON = /json/.test(res.headers['content-type'] ?? '') && bytes.length > 0 && method !== 'HEAD';
-        resolve({ code: res.statusCode!, headers: res.headers, rawHeaders: res.rawHeaders, bytes, body: isJSON ? JSON.parse(bytes.toString()) : undefined });
-      });
-    });
+    const req = (base.startsWith('https:') ? https : http)(
+      {
+        agent: false,
+        ...tls,
+        host: hostname.replace(/^\[|\]$/g, ''),
+        port,
+        method,
+        path,
+        headers: { ...length, ...headers },
+      },
+      (res) => {
+        const chunks: Buffer[] = [];
+        res
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('error', reject)
+          .on('end', () => {
+            const bytes = Buffer.concat(chunks);
+            const isJSON =
+              /json/.test(res.headers['content-type'] ?? '') &&
+              bytes.length > 0 &&
+              method !== 'HEAD';
+            resolve({
+              code: res.statusCode!,
+              headers: res.headers,
+              rawHeaders: res.rawHeaders,
+              bytes,
+              body: isJSON ? JSON.parse(bytes.toString()) : undefined,
+            });
+          });
+      },
+    );
     req.on('error', reject).end(body);
   });
 }

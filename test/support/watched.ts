@@ -13,7 +13,9 @@ import { scrape, type Scrape } from './scrape.js';
 import { createClient, temporary, type TestService } from './service.js';
 import { Tab } from './tab.js';
 
-/** A service that opens its store itself, as the command does, with a metrics port and an audit log. */
+/**
+ * A service that opens its store itself, as the command does, with a metrics port and an audit log.
+ */
 export interface Watched extends Service {
   readonly logs: string[];
   tab(): Tab;
@@ -26,31 +28,73 @@ let etcd: EtcdServer | undefined;
 const started: { stop(): Promise<void> }[] = [];
 
 /** Starts one with a Client `app`; `endWatched` ends all. */
-export async function startWatched(store: 'embedded' | 'etcd', flags: readonly string[] = []): Promise<Watched> {
+export async function startWatched(
+  store: 'embedded' | 'etcd',
+  flags: readonly string[] = [],
+): Promise<Watched> {
   const folder = temporary();
   const keys = join(folder, 'keys.json');
   const audit = join(folder, 'audit.log');
   if (store === 'etcd') await etcdBehind();
   writeKeys(keys);
   const prefix = `/t${Math.random().toString(36).slice(2)}/`;
-  const where = store === 'etcd' ? ['--etcd-servers', etcd!.endpoint, '--etcd-prefix', prefix] : ['--data-dir', folder];
+  const where =
+    store === 'etcd'
+      ? ['--etcd-servers', etcd!.endpoint, '--etcd-prefix', prefix]
+      : ['--data-dir', folder];
   const logs: string[] = [];
-  const sink = new Writable({ write(chunk, _encoding, done) { logs.push(String(chunk)); done() } });
-  const config = readConfig(['--port', '0', '--metrics-port', '0', '--audit-log-path', audit, '--mock-mail', '--allow-mock-mail', '--keys-file', keys, '--limit-factor', '1000', ...where, ...flags], {});
-  const service = await startService(config, createLog('debug', sink), join(import.meta.dirname, '../..'));
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logs.push(String(chunk));
+      done();
+    },
+  });
+  const config = readConfig(
+    [
+      '--port',
+      '0',
+      '--metrics-port',
+      '0',
+      '--audit-log-path',
+      audit,
+      '--mock-mail',
+      '--allow-mock-mail',
+      '--keys-file',
+      keys,
+      '--limit-factor',
+      '1000',
+      ...where,
+      ...flags,
+    ],
+    {},
+  );
+  const service = await startService(
+    config,
+    createLog('debug', sink),
+    join(import.meta.dirname, '../..'),
+  );
   started.push({
     async stop() {
       await service.stop();
       logsHoldNone(logs.join(''));
-      const storage = await (store === 'etcd' ? openEtcd({ servers: [etcd!.endpoint], prefix }) : openEmbedded({ directory: join(folder, 'store') }));
+      const storage = await (store === 'etcd'
+        ? openEtcd({ servers: [etcd!.endpoint], prefix })
+        : openEmbedded({ directory: join(folder, 'store') }));
       await storeHoldsNone(storage).finally(() => storage.close());
     },
   });
   await createClient(service as TestService, 'app');
   return {
-    ...service, logs,
-    tab: () => new Tab(service.url, service.baseURL), scrape: () => scrape(service.metricsURL!),
-    audited: () => readFileSync(audit, 'utf8').trimEnd().split('\n').filter(Boolean).map((line) => JSON.parse(line)),
+    ...service,
+    logs,
+    tab: () => new Tab(service.url, service.baseURL),
+    scrape: () => scrape(service.metricsURL!),
+    audited: () =>
+      readFileSync(audit, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
   };
 }
 

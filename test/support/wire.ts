@@ -17,11 +17,15 @@ export class Wire {
   /** A line to a port of this machine. */
   static async to(port: number): Promise<Wire> {
     const wire = new Wire(port);
-    await new Promise<void>((resolve) => { wire.#server.listen(0, '127.0.0.1', resolve) });
+    await new Promise<void>((resolve) => {
+      wire.#server.listen(0, '127.0.0.1', resolve);
+    });
     return wire;
   }
 
-  get port(): number { return (this.#server.address() as AddressInfo).port }
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
 
   /** Resets every connection, and each that is tried, until it is mended. */
   cut(): void {
@@ -29,7 +33,9 @@ export class Wire {
     for (const one of this.#open) one.resetAndDestroy();
   }
 
-  /** Lets connections through again, perhaps to another port; those there are stay where they are. */
+  /**
+   * Lets connections through again, perhaps to another port; those there are stay where they are.
+   */
   mend(to = this.#to): void {
     this.#to = to;
     this.#isCut = false;
@@ -44,9 +50,18 @@ export class Wire {
     if (this.#isCut) return void near.resetAndDestroy();
     this.connections += 1;
     const far = connect(this.#to, '127.0.0.1');
-    for (const [one, other] of [[near, far], [far, near]] as const) {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       this.#open.add(one);
-      one.on('error', () => {}).on('close', () => { this.#open.delete(one); other.destroy() }).pipe(other);
+      one
+        .on('error', () => {})
+        .on('close', () => {
+          this.#open.delete(one);
+          other.destroy();
+        })
+        .pipe(other);
     }
   }
 }

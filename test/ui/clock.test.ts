@@ -2,20 +2,26 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { setClock, sure, until } from '../../ui/base/clock.js';
 
-afterEach(() => { jest.restoreAllMocks() });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 /** Seconds as a page shows them: rounded up. */
 const shown = (milliseconds: number): number => Math.ceil(milliseconds / 1000);
 
-test.each([0, 1, 250, 499, 500, 501, 999])('of a wait of a minute that begins %i ms after a full second, no more than a minute is ever shown, and less than two seconds are left out', (past) => {
-  const begun = Date.parse('2030-01-01T00:00:10Z') + past;
-  for (const wrong of [0, -7_000_000, 7_000_123]) {   // the clock of this machine
-    jest.spyOn(Date, 'now').mockReturnValue(begun + wrong);
-    setClock(new Date(begun).toUTCString());
-    const ready = toTimestamp(Math.ceil((begun + 60_000) / 1000) * 1000);
-    expect(shown(sure(until(ready)))).toBeLessThanOrEqual(60);
-    expect(shown(sure(until(ready)))).toBeGreaterThan(58);
-    jest.spyOn(Date, 'now').mockReturnValue(begun + wrong + 61_000);
-    expect(sure(until(ready))).toBe(0);
-  }
-});
+test.each([0, 1, 250, 499, 500, 501, 999])(
+  'of a wait of a minute that begins %i ms after a full second, no more than a minute is ever shown, and less than two seconds are left out',
+  (past) => {
+    const begun = Date.parse('2030-01-01T00:00:10Z') + past;
+    for (const wrong of [0, -7_000_000, 7_000_123]) {
+      // the clock of this machine
+      jest.spyOn(Date, 'now').mockReturnValue(begun + wrong);
+      setClock(new Date(begun).toUTCString());
+      const ready = toTimestamp(Math.ceil((begun + 60_000) / 1000) * 1000);
+      expect(shown(sure(until(ready)))).toBeLessThanOrEqual(60);
+      expect(shown(sure(until(ready)))).toBeGreaterThan(58);
+      jest.spyOn(Date, 'now').mockReturnValue(begun + wrong + 61_000);
+      expect(sure(until(ready))).toBe(0);
+    }
+  },
+);

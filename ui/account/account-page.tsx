@@ -20,7 +20,9 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
   if (ending === 'deleted') {
     return (
       <View key="deleted" title="data.deleted.title" phase="account">
-        <p class="lead">{tell('data.deleted.what', { email: <Latin of={status.email.address} strong /> })}</p>
+        <p class="lead">
+          {tell('data.deleted.what', { email: <Latin of={status.email.address} strong /> })}
+        </p>
         <p class="fine">{say('data.deleted.leave')}</p>
       </View>
     );
@@ -28,7 +30,9 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
   return (
     <View key="signedout" title="account.signedout.title" phase="account">
       <p class="lead">{say('account.signedout.what')}</p>
-      <Button look="main" press={() => signIn()}>{say('account.signin')}</Button>
+      <Button look="main" press={() => signIn()}>
+        {say('account.signin')}
+      </Button>
     </View>
   );
 }
@@ -38,27 +42,50 @@ function Visitor() {
   return (
     <View title="account.visitor.title" phase="account">
       <p class="lead">{say('account.visitor.what')}</p>
-      <Button look="main" press={() => signIn()}>{say('account.signin')}</Button>
+      <Button look="main" press={() => signIn()}>
+        {say('account.signin')}
+      </Button>
     </View>
   );
 }
 
-interface Shown { first: Account; arrived: Arrival; hear: (words: string | undefined) => void; widen: (wide: boolean) => void }
+interface Shown {
+  first: Account;
+  arrived: Arrival;
+  hear: (words: string | undefined) => void;
+  widen: (wide: boolean) => void;
+}
 
 function Here({ first, arrived, hear, widen }: Shown) {
   const [account, take] = useState(first);
   const [ending, setEnding] = useState<Ending>();
   const live = useLive();
   const names = useNames(first.metadata.name);
-  const leave = (how: Ending): void => { hear(undefined); widen(false); setEnding(how); };
-  useEffect(() => { if (arrived.signedIn) void signal(); }, []);
+  const leave = (how: Ending): void => {
+    hear(undefined);
+    widen(false);
+    setEnding(how);
+  };
+  useEffect(() => {
+    if (arrived.signedIn) void signal();
+  }, []);
   const fresh = useRef(live);
   useEffect(() => {
-    if (live && !fresh.current) call<Account>('GET', 'accounts/~').then(take, (thrown: unknown) => { if (thrown instanceof Failure && thrown.code === 401) signIn(); });
+    if (live && !fresh.current)
+      call<Account>('GET', 'accounts/~').then(take, (thrown: unknown) => {
+        if (thrown instanceof Failure && thrown.code === 401) signIn();
+      });
     if (live) fresh.current = false;
   }, [live]);
-  const me = useMemo(() => ({ account, take, names, live, hear, leave, step: arrived.step }), [account, names, live]);
-  return <Person.Provider value={me}>{ending ? <Ended ending={ending} account={account} /> : <AccountView />}</Person.Provider>;
+  const me = useMemo(
+    () => ({ account, take, names, live, hear, leave, step: arrived.step }),
+    [account, names, live],
+  );
+  return (
+    <Person.Provider value={me}>
+      {ending ? <Ended ending={ending} account={account} /> : <AccountView />}
+    </Person.Provider>
+  );
 }
 
 /** The person's own page: what is known about them here, who sees it, and how they sign in. */
@@ -78,14 +105,41 @@ export function AccountPage() {
       else setFailure(thrown);
     }
   };
-  useEffect(() => { void speak().then(() => { render(1); return read(); }); }, []);
+  useEffect(() => {
+    void speak().then(() => {
+      render(1);
+      return read();
+    });
+  }, []);
   const visitor = failure?.code === 401;
   return (
-    <Page wide={wide && Boolean(account)} alert={alert} quiet changed={() => render((count) => count + 1)}>
-      {account ? <Here first={account} arrived={arrived} hear={hear} widen={widen} />
-        : visitor ? <Visitor />
-          : failure ? <OutOfOrder failure={failure}><Button look="main" press={() => { setFailure(undefined); void read(); }}>{say('retry')}</Button></OutOfOrder>
-            : <h1 class="waiting" aria-busy="true">{say('account.loading')}</h1>}
+    <Page
+      wide={wide && Boolean(account)}
+      alert={alert}
+      quiet
+      changed={() => render((count) => count + 1)}
+    >
+      {account ? (
+        <Here first={account} arrived={arrived} hear={hear} widen={widen} />
+      ) : visitor ? (
+        <Visitor />
+      ) : failure ? (
+        <OutOfOrder failure={failure}>
+          <Button
+            look="main"
+            press={() => {
+              setFailure(undefined);
+              void read();
+            }}
+          >
+            {say('retry')}
+          </Button>
+        </OutOfOrder>
+      ) : (
+        <h1 class="waiting" aria-busy="true">
+          {say('account.loading')}
+        </h1>
+      )}
     </Page>
   );
 }

@@ -18,14 +18,24 @@ import { Sessions } from './sessions.js';
 
 /** Leads to a part without naming it in the address, where a step may stand. */
 function Sections() {
-  const go = (id: string) => (event: Event): void => {
-    event.preventDefault();
-    document.getElementById(id)?.scrollIntoView();
-    document.getElementById(id)?.focus({ preventScroll: true });
-  };
+  const go =
+    (id: string) =>
+    (event: Event): void => {
+      event.preventDefault();
+      document.getElementById(id)?.scrollIntoView();
+      document.getElementById(id)?.focus({ preventScroll: true });
+    };
   return (
     <nav class="sections" aria-label={say('account.sections')}>
-      <ul>{parts.map((id) => <li key={id}><a href={`#${id}`} onClick={go(id)}>{say(`part.${id}`)}</a></li>)}</ul>
+      <ul>
+        {parts.map((id) => (
+          <li key={id}>
+            <a href={`#${id}`} onClick={go(id)}>
+              {say(`part.${id}`)}
+            </a>
+          </li>
+        ))}
+      </ul>
     </nav>
   );
 }
@@ -36,13 +46,29 @@ function OwnDecisions() {
   const [open, setOpen] = useState(false);
   return (
     <Part id="decisions" hint="decisions.hint">
-      {open ? <Decisions account={account.metadata.name} /> : <Button press={() => { setOpen(true); toPart('decisions'); }}>{say('account.decisions.show')}</Button>}
+      {open ? (
+        <Decisions account={account.metadata.name} />
+      ) : (
+        <Button
+          press={() => {
+            setOpen(true);
+            toPart('decisions');
+          }}
+        >
+          {say('account.decisions.show')}
+        </Button>
+      )}
     </Part>
   );
 }
 
 /** Where a step belongs. */
-const placeOf = (step: string): string => (step.startsWith('passkey') || step === 'recover' ? 'passkeys' : step.startsWith('delete') || step === 'export' ? 'data' : step);
+const placeOf = (step: string): string =>
+  step.startsWith('passkey') || step === 'recover'
+    ? 'passkeys'
+    : step.startsWith('delete') || step === 'export'
+      ? 'data'
+      : step;
 
 /** Every part of the page; each is read by itself and fails alone. */
 export function AccountView() {
@@ -55,7 +81,10 @@ export function AccountView() {
   }, []);
   return (
     <View title="account.title" phase="account">
-      <p class="lead">{tell('account.lead', { email: <Latin of={account.status.email.address} strong /> })} {say('account.fresh')}</p>
+      <p class="lead">
+        {tell('account.lead', { email: <Latin of={account.status.email.address} strong /> })}{' '}
+        {say('account.fresh')}
+      </p>
       <RecoveryNotice recoveries={recoveries} />
       <Sections />
       <Profile />

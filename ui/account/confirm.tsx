@@ -17,17 +17,31 @@ interface Props {
   still?: boolean;
 }
 
-/** The second step of whatever takes something away: says what would happen, and takes the keyboard there unless it is `still`. */
+/**
+ * The second step of whatever takes something away: says what would happen, and takes the keyboard
+ * there unless it is `still`.
+ */
 export function Confirm({ children, act: { busy, failure }, words, confirm, keep, still }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const ready = useGuard(true);
-  useEffect(() => { if (!still) place.current?.focus(); }, []);
+  useEffect(() => {
+    if (!still) place.current?.focus();
+  }, []);
   return (
     <div class="confirm" role="group" tabIndex={-1} ref={place} aria-label={say('confirm')}>
       {children}
       <Fault failure={failure} words={words} />
       <div class="pair">
-        <Button look="danger" busy={busy} progress="confirm.progress" press={() => { if (ready()) confirm(); }}>{say('confirm')}</Button>
+        <Button
+          look="danger"
+          busy={busy}
+          progress="confirm.progress"
+          press={() => {
+            if (ready()) confirm();
+          }}
+        >
+          {say('confirm')}
+        </Button>
         <Button press={keep}>{say('confirm.keep')}</Button>
       </div>
     </div>

@@ -17,15 +17,23 @@ const exportStep = 'export';
 function Save() {
   const { step: resumed } = useMe();
   const { busy, failure, run } = useAct();
-  const save = (): void => void run(async () => {
-    download(await call<Export>('GET', 'accounts/~/export'), `${location.hostname}-${new Date(now()).toISOString().slice(0, 10)}.json`);
-    announce(say('data.exported'));
-  }, exportStep).then((done) => { if (done) clearStep(); });
+  const save = (): void =>
+    void run(async () => {
+      download(
+        await call<Export>('GET', 'accounts/~/export'),
+        `${location.hostname}-${new Date(now()).toISOString().slice(0, 10)}.json`,
+      );
+      announce(say('data.exported'));
+    }, exportStep).then((done) => {
+      if (done) clearStep();
+    });
   return (
     <>
       <Fault failure={failure} />
       {resumed === exportStep && <p class="notice">{say('account.resumed')}</p>}
-      <Button busy={busy} progress="data.exporting" press={save}>{say('data.export')}</Button>
+      <Button busy={busy} progress="data.exporting" press={save}>
+        {say('data.export')}
+      </Button>
     </>
   );
 }
@@ -35,13 +43,36 @@ function Deletion() {
   const [asking, setAsking] = useState(resumed === step);
   const act = useAct();
   const address = <Latin of={account.status.email.address} />;
-  useEffect(() => { if (asking) document.getElementById('delete-title')?.scrollIntoView({ block: 'center' }); }, []);
+  useEffect(() => {
+    if (asking) document.getElementById('delete-title')?.scrollIntoView({ block: 'center' });
+  }, []);
   const remove = async (): Promise<void> => {
-    if (await act.run(async () => { await call('DELETE', 'accounts/~'); }, step)) { clearStep(); leave('deleted'); }
+    if (
+      await act.run(async () => {
+        await call('DELETE', 'accounts/~');
+      }, step)
+    ) {
+      clearStep();
+      leave('deleted');
+    }
   };
-  if (!asking) return <Button look="danger" press={() => setAsking(true)}>{say('data.delete')}</Button>;
+  if (!asking)
+    return (
+      <Button look="danger" press={() => setAsking(true)}>
+        {say('data.delete')}
+      </Button>
+    );
   return (
-    <Confirm act={act} confirm={remove} keep={() => { act.clear(); clearStep(); setAsking(false); toPart('data'); }}>
+    <Confirm
+      act={act}
+      confirm={remove}
+      keep={() => {
+        act.clear();
+        clearStep();
+        setAsking(false);
+        toPart('data');
+      }}
+    >
       <h3 id="delete-title">{say('data.delete.title')}</h3>
       <p>{say('data.delete.ask')}</p>
       <ul>
@@ -59,7 +90,9 @@ export function Data() {
   return (
     <Part id="data" hint="data.hint">
       <Save />
-      <div class="last"><Deletion /></div>
+      <div class="last">
+        <Deletion />
+      </div>
     </Part>
   );
 }

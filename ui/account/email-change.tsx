@@ -14,22 +14,57 @@ import { signal } from './signal.js';
 
 const step = 'email';
 
-function AddressForm({ act, sent, give }: { act: Act; sent: (challenge: NewAddress) => void; give: () => void }) {
+function AddressForm({
+  act,
+  sent,
+  give,
+}: {
+  act: Act;
+  sent: (challenge: NewAddress) => void;
+  give: () => void;
+}) {
   const [email, setEmail] = useState('');
   const [empty, setEmpty] = useState(false);
   const wrong = act.failure?.code === 422 ? say('address.invalid') : undefined;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!email.trim());
-    if (email.trim()) void act.run(async () => sent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email: email.trim() } })), step);
+    if (email.trim())
+      void act.run(
+        async () =>
+          sent(
+            await call<NewAddress>('POST', 'accounts/~/emailchallenge', {
+              spec: { email: email.trim() },
+            }),
+          ),
+        step,
+      );
   };
   return (
     <form class="inset" method="post" noValidate onSubmit={submit}>
-      <Field id="new-email" name="email" type="email" label={say('address.new')} autoComplete="email" inputMode="email" autoCapitalize="none" spellcheck={false} dir="ltr"
-        hint={say('address.note')} value={email} error={empty ? say('address.empty') : wrong} onText={(text) => { setEmail(text); setEmpty(false); }} />
+      <Field
+        id="new-email"
+        name="email"
+        type="email"
+        label={say('address.new')}
+        autoComplete="email"
+        inputMode="email"
+        autoCapitalize="none"
+        spellcheck={false}
+        dir="ltr"
+        hint={say('address.note')}
+        value={email}
+        error={empty ? say('address.empty') : wrong}
+        onText={(text) => {
+          setEmail(text);
+          setEmpty(false);
+        }}
+      />
       <Fault failure={wrong ? undefined : act.failure} />
       <div class="pair">
-        <Button look="main" submit busy={act.busy} progress="address.sending">{say('address.send')}</Button>
+        <Button look="main" submit busy={act.busy} progress="address.sending">
+          {say('address.send')}
+        </Button>
         <Button press={give}>{say('dismiss')}</Button>
       </div>
     </form>
@@ -42,19 +77,37 @@ function wrongCode({ code, details }: Failure): string | undefined {
   if (code === 409) return say('address.taken');
   if (code !== 422) return undefined;
   if (details.triesLeft === undefined) return undefined;
-  return details.triesLeft ? say('address.wrong', { tries: details.triesLeft }) : say('address.none');
+  return details.triesLeft
+    ? say('address.wrong', { tries: details.triesLeft })
+    : say('address.none');
 }
 
-interface CodeProps { act: Act; challenge: NewAddress; sent: (challenge: NewAddress) => void; use: (code: string) => void; other: () => void }
+interface CodeProps {
+  act: Act;
+  challenge: NewAddress;
+  sent: (challenge: NewAddress) => void;
+  use: (code: string) => void;
+  other: () => void;
+}
 
-function CodeForm({ act, challenge: { spec: { email }, status }, sent, use, other }: CodeProps) {
+function CodeForm({
+  act,
+  challenge: {
+    spec: { email },
+    status,
+  },
+  sent,
+  use,
+  other,
+}: CodeProps) {
   const { codeLength } = status;
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const tried = useRef('');
   const left = useRemaining(status.resendAfterTimestamp);
   const first = useRef(status.sentTimestamp);
-  useEffect(() => {   // the focus stays where it was asked for, so that nothing is said over this
+  useEffect(() => {
+    // the focus stays where it was asked for, so that nothing is said over this
     if (first.current === status.sentTimestamp) return;
     first.current = status.sentTimestamp;
     tried.current = '';
@@ -73,36 +126,78 @@ function CodeForm({ act, challenge: { spec: { email }, status }, sent, use, othe
     setMalformed(false);
     if (isCode(tidy, codeLength) && tried.current !== tidy) send(tidy);
   };
-  const anew = (): void => void act.run(async () => sent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email } })), step);
-  const error = malformed ? say('address.shape', { digits: codeLength }) : act.failure && wrongCode(act.failure);
+  const anew = (): void =>
+    void act.run(
+      async () =>
+        sent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email } })),
+      step,
+    );
+  const error = malformed
+    ? say('address.shape', { digits: codeLength })
+    : act.failure && wrongCode(act.failure);
   return (
-    <form class="inset" method="post" noValidate onSubmit={(event) => { event.preventDefault(); send(code); }}>
-      <p>{tell('address.sent', { email: <Latin of={email} strong />, time: clockTime(status.expirationTimestamp) })}</p>
-      <Field id="new-code" name="code" label={say('address.code')} inputMode="numeric" autoComplete="one-time-code" dir="ltr" class="code" spellcheck={false}
-        value={inGroups(code, codeLength)} error={error} onText={take} />
+    <form
+      class="inset"
+      method="post"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(code);
+      }}
+    >
+      <p>
+        {tell('address.sent', {
+          email: <Latin of={email} strong />,
+          time: clockTime(status.expirationTimestamp),
+        })}
+      </p>
+      <Field
+        id="new-code"
+        name="code"
+        label={say('address.code')}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        dir="ltr"
+        class="code"
+        spellcheck={false}
+        value={inGroups(code, codeLength)}
+        error={error}
+        onText={take}
+      />
       <Fault failure={error ? undefined : act.failure} />
-      <Button look="main" submit busy={act.busy} progress="address.checking">{say('address.use')}</Button>
+      <Button look="main" submit busy={act.busy} progress="address.checking">
+        {say('address.use')}
+      </Button>
       <div class="ways">
-        <Button off={left > 0} press={anew}>{say('address.again')}{left > 0 && <span class="until"> {inTime(sure(left))}</span>}</Button>
+        <Button off={left > 0} press={anew}>
+          {say('address.again')}
+          {left > 0 && <span class="until"> {inTime(sure(left))}</span>}
+        </Button>
         <Button press={other}>{say('address.other')}</Button>
       </div>
     </form>
   );
 }
 
-/** The change of the address: the new one, then the code that was sent there; `close` folds it up. */
+/**
+ * The change of the address: the new one, then the code that was sent there; `close` folds it up.
+ */
 export function EmailChange({ close }: { close: () => void }) {
   const { take } = useMe();
   const [challenge, setChallenge] = useState<NewAddress>();
   const act = useAct(wrongCode);
-  const use = (code: string): void => void act.run(async () => {
-    const next = await call<Account>('POST', 'accounts/~/email', { spec: { code } });
-    take(next);
-    close();
-    announce(say('address.done', { email: next.status.email.address }));
-    void signal();
-  }, step);
+  const use = (code: string): void =>
+    void act.run(async () => {
+      const next = await call<Account>('POST', 'accounts/~/email', { spec: { code } });
+      take(next);
+      close();
+      announce(say('address.done', { email: next.status.email.address }));
+      void signal();
+    }, step);
   if (!challenge) return <AddressForm act={act} sent={setChallenge} give={close} />;
-  const other = (): void => { act.clear(); setChallenge(undefined); };
+  const other = (): void => {
+    act.clear();
+    setChallenge(undefined);
+  };
   return <CodeForm act={act} challenge={challenge} sent={setChallenge} use={use} other={other} />;
 }

@@ -17,10 +17,19 @@ export function Email() {
   const [open, setOpen] = useState(step === 'email');
   const { here, missing } = usePart(open ? change : undefined);
   const { address, verifiedTimestamp } = account.status.email;
-  const close = (): void => { setOpen(false); clearStep(); toPart('email'); };
+  const close = (): void => {
+    setOpen(false);
+    clearStep();
+    toPart('email');
+  };
   return (
     <Part id="email">
-      <p>{tell('address.what', { email: <Latin of={address} strong />, when: <Moment of={verifiedTimestamp} /> })}</p>
+      <p>
+        {tell('address.what', {
+          email: <Latin of={address} strong />,
+          when: <Moment of={verifiedTimestamp} />,
+        })}
+      </p>
       {!open && <Button press={() => setOpen(true)}>{say('address.change')}</Button>}
       {here && <here.EmailChange close={close} />}
       {missing && <Fault failure={new Failure(0)} />}

@@ -4,7 +4,8 @@ import { GrantRow } from './grant-row.js';
 import { owned, useMe } from './me.js';
 import { Listed, Part } from './part.js';
 
-const byName = (all: readonly Grant[]): Grant[] => [...all].sort((a, b) => a.status.client.displayName.localeCompare(b.status.client.displayName));
+const byName = (all: readonly Grant[]): Grant[] =>
+  [...all].sort((a, b) => a.status.client.displayName.localeCompare(b.status.client.displayName));
 
 /** The services that may see something of the account: what, what was sent, and the way to less. */
 export function Grants() {
@@ -12,7 +13,14 @@ export function Grants() {
   const grants = useCollection<Grant>('grants', owned(account), live);
   return (
     <Part id="grants" hint="grants.hint">
-      <Listed of={grants} list="grants.list" none="grants.none" look="things" order={byName} row={(grant) => <GrantRow key={grant.metadata.name} grant={grant} all={grants} />} />
+      <Listed
+        of={grants}
+        list="grants.list"
+        none="grants.none"
+        look="things"
+        order={byName}
+        row={(grant) => <GrantRow key={grant.metadata.name} grant={grant} all={grants} />}
+      />
     </Part>
   );
 }

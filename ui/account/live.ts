@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Whether this tab is to follow changes as they happen: the one in view that had the focus last. A browser keeps six
- * connections to a host, and every watch holds one; more tabs than one would leave none for anything else.
+ * Whether this tab is to follow changes as they happen: the one in view that had the focus last. A
+ * browser keeps six
+ * connections to a host, and every watch holds one; more tabs than one would leave none for
+ * anything else.
  */
 export function useLive(): boolean {
   const [live, set] = useState(!document.hidden);
@@ -13,11 +15,16 @@ export function useLive(): boolean {
       set(!document.hidden);
       if (!document.hidden) tabs.postMessage('mine');
     };
-    tabs.onmessage = () => { if (!document.hasFocus()) set(false); };
+    tabs.onmessage = () => {
+      if (!document.hasFocus()) set(false);
+    };
     addEventListener('focus', look, heard);
     document.addEventListener('visibilitychange', look, heard);
     look();
-    return () => { heard.abort(); tabs.close(); };
+    return () => {
+      heard.abort();
+      tabs.close();
+    };
   }, []);
   return live;
 }

@@ -27,4 +27,6 @@ export const Person = createContext<Me | undefined>(undefined);
 export const useMe = (): Me => useContext(Person)!;
 
 /** The selector of what this account owns, for those who may list everybody's too. */
-export const owned = ({ metadata }: Account, field = 'status.account'): Record<string, string> => ({ fieldSelector: `${field}=${metadata.name}` });
+export const owned = ({ metadata }: Account, field = 'status.account'): Record<string, string> => ({
+  fieldSelector: `${field}=${metadata.name}`,
+});

@@ -17,7 +17,12 @@ import { platform } from './platform.js';
 import { signal } from './signal.js';
 import { clearStep } from './visit.js';
 
-interface Props { passkey: Passkey; last: boolean; isNew: boolean; all: Kept<Passkey> }
+interface Props {
+  passkey: Passkey;
+  last: boolean;
+  isNew: boolean;
+  all: Kept<Passkey>;
+}
 
 function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
   const { deviceType, backedUp, authenticator, lastUsedTimestamp, fullStrengthTimestamp } = status;
@@ -26,13 +31,22 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
     <>
       <p class="words">
         <span class="word">{say(`passkeys.${deviceType}`)}</span>
-        {deviceType === 'multiDevice' && !backedUp && <span class="word sensitive">{say('passkeys.unsaved')}</span>}
+        {deviceType === 'multiDevice' && !backedUp && (
+          <span class="word sensitive">{say('passkeys.unsaved')}</span>
+        )}
       </p>
       <p class="hint">
         {authenticator.name && <>{tell('passkeys.kept', { name: authenticator.name })} · </>}
-        {tell('passkeys.added', { when: <Moment of={metadata.creationTimestamp} /> })} · {lastUsedTimestamp ? tell('passkeys.used', { when: <Moment of={lastUsedTimestamp} /> }) : say('passkeys.unused')}
+        {tell('passkeys.added', { when: <Moment of={metadata.creationTimestamp} /> })} ·{' '}
+        {lastUsedTimestamp
+          ? tell('passkeys.used', { when: <Moment of={lastUsedTimestamp} /> })
+          : say('passkeys.unused')}
       </p>
-      {!counts && <p class="hint">{tell('passkeys.counts', { when: <Moment of={fullStrengthTimestamp!} /> })}</p>}
+      {!counts && (
+        <p class="hint">
+          {tell('passkeys.counts', { when: <Moment of={fullStrengthTimestamp!} /> })}
+        </p>
+      )}
     </>
   );
 }
@@ -40,43 +54,88 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
 function RenameForm({ passkey, isNew, all, done }: Props & { done: () => void }) {
   const { name } = passkey.metadata;
   const known = passkey.spec.displayName;
-  const [text, setText] = useState(isNew && known === 'Passkey' && platform() ? say('passkeys.suggested', { platform: platform()! }) : known);
-  const { busy, failure, run } = useAct(({ code }) => (code === 422 ? say('passkeys.name.invalid') : undefined));
+  const [text, setText] = useState(
+    isNew && known === 'Passkey' && platform()
+      ? say('passkeys.suggested', { platform: platform()! })
+      : known,
+  );
+  const { busy, failure, run } = useAct(({ code }) =>
+    code === 422 ? say('passkeys.name.invalid') : undefined,
+  );
   const [empty, setEmpty] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const wrong = empty || failure?.code === 422 ? say('passkeys.name.invalid') : undefined;
   useEffect(() => {
     const field = form.current?.querySelector('input');
-    field?.focus();   // selecting alone does not, in every browser
+    field?.focus(); // selecting alone does not, in every browser
     field?.select();
   }, []);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setEmpty(!text.trim());
     if (!text.trim()) return;
-    const saved = await run(async () => all.put(await call<Passkey>('PATCH', `passkeys/${name}`, { spec: { displayName: text.trim() } })), `passkey-rename=${name}`);
+    const saved = await run(
+      async () =>
+        all.put(
+          await call<Passkey>('PATCH', `passkeys/${name}`, { spec: { displayName: text.trim() } }),
+        ),
+      `passkey-rename=${name}`,
+    );
     if (!saved) return;
     announce(say('passkeys.renamed'));
     void signal();
     done();
   };
   return (
-    <form class="inset" ref={form} method="post" noValidate onSubmit={(event) => void submit(event)}>
+    <form
+      class="inset"
+      ref={form}
+      method="post"
+      noValidate
+      onSubmit={(event) => void submit(event)}
+    >
       {isNew && <p>{say('passkeys.new')}</p>}
-      <Field id={`name-${name}`} name="passkey-name" label={say('passkeys.name')} autoComplete="off" dir="auto" value={text} error={wrong} onText={(typed) => { setText(typed); setEmpty(false); }} />
+      <Field
+        id={`name-${name}`}
+        name="passkey-name"
+        label={say('passkeys.name')}
+        autoComplete="off"
+        dir="auto"
+        value={text}
+        error={wrong}
+        onText={(typed) => {
+          setText(typed);
+          setEmpty(false);
+        }}
+      />
       <Fault failure={wrong ? undefined : failure} />
-      <div class="pair"><Button look="main" submit busy={busy} progress="saving">{say('save.name')}</Button><Button press={done}>{say('dismiss')}</Button></div>
+      <div class="pair">
+        <Button look="main" submit busy={busy} progress="saving">
+          {say('save.name')}
+        </Button>
+        <Button press={done}>{say('dismiss')}</Button>
+      </div>
     </form>
   );
 }
 
-const lastOne = ({ code }: Failure): string | undefined => (code === 409 ? say('passkeys.required') : undefined);
+const lastOne = ({ code }: Failure): string | undefined =>
+  code === 409 ? say('passkeys.required') : undefined;
 
-function Removal({ passkey: { metadata: { name } }, last, all, keep }: Props & { keep: () => void }) {
+function Removal({
+  passkey: {
+    metadata: { name },
+  },
+  last,
+  all,
+  keep,
+}: Props & { keep: () => void }) {
   const { account } = useMe();
   const act = useAct(lastOne);
   const remove = async (): Promise<void> => {
-    const gone = await act.run(async () => { await call('DELETE', `passkeys/${name}`); }, `passkey-delete=${name}`);
+    const gone = await act.run(async () => {
+      await call('DELETE', `passkeys/${name}`);
+    }, `passkey-delete=${name}`);
     if (!gone) return;
     clearStep();
     all.drop(name);
@@ -86,27 +145,55 @@ function Removal({ passkey: { metadata: { name } }, last, all, keep }: Props & {
   };
   return (
     <Confirm act={act} words={act.failure && lastOne(act.failure)} confirm={remove} keep={keep}>
-      <p>{last ? tell('passkeys.delete.last', { email: <Latin of={account.status.email.address} /> }) : say('passkeys.delete.ask')}</p>
+      <p>
+        {last
+          ? tell('passkeys.delete.last', { email: <Latin of={account.status.email.address} /> })
+          : say('passkeys.delete.ask')}
+      </p>
     </Confirm>
   );
 }
 
 /** One passkey, its name and the way to lose it. */
 export function PasskeyRow(props: Props) {
-  const { passkey: { metadata: { name }, spec: { displayName } }, isNew } = props;
+  const {
+    passkey: {
+      metadata: { name },
+      spec: { displayName },
+    },
+    isNew,
+  } = props;
   const { step } = useMe();
-  const [doing, set] = useState<'rename' | 'delete' | undefined>(step === `passkey-delete=${name}` ? 'delete' : isNew || step === `passkey-rename=${name}` ? 'rename' : undefined);
+  const [doing, set] = useState<'rename' | 'delete' | undefined>(
+    step === `passkey-delete=${name}`
+      ? 'delete'
+      : isNew || step === `passkey-rename=${name}`
+        ? 'rename'
+        : undefined,
+  );
   const row = useRef<HTMLLIElement>(null);
-  const close = (): void => { clearStep(); set(undefined); requestAnimationFrame(() => row.current?.querySelector('button')?.focus()); };
-  useEffect(() => { if (isNew) set('rename'); }, [isNew]);
+  const close = (): void => {
+    clearStep();
+    set(undefined);
+    requestAnimationFrame(() => row.current?.querySelector('button')?.focus());
+  };
+  useEffect(() => {
+    if (isNew) set('rename');
+  }, [isNew]);
   return (
     <li class="thing" ref={row}>
-      <h3><bdi>{displayName}</bdi></h3>
+      <h3>
+        <bdi>{displayName}</bdi>
+      </h3>
       <Facts passkey={props.passkey} />
       {!doing && (
         <p class="deeds">
-          <Button look="small" press={() => set('rename')}>{tell('passkeys.rename', { name: <Hidden>{displayName}</Hidden> })}</Button>
-          <Button look="small" press={() => set('delete')}>{tell('passkeys.delete', { name: <Hidden>{displayName}</Hidden> })}</Button>
+          <Button look="small" press={() => set('rename')}>
+            {tell('passkeys.rename', { name: <Hidden>{displayName}</Hidden> })}
+          </Button>
+          <Button look="small" press={() => set('delete')}>
+            {tell('passkeys.delete', { name: <Hidden>{displayName}</Hidden> })}
+          </Button>
         </p>
       )}
       {doing === 'rename' && <RenameForm {...props} done={close} />}

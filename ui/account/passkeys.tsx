@@ -18,14 +18,27 @@ import { clearStep } from './visit.js';
 const step = 'passkey-add';
 const ceremony = new Late(() => import('../base/ceremony.js'));
 
-const here = () => ceremony.get().catch((): never => { throw new Failure(0); });
+const here = () =>
+  ceremony.get().catch((): never => {
+    throw new Failure(0);
+  });
 
-const newestFirst = (all: readonly Passkey[]): Passkey[] => [...all].sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
+const newestFirst = (all: readonly Passkey[]): Passkey[] =>
+  [...all].sort((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
 
-/** Registers a passkey; undefined where the person changed their mind. Throws a Failure, or what the ceremony makes of a fault of the browser. */
+/**
+ * Registers a passkey; undefined where the person changed their mind. Throws a Failure, or what the
+ * ceremony makes of a fault of the browser.
+ */
 async function register(): Promise<Passkey | undefined> {
   const { create } = await here();
-  const { status: { options } } = await call<PasskeyChallenge<Parameters<typeof create>[0]>>('POST', 'accounts/~/passkeychallenge', { spec: { purpose: 'Register' } });
+  const {
+    status: { options },
+  } = await call<PasskeyChallenge<Parameters<typeof create>[0]>>(
+    'POST',
+    'accounts/~/passkeychallenge',
+    { spec: { purpose: 'Register' } },
+  );
   const credential = await create(options);
   return credential && call<Passkey>('POST', 'passkeys', { spec: { credential } });
 }
@@ -36,7 +49,8 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
   const passkeys = useCollection<Passkey>('passkeys', owned(account), live);
   const [added, setAdded] = useState<string>();
   const [browserSays, setBrowserSays] = useState<string>();
-  const explain = ({ code }: { code: number }): string | undefined => ({ 422: say('passkey.unaccepted'), 409: say('passkey.many') })[code];
+  const explain = ({ code }: { code: number }): string | undefined =>
+    ({ 422: say('passkey.unaccepted'), 409: say('passkey.many') })[code];
   const { busy, failure, run } = useAct(explain);
   const add = (): void => {
     setBrowserSays(undefined);
@@ -59,13 +73,37 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
   const last = passkeys.items?.length === 1;
   return (
     <Part id="passkeys" hint="passkeys.hint">
-      <Listed of={passkeys} list="passkeys.list" none="passkeys.none" look="things" order={newestFirst}
-        row={(passkey) => <PasskeyRow key={passkey.metadata.name} passkey={passkey} last={last} isNew={passkey.metadata.name === added} all={passkeys} />} />
+      <Listed
+        of={passkeys}
+        list="passkeys.list"
+        none="passkeys.none"
+        look="things"
+        order={newestFirst}
+        row={(passkey) => (
+          <PasskeyRow
+            key={passkey.metadata.name}
+            passkey={passkey}
+            last={last}
+            isNew={passkey.metadata.name === added}
+            all={passkeys}
+          />
+        )}
+      />
       {resumed === step && !added && <p class="notice">{say('account.resumed')}</p>}
       {browserSays && <p class="notice bad">{browserSays}</p>}
       <Fault failure={failure} words={failure && explain(failure)} />
-      {canUsePasskeys() ? <Button id={step} busy={busy} progress="passkey.adding" press={add}>{say('passkey.add')}</Button> : <p class="hint">{say(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>}
-      {passkeys.items && passkeys.items.length > 0 && <div class="last"><LostPasskeys recoveries={recoveries} resumed={resumed} /></div>}
+      {canUsePasskeys() ? (
+        <Button id={step} busy={busy} progress="passkey.adding" press={add}>
+          {say('passkey.add')}
+        </Button>
+      ) : (
+        <p class="hint">{say(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>
+      )}
+      {passkeys.items && passkeys.items.length > 0 && (
+        <div class="last">
+          <LostPasskeys recoveries={recoveries} resumed={resumed} />
+        </div>
+      )}
     </Part>
   );
 }

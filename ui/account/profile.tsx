@@ -12,39 +12,99 @@ import { Part } from './part.js';
 type Claim = keyof Account['spec'];
 type Typed = Partial<Record<Claim, string>>;
 
-const more = ['givenName', 'middleName', 'familyName', 'nickname', 'preferredUsername', 'profileURI', 'pictureURI', 'website', 'gender', 'locale', 'zoneinfo', 'birthdate'] as const satisfies readonly Claim[];
+const more = [
+  'givenName',
+  'middleName',
+  'familyName',
+  'nickname',
+  'preferredUsername',
+  'profileURI',
+  'pictureURI',
+  'website',
+  'gender',
+  'locale',
+  'zoneinfo',
+  'birthdate',
+] as const satisfies readonly Claim[];
 const hinted = new Set<Claim>(['pictureURI', 'locale', 'zoneinfo', 'birthdate']);
-const machine = new Set<Claim>(['profileURI', 'pictureURI', 'website', 'locale', 'zoneinfo', 'birthdate']);
-const fills: Partial<Record<Claim, string>> = { displayName: 'name', givenName: 'given-name', middleName: 'additional-name', familyName: 'family-name', nickname: 'nickname', pictureURI: 'photo', website: 'url', locale: 'language', birthdate: 'bday', gender: 'sex' };
+const machine = new Set<Claim>([
+  'profileURI',
+  'pictureURI',
+  'website',
+  'locale',
+  'zoneinfo',
+  'birthdate',
+]);
+const fills: Partial<Record<Claim, string>> = {
+  displayName: 'name',
+  givenName: 'given-name',
+  middleName: 'additional-name',
+  familyName: 'family-name',
+  nickname: 'nickname',
+  pictureURI: 'photo',
+  website: 'url',
+  locale: 'language',
+  birthdate: 'bday',
+  gender: 'sex',
+};
 
 /** What was typed and is not so yet: null takes a claim away (RFC 7396). */
 function changes({ spec }: Account, typed: Typed): Partial<Record<Claim, string | null>> {
   const told = Object.entries(typed).map(([claim, text]) => [claim as Claim, text.trim()] as const);
-  return Object.fromEntries(told.filter(([claim, text]) => text !== (spec[claim] ?? '')).map(([claim, text]) => [claim, text || null]));
+  return Object.fromEntries(
+    told
+      .filter(([claim, text]) => text !== (spec[claim] ?? ''))
+      .map(([claim, text]) => [claim, text || null]),
+  );
 }
 
 const same = (a: Account, b: Account): boolean => JSON.stringify(a.spec) === JSON.stringify(b.spec);
 
-/** Saves, unless the profile was changed elsewhere since it was shown: then it gives the profile as it stands, and nothing is saved. */
+/**
+ * Saves, unless the profile was changed elsewhere since it was shown: then it gives the profile as
+ * it stands, and nothing is saved.
+ */
 async function save(shown: Account, typed: Typed): Promise<{ account: Account; saved: boolean }> {
   const send = ({ metadata }: Account): Promise<Account> =>
-    call<Account>('PATCH', 'accounts/~', { metadata: { resourceVersion: metadata.resourceVersion }, spec: changes(shown, typed) });
+    call<Account>('PATCH', 'accounts/~', {
+      metadata: { resourceVersion: metadata.resourceVersion },
+      spec: changes(shown, typed),
+    });
   try {
     return { account: await send(shown), saved: true };
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== 409) throw thrown;
     const now = await call<Account>('GET', 'accounts/~');
-    return same(shown, now) ? { account: await send(now), saved: true } : { account: now, saved: false };
+    return same(shown, now)
+      ? { account: await send(now), saved: true }
+      : { account: now, saved: false };
   }
 }
 
-interface OneProps { claim: Claim; account: Account; typed: Typed; wrong: boolean; first: boolean; type: (claim: Claim, text: string) => void }
+interface OneProps {
+  claim: Claim;
+  account: Account;
+  typed: Typed;
+  wrong: boolean;
+  first: boolean;
+  type: (claim: Claim, text: string) => void;
+}
 
 function One({ claim, account, typed, wrong, first, type }: OneProps) {
   return (
-    <Field id={`profile-${claim}`} name={claim} label={say(`profile.${claim}`)} dir={machine.has(claim) ? 'ltr' : 'auto'} spellcheck={false}
-      autoComplete={fills[claim] ?? 'off'} hint={hinted.has(claim) && say(`profile.${claim}.hint` as 'profile.locale.hint')} still={!first}
-      value={typed[claim] ?? account.spec[claim] ?? ''} error={wrong ? say('profile.invalid') : undefined} onText={(text) => type(claim, text)} />
+    <Field
+      id={`profile-${claim}`}
+      name={claim}
+      label={say(`profile.${claim}`)}
+      dir={machine.has(claim) ? 'ltr' : 'auto'}
+      spellcheck={false}
+      autoComplete={fills[claim] ?? 'off'}
+      hint={hinted.has(claim) && say(`profile.${claim}.hint` as 'profile.locale.hint')}
+      still={!first}
+      value={typed[claim] ?? account.spec[claim] ?? ''}
+      error={wrong ? say('profile.invalid') : undefined}
+      onText={(text) => type(claim, text)}
+    />
   );
 }
 
@@ -54,13 +114,20 @@ export function Profile() {
   const [typed, setTyped] = useState<Typed>({});
   const [conflict, setConflict] = useState(false);
   const [unfolded, unfold] = useState(false);
-  const { busy, failure, run, clear } = useAct(({ code }) => (code === 422 ? say('profile.invalid') : undefined));
+  const { busy, failure, run, clear } = useAct(({ code }) =>
+    code === 422 ? say('profile.invalid') : undefined,
+  );
   const all: readonly Claim[] = ['displayName', ...more];
   const wrong = failure?.code === 422 ? all.filter((claim) => failure.names(`spec.${claim}`)) : [];
   const type = (claim: Claim, text: string): void => setTyped({ ...typed, [claim]: text });
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (Object.keys(changes(account, typed)).length === 0) { clear(); setConflict(false); announce(say('profile.unchanged')); return; }
+    if (Object.keys(changes(account, typed)).length === 0) {
+      clear();
+      setConflict(false);
+      announce(say('profile.unchanged'));
+      return;
+    }
     await run(async () => {
       const { account: next, saved } = await save(account, typed);
       take(next);
@@ -69,19 +136,36 @@ export function Profile() {
       if (saved) setTyped({});
     });
   };
-  const one = (claim: Claim) => <One key={claim} claim={claim} account={account} typed={typed} wrong={wrong.includes(claim)} first={wrong[0] === claim} type={type} />;
+  const one = (claim: Claim) => (
+    <One
+      key={claim}
+      claim={claim}
+      account={account}
+      typed={typed}
+      wrong={wrong.includes(claim)}
+      first={wrong[0] === claim}
+      type={type}
+    />
+  );
   return (
     <Part id="profile" hint="profile.hint">
       <form method="post" noValidate onSubmit={(event) => void submit(event)}>
         {conflict && <p class="notice warn">{say('profile.conflict')}</p>}
-        {wrong.length > 1 && <p class="notice bad">{say('profile.faults', { count: wrong.length })}</p>}
+        {wrong.length > 1 && (
+          <p class="notice bad">{say('profile.faults', { count: wrong.length })}</p>
+        )}
         {one('displayName')}
-        <details open={unfolded || wrong.some((claim) => claim !== 'displayName')} onToggle={(event) => unfold(event.currentTarget.open)}>
+        <details
+          open={unfolded || wrong.some((claim) => claim !== 'displayName')}
+          onToggle={(event) => unfold(event.currentTarget.open)}
+        >
           <summary>{say('profile.more')}</summary>
           <div class="fields">{more.map(one)}</div>
         </details>
         <Fault failure={wrong.length ? undefined : failure} />
-        <Button submit busy={busy} progress="saving">{say('save.profile')}</Button>
+        <Button submit busy={busy} progress="saving">
+          {say('save.profile')}
+        </Button>
       </form>
     </Part>
   );

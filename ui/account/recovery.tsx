@@ -14,38 +14,68 @@ import { clearStep } from './visit.js';
 const step = 'recover';
 
 /** The recovery that waits, if there is one. */
-export const waitingOf = ({ items }: Kept<Recovery>): Recovery | undefined => items?.find(({ status }) => status.phase === 'Waiting');
+export const waitingOf = ({ items }: Kept<Recovery>): Recovery | undefined =>
+  items?.find(({ status }) => status.phase === 'Waiting');
 
-/** Says in every browser that is signed in that the passkeys are going to be removed, with the one press that stops it. */
+/**
+ * Says in every browser that is signed in that the passkeys are going to be removed, with the one
+ * press that stops it.
+ */
 export function RecoveryNotice({ recoveries }: { recoveries: Kept<Recovery> }) {
   const waiting = waitingOf(recoveries);
   const { busy, failure, run } = useAct();
-  useEffect(() => { if (waiting) announce(say('recovery.title')); }, [waiting?.metadata.name]);
+  useEffect(() => {
+    if (waiting) announce(say('recovery.title'));
+  }, [waiting?.metadata.name]);
   if (!waiting) return null;
-  const { metadata: { name }, status } = waiting;
+  const {
+    metadata: { name },
+    status,
+  } = waiting;
   const stop = async (): Promise<void> => {
-    const stopped = await run(async () => recoveries.put(await call<Recovery>('DELETE', `recoveries/${name}`)));
+    const stopped = await run(async () =>
+      recoveries.put(await call<Recovery>('DELETE', `recoveries/${name}`)),
+    );
     if (!stopped) return;
     announce(say('recovery.stopped'));
     toPart('passkeys');
   };
   return (
     <section class="notice bad" aria-labelledby="recovery" data-recovery={name}>
-      <h2 id="recovery" tabIndex={-1}>{say('recovery.title')}</h2>
-      <p>{tell(status.startedBy === 'Operator' ? 'recovery.operator' : 'recovery.person', { when: <Moment of={status.startedTimestamp} />, browser: <bdi>{status.startedFrom ?? say('sessions.unknown')}</bdi> })} {tell('recovery.what', { when: <Moment of={status.readyTimestamp} /> })}</p>
+      <h2 id="recovery" tabIndex={-1}>
+        {say('recovery.title')}
+      </h2>
+      <p>
+        {tell(status.startedBy === 'Operator' ? 'recovery.operator' : 'recovery.person', {
+          when: <Moment of={status.startedTimestamp} />,
+          browser: <bdi>{status.startedFrom ?? say('sessions.unknown')}</bdi>,
+        })}{' '}
+        {tell('recovery.what', { when: <Moment of={status.readyTimestamp} /> })}
+      </p>
       <p>{say('recovery.keep')}</p>
       <Fault failure={failure} />
-      <Button look="main" busy={busy} progress="confirm.progress" press={() => void stop()}>{say('recovery.stop')}</Button>
+      <Button look="main" busy={busy} progress="confirm.progress" press={() => void stop()}>
+        {say('recovery.stop')}
+      </Button>
     </section>
   );
 }
 
 /** The way back in for someone who lost all passkeys. */
-export function LostPasskeys({ recoveries, resumed }: { recoveries: Kept<Recovery>; resumed: string | undefined }) {
+export function LostPasskeys({
+  recoveries,
+  resumed,
+}: {
+  recoveries: Kept<Recovery>;
+  resumed: string | undefined;
+}) {
   const [asking, setAsking] = useState(resumed === step);
   const act = useAct();
   const start = async (): Promise<void> => {
-    const started = await act.run(async () => recoveries.put(await call<Recovery>('POST', 'accounts/~/recovery', { spec: {} })), step);
+    const started = await act.run(
+      async () => recoveries.put(await call<Recovery>('POST', 'accounts/~/recovery', { spec: {} })),
+      step,
+    );
     if (!started) return;
     clearStep();
     setAsking(false);
@@ -53,9 +83,23 @@ export function LostPasskeys({ recoveries, resumed }: { recoveries: Kept<Recover
     toPart('recovery');
   };
   if (waitingOf(recoveries)) return null;
-  if (!asking) return <Button look="small" press={() => setAsking(true)}>{say('recovery.lost')}</Button>;
+  if (!asking)
+    return (
+      <Button look="small" press={() => setAsking(true)}>
+        {say('recovery.lost')}
+      </Button>
+    );
   return (
-    <Confirm act={act} confirm={start} keep={() => { act.clear(); clearStep(); setAsking(false); toPart('passkeys'); }}>
+    <Confirm
+      act={act}
+      confirm={start}
+      keep={() => {
+        act.clear();
+        clearStep();
+        setAsking(false);
+        toPart('passkeys');
+      }}
+    >
       <p>{say('recovery.ask')}</p>
       <p>{say('recovery.wait')}</p>
     </Confirm>

@@ -11,30 +11,59 @@ import { Part, Unread } from './part.js';
 /** So many are shown. */
 const most = 10;
 
-const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] => [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
+const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] =>
+  [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
 
 /** What other services are called. */
 function useProviders(): ReadonlyMap<string, string> {
   const [providers, set] = useState<ReadonlyMap<string, string>>(new Map());
   useEffect(() => {
-    call<ClaimsProviderList>('GET', 'claimsproviders').then(({ items }) => set(new Map(items.map(({ metadata, spec }) => [metadata.name, spec.displayName]))), () => undefined);
+    call<ClaimsProviderList>('GET', 'claimsproviders').then(
+      ({ items }) =>
+        set(new Map(items.map(({ metadata, spec }) => [metadata.name, spec.displayName]))),
+      () => undefined,
+    );
   }, []);
   return providers;
 }
 
-function Row({ review: { spec, status }, providers }: { review: ClaimsReview; providers: ReadonlyMap<string, string> }) {
+function Row({
+  review: { spec, status },
+  providers,
+}: {
+  review: ClaimsReview;
+  providers: ReadonlyMap<string, string>;
+}) {
   const { names } = useMe();
-  const called = (known: ReadonlyMap<string, string>, name: string) => <bdi>{cap(known.get(name) ?? name)}</bdi>;
+  const called = (known: ReadonlyMap<string, string>, name: string) => (
+    <bdi>{cap(known.get(name) ?? name)}</bdi>
+  );
   const scopes = row(spec.scopes.map((scope) => called(names.scopes, scope)));
   return (
     <li class="thing short">
-      <p class="asked"><span>{tell('reviews.what', { provider: called(providers, spec.provider), scopes: <>{scopes}</>, client: called(names.clients, spec.client) })}</span> <span class={`word ${status.outcome === 'Answered' ? 'allowed' : 'sensitive'}`}>{say(`reviews.${status.outcome}`)}</span></p>
-      <p class="hint"><Moment of={status.timestamp} />, {say(`reviews.${spec.purpose}`)}</p>
+      <p class="asked">
+        <span>
+          {tell('reviews.what', {
+            provider: called(providers, spec.provider),
+            scopes: <>{scopes}</>,
+            client: called(names.clients, spec.client),
+          })}
+        </span>{' '}
+        <span class={`word ${status.outcome === 'Answered' ? 'allowed' : 'sensitive'}`}>
+          {say(`reviews.${status.outcome}`)}
+        </span>
+      </p>
+      <p class="hint">
+        <Moment of={status.timestamp} />, {say(`reviews.${spec.purpose}`)}
+      </p>
     </li>
   );
 }
 
-/** What other services were asked about the person, the newest of it; it is not followed as it happens. */
+/**
+ * What other services were asked about the person, the newest of it; it is not followed as it
+ * happens.
+ */
 export function Reviews() {
   const { account, live } = useMe();
   const [items, setItems] = useState<readonly ClaimsReview[]>();
@@ -43,16 +72,34 @@ export function Reviews() {
   const providers = useProviders();
   useEffect(() => {
     if (!live) return;
-    readAll<ClaimsReview>('claimsreviews', owned(account, 'spec.account')).then(({ held }) => { setItems(newestFirst([...held.values()])); setFailure(undefined); },
-      (thrown: unknown) => { if (thrown instanceof Failure) setFailure(thrown); else throw thrown; });
+    readAll<ClaimsReview>('claimsreviews', owned(account, 'spec.account')).then(
+      ({ held }) => {
+        setItems(newestFirst([...held.values()]));
+        setFailure(undefined);
+      },
+      (thrown: unknown) => {
+        if (thrown instanceof Failure) setFailure(thrown);
+        else throw thrown;
+      },
+    );
   }, [account.metadata.name, live, turn]);
   return (
     <Part id="reviews" hint="reviews.hint">
       {failure && <Unread failure={failure} again={() => setTurn(turn + 1)} />}
-      {!failure && !items && <p class="hint" aria-busy="true">{say('working')}</p>}
+      {!failure && !items && (
+        <p class="hint" aria-busy="true">
+          {say('working')}
+        </p>
+      )}
       {items?.length === 0 && <p class="lead">{say('reviews.none')}</p>}
       {items && items.length > most && <p class="hint">{say('reviews.some', { count: most })}</p>}
-      {items && items.length > 0 && <ul class="things" aria-label={say('reviews.list')}>{items.slice(0, most).map((review) => <Row key={review.metadata.name} review={review} providers={providers} />)}</ul>}
+      {items && items.length > 0 && (
+        <ul class="things" aria-label={say('reviews.list')}>
+          {items.slice(0, most).map((review) => (
+            <Row key={review.metadata.name} review={review} providers={providers} />
+          ))}
+        </ul>
+      )}
     </Part>
   );
 }

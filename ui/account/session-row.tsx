@@ -15,25 +15,57 @@ import { toPart } from './part.js';
 /** What the browser is called, as far as it said. */
 function deviceOf({ status: { client } }: Session): string {
   const [browser, os] = [client.browser, client.os].map((word) => (word === 'Other' ? '' : word));
-  return browser && os ? say('sessions.device', { browser, os }) : browser || os || say('sessions.unknown');
+  return browser && os
+    ? say('sessions.device', { browser, os })
+    : browser || os || say('sessions.unknown');
 }
 
-/** When and how it was signed in, for which services, until when, and what happened in it, the newest first. */
+/**
+ * When and how it was signed in, for which services, until when, and what happened in it, the
+ * newest first.
+ */
 function Facts({ session }: { session: Session }) {
   const { status } = session;
   const methods = row(status.methods.map((method) => say(`sessions.${method}`)));
   return (
     <>
-      <p class="hint">{tell('sessions.since', { when: <Moment of={status.authenticationTimestamp} />, methods: <>{methods}</>, used: <Moment of={status.lastUsedTimestamp} /> })}</p>
-      {status.clients.length > 0 && <p class="hint">{tell('sessions.clients', { clients: <>{row(status.clients.map(({ displayName }) => <bdi>{cap(displayName)}</bdi>))}</> })}</p>}
-      {!status.signOut && <p class="hint">{tell('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}</p>}
+      <p class="hint">
+        {tell('sessions.since', {
+          when: <Moment of={status.authenticationTimestamp} />,
+          methods: <>{methods}</>,
+          used: <Moment of={status.lastUsedTimestamp} />,
+        })}
+      </p>
+      {status.clients.length > 0 && (
+        <p class="hint">
+          {tell('sessions.clients', {
+            clients: (
+              <>{row(status.clients.map(({ displayName }) => <bdi>{cap(displayName)}</bdi>))}</>
+            ),
+          })}
+        </p>
+      )}
+      {!status.signOut && (
+        <p class="hint">
+          {tell('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}
+        </p>
+      )}
       {status.recentEvents && (
         <details>
           <summary>{say('sessions.events')}</summary>
           <ul class="told">
-            {[...status.recentEvents].reverse().map(({ type, timestamp, method, browser, client }) => (
-              <li>{tell(`sessions.${type}`, { when: <Moment of={timestamp} />, methods: method && say(`sessions.${method}`), browser, client: client && nameOf(session, client) })}</li>
-            ))}
+            {[...status.recentEvents]
+              .reverse()
+              .map(({ type, timestamp, method, browser, client }) => (
+                <li>
+                  {tell(`sessions.${type}`, {
+                    when: <Moment of={timestamp} />,
+                    methods: method && say(`sessions.${method}`),
+                    browser,
+                    client: client && nameOf(session, client),
+                  })}
+                </li>
+              ))}
           </ul>
         </details>
       )}
@@ -42,36 +74,80 @@ function Facts({ session }: { session: Session }) {
 }
 
 /** What a service is called that was signed in to there. */
-export const nameOf = ({ status }: Session, client: string): string => cap(status.clients.find(({ name }) => name === client)?.displayName ?? client);
+export const nameOf = ({ status }: Session, client: string): string =>
+  cap(status.clients.find(({ name }) => name === client)?.displayName ?? client);
 
 function Ending({ session }: { session: Session }) {
   const clients = session.status.signOut?.clients ?? [];
-  return <ul class="told">{clients.map(({ name, state }) => <li key={name} data-state={state}>{tell(`sessions.${state}`, { client: <bdi>{nameOf(session, name)}</bdi> })}</li>)}</ul>;
+  return (
+    <ul class="told">
+      {clients.map(({ name, state }) => (
+        <li key={name} data-state={state}>
+          {tell(`sessions.${state}`, { client: <bdi>{nameOf(session, name)}</bdi> })}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
-/** One browser: when and how it was signed in, for which services, and the way to end it; once that is done, what became of each service. `over`: nothing more will. */
-export function SessionRow({ session, over, ended }: { session: Session; over: boolean; ended: (session: Session) => void }) {
+/**
+ * One browser: when and how it was signed in, for which services, and the way to end it; once that
+ * is done, what became of each service. `over`: nothing more will.
+ */
+export function SessionRow({
+  session,
+  over,
+  ended,
+}: {
+  session: Session;
+  over: boolean;
+  ended: (session: Session) => void;
+}) {
   const { leave } = useMe();
   const [asking, setAsking] = useState(false);
   const act = useAct();
   const place = useRef<HTMLLIElement>(null);
-  const { metadata: { name, deletionTimestamp }, status: { current } } = session;
+  const {
+    metadata: { name, deletionTimestamp },
+    status: { current },
+  } = session;
   const device = deviceOf(session);
   const end = async (): Promise<void> => {
-    const done = await act.run(async () => ended(await call<Session>('DELETE', `sessions/${name}`)));
+    const done = await act.run(async () =>
+      ended(await call<Session>('DELETE', `sessions/${name}`)),
+    );
     if (!done) return;
-    if (current) { leave('signedout'); return; }
+    if (current) {
+      leave('signedout');
+      return;
+    }
     setAsking(false);
     announce(say('sessions.ended', { device }));
     toPart('sessions');
   };
-  const keep = (): void => { act.clear(); setAsking(false); requestAnimationFrame(() => place.current?.querySelector('button')?.focus()); };
+  const keep = (): void => {
+    act.clear();
+    setAsking(false);
+    requestAnimationFrame(() => place.current?.querySelector('button')?.focus());
+  };
   return (
     <li class="thing" ref={place}>
-      <h3><bdi>{cap(device)}</bdi> {current && <span class="word allowed">{say('sessions.current')}</span>}{deletionTimestamp && <span class="word sensitive">{say(over ? 'sessions.over' : 'sessions.ending')}</span>}</h3>
+      <h3>
+        <bdi>{cap(device)}</bdi>{' '}
+        {current && <span class="word allowed">{say('sessions.current')}</span>}
+        {deletionTimestamp && (
+          <span class="word sensitive">{say(over ? 'sessions.over' : 'sessions.ending')}</span>
+        )}
+      </h3>
       <Facts session={session} />
       {deletionTimestamp && <Ending session={session} />}
-      {!deletionTimestamp && !asking && <p class="deeds"><Button look="small" press={() => setAsking(true)}>{tell('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}</Button></p>}
+      {!deletionTimestamp && !asking && (
+        <p class="deeds">
+          <Button look="small" press={() => setAsking(true)}>
+            {tell('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}
+          </Button>
+        </p>
+      )}
       {!deletionTimestamp && asking && (
         <Confirm act={act} confirm={end} keep={keep}>
           <p>{say(current ? 'sessions.end.here' : 'sessions.end.ask')}</p>

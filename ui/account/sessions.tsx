@@ -12,7 +12,11 @@ import { Listed, Part, toPart } from './part.js';
 import { nameOf, SessionRow } from './session-row.js';
 
 const inOrder = (all: readonly Session[]): Session[] =>
-  [...all].sort((a, b) => Number(b.status.current) - Number(a.status.current) || b.status.lastUsedTimestamp.localeCompare(a.status.lastUsedTimestamp));
+  [...all].sort(
+    (a, b) =>
+      Number(b.status.current) - Number(a.status.current) ||
+      b.status.lastUsedTimestamp.localeCompare(a.status.lastUsedTimestamp),
+  );
 
 /** Whether a session is still one: an ending one is shown until every service was told. */
 const lives = ({ metadata }: Session): boolean => !metadata.deletionTimestamp;
@@ -20,21 +24,36 @@ const lives = ({ metadata }: Session): boolean => !metadata.deletionTimestamp;
 const statesOf = ({ status }: Session) => status.signOut?.clients ?? [];
 
 /** Some services are being told of the end still. */
-const isTelling = (session: Session): boolean => statesOf(session).some(({ state }) => state === 'Retrying');
+const isTelling = (session: Session): boolean =>
+  statesOf(session).some(({ state }) => state === 'Retrying');
 
 /** Where somebody may be signed in still, since nobody could tell. */
-const untold = (session: Session) => statesOf(session).filter(({ state }) => state === 'GaveUp' || state === 'Unsupported');
+const untold = (session: Session) =>
+  statesOf(session).filter(({ state }) => state === 'GaveUp' || state === 'Unsupported');
 
-/** What ended while the page was open and left services untold: it stays to be read, as the API does not keep it. */
+/**
+ * What ended while the page was open and left services untold: it stays to be read, as the API does
+ * not keep it.
+ */
 function useEnded(): readonly [readonly Session[], (session: Session) => void] {
   const [over, setOver] = useState<readonly Session[]>([]);
   const note = (session: Session): void => {
-    if (untold(session).length > 0) setOver((all) => [...all.filter(({ metadata }) => metadata.name !== session.metadata.name), session]);
+    if (untold(session).length > 0)
+      setOver((all) => [
+        ...all.filter(({ metadata }) => metadata.name !== session.metadata.name),
+        session,
+      ]);
   };
   return [over, note];
 }
 
-function Others({ sessions, ended }: { sessions: Kept<Session>; ended: (session: Session) => void }) {
+function Others({
+  sessions,
+  ended,
+}: {
+  sessions: Kept<Session>;
+  ended: (session: Session) => void;
+}) {
   const [asking, setAsking] = useState(false);
   const act = useAct();
   const items = sessions.items ?? [];
@@ -42,7 +61,10 @@ function Others({ sessions, ended }: { sessions: Kept<Session>; ended: (session:
   const current = items.find(({ status }) => status.current);
   const end = async (): Promise<void> => {
     const done = await act.run(async () => {
-      const gone = await call<{ items: Session[] }>('DELETE', `sessions?${new URLSearchParams({ fieldSelector: `metadata.name!=${current!.metadata.name}` })}`);
+      const gone = await call<{ items: Session[] }>(
+        'DELETE',
+        `sessions?${new URLSearchParams({ fieldSelector: `metadata.name!=${current!.metadata.name}` })}`,
+      );
       for (const session of gone.items) ended(session);
       sessions.again();
     });
@@ -53,16 +75,27 @@ function Others({ sessions, ended }: { sessions: Kept<Session>; ended: (session:
   };
   if (asking && others > 0) {
     return (
-      <Confirm act={act} confirm={end} keep={() => { act.clear(); setAsking(false); toPart('sessions'); }}>
+      <Confirm
+        act={act}
+        confirm={end}
+        keep={() => {
+          act.clear();
+          setAsking(false);
+          toPart('sessions');
+        }}
+      >
         <p>{say('sessions.others.ask', { count: others })}</p>
       </Confirm>
     );
   }
-  if (!current || others === 0) return sessions.items ? <p class="hint">{say('sessions.only')}</p> : null;
+  if (!current || others === 0)
+    return sessions.items ? <p class="hint">{say('sessions.only')}</p> : null;
   return <Button press={() => setAsking(true)}>{say('sessions.others')}</Button>;
 }
 
-/** The browsers in which the account is signed in, this one marked, and those just being signed out. */
+/**
+ * The browsers in which the account is signed in, this one marked, and those just being signed out.
+ */
 export function Sessions() {
   const { account, live } = useMe();
   const [over, note] = useEnded();
@@ -72,7 +105,10 @@ export function Sessions() {
     for (const { name } of given) announce(say('sessions.GaveUp', { client: nameOf(last, name) }));
   });
   const ended = (session: Session): void => {
-    if (isTelling(session)) { sessions.renew(session); return; }
+    if (isTelling(session)) {
+      sessions.renew(session);
+      return;
+    }
     sessions.drop(session.metadata.name);
     note(session);
   };
@@ -81,7 +117,20 @@ export function Sessions() {
   const shown = { ...sessions, ...(sessions.items && { items: [...sessions.items, ...left] }) };
   return (
     <Part id="sessions">
-      <Listed of={shown} list="sessions.list" look="things" order={inOrder} row={(session) => <SessionRow key={session.metadata.name} session={session} over={left.includes(session)} ended={ended} />} />
+      <Listed
+        of={shown}
+        list="sessions.list"
+        look="things"
+        order={inOrder}
+        row={(session) => (
+          <SessionRow
+            key={session.metadata.name}
+            session={session}
+            over={left.includes(session)}
+            ended={ended}
+          />
+        )}
+      />
       <Others sessions={sessions} ended={ended} />
     </Part>
   );

@@ -18,19 +18,36 @@ export class Failure extends Error {
     this.auditID = auditID;
   }
 
-  get details(): StatusDetails { return this.status?.details ?? {}; }
+  get details(): StatusDetails {
+    return this.status?.details ?? {};
+  }
 
   /** Whether the first field at fault is this one. */
-  names(field: string): boolean { return this.details.causes?.some((cause) => cause.field?.startsWith(field)) ?? false; }
+  names(field: string): boolean {
+    return this.details.causes?.some((cause) => cause.field?.startsWith(field)) ?? false;
+  }
 }
 
-const noAnswer = (): never => { throw new Failure(0); };
+const noAnswer = (): never => {
+  throw new Failure(0);
+};
 
-/** Sends a request to the API with this browser's cookies; a path is below `root`, '' is `root` itself. Network errors are a Failure with code 0. */
-export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+/**
+ * Sends a request to the API with this browser's cookies; a path is below `root`, '' is `root`
+ * itself. Network errors are a Failure with code 0.
+ */
+export async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Response> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
   const answer = await fetch(path ? `${root}/${path}` : root, {
-    method, signal: signal ?? null, credentials: 'same-origin', cache: 'no-store',
+    method,
+    signal: signal ?? null,
+    credentials: 'same-origin',
+    cache: 'no-store',
     headers: { Accept: 'application/json', ...(body ? { 'Content-Type': type } : {}) },
     body: body ? JSON.stringify(body) : null,
   }).catch(noAnswer);
@@ -44,5 +61,9 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   const object: unknown = await answer.json().catch(() => undefined);
   if (answer.ok && object) return object as T;
   const status = object as Status | undefined;
-  throw new Failure(answer.ok ? 0 : answer.status, status?.kind === 'Status' ? status : undefined, answer.headers.get('Audit-ID') ?? undefined);
+  throw new Failure(
+    answer.ok ? 0 : answer.status,
+    status?.kind === 'Status' ? status : undefined,
+    answer.headers.get('Audit-ID') ?? undefined,
+  );
 }

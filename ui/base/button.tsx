@@ -4,20 +4,28 @@ import type { MessageID } from '../messages/catalog.js';
 import { announce } from './announcement.js';
 import { say } from './message.js';
 
-/** True once `busy` has lasted 400 ms: only then is progress told, and never after what came of it. */
+/**
+ * True once `busy` has lasted 400 ms: only then is progress told, and never after what came of it.
+ */
 function useSlow(busy: boolean, progress: MessageID): boolean {
   const [slow, set] = useState(false);
   useLayoutEffect(() => {
     set(false);
     if (!busy) return undefined;
-    const timer = setTimeout(() => { set(true); announce(say(progress)); }, 400);
+    const timer = setTimeout(() => {
+      set(true);
+      announce(say(progress));
+    }, 400);
     return () => clearTimeout(timer);
   }, [busy]);
   return slow && busy;
 }
 
 interface Props {
-  /** `main` for the one thing to do, `danger` for what takes something away, `small` in a row, `plain` for a way out, nothing for the rest. */
+  /**
+   * `main` for the one thing to do, `danger` for what takes something away, `small` in a row,
+   * `plain` for a way out, nothing for the rest.
+   */
   look?: 'main' | 'plain' | 'danger' | 'small';
   submit?: boolean;
   busy?: boolean;
@@ -30,13 +38,34 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A button that shows at once that it was pressed and keeps the focus while it is off or at work. */
-export function Button({ look, submit, busy = false, progress = 'working', off, describedBy, id, press, children }: Props) {
+/**
+ * A button that shows at once that it was pressed and keeps the focus while it is off or at work.
+ */
+export function Button({
+  look,
+  submit,
+  busy = false,
+  progress = 'working',
+  off,
+  describedBy,
+  id,
+  press,
+  children,
+}: Props) {
   const slow = useSlow(busy, progress);
   return (
-    <button id={id} type={submit ? 'submit' : 'button'} class={`button ${look ?? ''}`} data-busy={busy || undefined}
-      aria-disabled={off || busy || undefined} aria-describedby={describedBy}
-      onClick={(event) => { if (off || busy) event.preventDefault(); else press?.(); }}>
+    <button
+      id={id}
+      type={submit ? 'submit' : 'button'}
+      class={`button ${look ?? ''}`}
+      data-busy={busy || undefined}
+      aria-disabled={off || busy || undefined}
+      aria-describedby={describedBy}
+      onClick={(event) => {
+        if (off || busy) event.preventDefault();
+        else press?.();
+      }}
+    >
       {slow ? say(progress) : children}
     </button>
   );

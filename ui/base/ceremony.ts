@@ -1,10 +1,20 @@
-import { startAuthentication, startRegistration, WebAuthnAbortService, WebAuthnError, type AuthenticationResponseJSON, type PublicKeyCredentialCreationOptionsJSON as CreationOptions, type PublicKeyCredentialRequestOptionsJSON as RequestOptions, type RegistrationResponseJSON } from '@simplewebauthn/browser';
+import {
+  startAuthentication,
+  startRegistration,
+  WebAuthnAbortService,
+  WebAuthnError,
+  type AuthenticationResponseJSON,
+  type PublicKeyCredentialCreationOptionsJSON as CreationOptions,
+  type PublicKeyCredentialRequestOptionsJSON as RequestOptions,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/browser';
 import type { MessageID } from '../messages/catalog.js';
 
 export type { CreationOptions, RequestOptions };
 
 /*
- * Nothing of ours is imported here but types: a part that a page fetches later, and that shares code with its first view,
+ * Nothing of ours is imported here but types: a part that a page fetches later, and that shares
+ * code with its first view,
  * would have that code split off, and the first view wait for one file more.
  */
 
@@ -12,7 +22,10 @@ export type { CreationOptions, RequestOptions };
 export class Unusable extends Error {
   /** What to tell the person. */
   readonly id: MessageID;
-  constructor(id: MessageID) { super(id); this.id = id; }
+  constructor(id: MessageID) {
+    super(id);
+    this.id = id;
+  }
 }
 
 const meaning: Readonly<Record<string, MessageID>> = {
@@ -24,21 +37,44 @@ const meaning: Readonly<Record<string, MessageID>> = {
   ERROR_INVALID_RP_ID: 'passkey.insecure',
 };
 
-/** Undefined for who changed their mind or was aborted: browsers say the same of both, and nothing is to be said of either. */
+/**
+ * Undefined for who changed their mind or was aborted: browsers say the same of both, and nothing
+ * is to be said of either.
+ */
 function fate(thrown: unknown): undefined {
   const { name } = thrown as Error;
   const code = thrown instanceof WebAuthnError ? thrown.code : '';
   if (meaning[code]) throw new Unusable(meaning[code]);
-  if (name === 'NotAllowedError' || name === 'AbortError' || code === 'ERROR_CEREMONY_ABORTED' || code === 'ERROR_PASSTHROUGH_SEE_CAUSE_PROPERTY') return undefined;
+  if (
+    name === 'NotAllowedError' ||
+    name === 'AbortError' ||
+    code === 'ERROR_CEREMONY_ABORTED' ||
+    code === 'ERROR_PASSTHROUGH_SEE_CAUSE_PROPERTY'
+  )
+    return undefined;
   throw new Unusable('passkey.failed');
 }
 
-/** Has the browser make a passkey; undefined where the person changed their mind. Throws Unusable. */
-export const create = (optionsJSON: CreationOptions): Promise<RegistrationResponseJSON | undefined> => startRegistration({ optionsJSON }).catch(fate);
+/**
+ * Has the browser make a passkey; undefined where the person changed their mind. Throws Unusable.
+ */
+export const create = (
+  optionsJSON: CreationOptions,
+): Promise<RegistrationResponseJSON | undefined> => startRegistration({ optionsJSON }).catch(fate);
 
-/** Has the browser ask for a passkey, in a window of its own or, with `autofill`, among what it fills in; undefined where nothing came of it. Ends any other such request. Throws Unusable. */
-export const ask = (optionsJSON: RequestOptions, autofill = false): Promise<AuthenticationResponseJSON | undefined> =>
-  startAuthentication({ optionsJSON, useBrowserAutofill: autofill, verifyBrowserAutofillInput: false }).catch(fate);
+/**
+ * Has the browser ask for a passkey, in a window of its own or, with `autofill`, among what it
+ * fills in; undefined where nothing came of it. Ends any other such request. Throws Unusable.
+ */
+export const ask = (
+  optionsJSON: RequestOptions,
+  autofill = false,
+): Promise<AuthenticationResponseJSON | undefined> =>
+  startAuthentication({
+    optionsJSON,
+    useBrowserAutofill: autofill,
+    verifyBrowserAutofillInput: false,
+  }).catch(fate);
 
 /** Ends the request that is under way. */
 export const stop = (): void => WebAuthnAbortService.cancelCeremony();

@@ -12,5 +12,8 @@ export function setClock(date: string | null): void {
 /** Milliseconds until a timestamp of the API; negative once it is past. */
 export const until = (timestamp: string): number => Date.parse(timestamp) - now();
 
-/** Of what `until` answers for a timestamp that was rounded up to a whole second, as much as surely has to be waited: the clock is set by one rounded down, so up to a second of it is no wait. */
+/**
+ * Of what `until` answers for a timestamp that was rounded up to a whole second, as much as surely
+ * has to be waited: the clock is set by one rounded down, so up to a second of it is no wait.
+ */
 export const sure = (left: number): number => Math.max(0, left - 1_000);

@@ -1,7 +1,15 @@
 import type { ComponentChild, PartialInputHTMLAttributes } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-type Native = 'name' | 'value' | 'autoComplete' | 'autoCapitalize' | 'inputMode' | 'spellcheck' | 'dir' | 'class';
+type Native =
+  | 'name'
+  | 'value'
+  | 'autoComplete'
+  | 'autoCapitalize'
+  | 'inputMode'
+  | 'spellcheck'
+  | 'dir'
+  | 'class';
 
 interface Props extends Pick<PartialInputHTMLAttributes<HTMLInputElement>, Native> {
   id: string;
@@ -26,11 +34,25 @@ export function Field({ id, label, hint, error, still, onText, type = 'text', ..
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input {...rest} type={type as 'text'} ref={own} id={id}
-        aria-invalid={error ? true : undefined} aria-describedby={described || undefined}
-        onInput={(event) => onText(event.currentTarget.value)} />
-      {error && <p class="error" id={`${id}-error`}>{error}</p>}
-      {hint && <p class="hint" id={`${id}-hint`}>{hint}</p>}
+      <input
+        {...rest}
+        type={type as 'text'}
+        ref={own}
+        id={id}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={described || undefined}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

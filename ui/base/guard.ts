@@ -4,15 +4,21 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 export const deaf = 500;
 
 /**
- * Gives a question to ask before acting: has what is shown been in view long enough for this click to be meant for it?
- * The time starts anew when `shown` changes, when the tab comes into view and when its window gets the focus.
+ * Gives a question to ask before acting: has what is shown been in view long enough for this click
+ * to be meant for it?
+ * The time starts anew when `shown` changes, when the tab comes into view and when its window gets
+ * the focus.
  */
 export function useGuard(shown: unknown): () => boolean {
   const since = useRef(0);
-  useLayoutEffect(() => { since.current = performance.now(); }, [shown]);
+  useLayoutEffect(() => {
+    since.current = performance.now();
+  }, [shown]);
   useEffect(() => {
     const heard = new AbortController();
-    const again = (): void => { since.current = performance.now(); };
+    const again = (): void => {
+      since.current = performance.now();
+    };
     addEventListener('focus', again, heard);
     document.addEventListener('visibilitychange', again, heard);
     return () => heard.abort();

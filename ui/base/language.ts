@@ -15,7 +15,9 @@ export const tag = (): string => current;
 export const text = (id: MessageID): string => catalog[id] ?? english[id] ?? id;
 
 /** Adds the English messages of one page, which are bundled with it. */
-export function teach(part: Partial<Record<MessageID, string>>): void { Object.assign(english, part); }
+export function teach(part: Partial<Record<MessageID, string>>): void {
+  Object.assign(english, part);
+}
 
 /** The catalog in use. */
 export const inUse = (): string => available(current) ?? 'en';
@@ -23,18 +25,33 @@ export const inUse = (): string => available(current) ?? 'en';
 const stored = 'vestibule.language';
 
 /** Remembers the person's choice of a language in this browser, where it may. */
-export function prefer(wanted: string): void { try { localStorage.setItem(stored, wanted); } catch { /* storage is off: the choice holds for this page */ } }
+export function prefer(wanted: string): void {
+  try {
+    localStorage.setItem(stored, wanted);
+  } catch {
+    /* storage is off: the choice holds for this page */
+  }
+}
 
-function preferred(): string[] { try { return [localStorage.getItem(stored) ?? ''].filter(Boolean); } catch { return []; } }
+function preferred(): string[] {
+  try {
+    return [localStorage.getItem(stored) ?? ''].filter(Boolean);
+  } catch {
+    return [];
+  }
+}
 
 const available = (wanted: string): string | undefined =>
   [wanted, wanted.split('-')[0] ?? ''].find((one) => one === 'en' || languages.has(one));
 
-/** Switches to the first language wanted that there is: those given, the person's choice, the browser's, English, in which the page already is. */
+/**
+ * Switches to the first language wanted that there is: those given, the person's choice, the
+ * browser's, English, in which the page already is.
+ */
 export async function speak(wanted: readonly string[] = []): Promise<void> {
-  if (languages.size === 0) return;   // to look for a choice would make the first view wait for the disk
+  if (languages.size === 0) return; // to look for a choice would make the first view wait for the disk
   current = [...wanted, ...preferred(), ...navigator.languages].find(available) ?? 'en';
-  catalog = await languages.get(inUse())?.() ?? english;
+  catalog = (await languages.get(inUse())?.()) ?? english;
   document.documentElement.lang = current;
   document.documentElement.dir = text('dir');
 }

@@ -6,14 +6,19 @@ export class Late<T> {
   #coming: Promise<T> | undefined;
   here: T | undefined;
 
-  constructor(fetch: () => Promise<T>) { this.#fetch = fetch; }
+  constructor(fetch: () => Promise<T>) {
+    this.#fetch = fetch;
+  }
 
   /** Fetches it once; rejects where that fails, and tries again when asked again. */
   get(): Promise<T> {
-    return (this.#coming ??= this.#fetch().then((part) => (this.here = part), (thrown: unknown) => {
-      this.#coming = undefined;
-      throw thrown;
-    }));
+    return (this.#coming ??= this.#fetch().then(
+      (part) => (this.here = part),
+      (thrown: unknown) => {
+        this.#coming = undefined;
+        throw thrown;
+      },
+    ));
   }
 }
 
@@ -21,6 +26,8 @@ export class Late<T> {
 export function usePart<T>(part: Late<T> | undefined): { here: T | undefined; missing: boolean } {
   const [missing, setMissing] = useState(false);
   const [, render] = useState(part?.here);
-  useEffect(() => { part?.get().then(render, () => setMissing(true)); }, [part]);
+  useEffect(() => {
+    part?.get().then(render, () => setMissing(true));
+  }, [part]);
   return { here: part?.here, missing };
 }

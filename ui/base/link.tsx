@@ -1,12 +1,29 @@
 import type { ComponentChildren } from 'preact';
 import { say } from './message.js';
 
-/** A way out of our pages; anything but http and https is not one. `tab` opens it beside this page. */
-export function Link({ to, tab, look, children }: { to: string; tab?: boolean; look?: string; children: ComponentChildren }) {
+/**
+ * A way out of our pages; anything but http and https is not one. `tab` opens it beside this page.
+ */
+export function Link({
+  to,
+  tab,
+  look,
+  children,
+}: {
+  to: string;
+  tab?: boolean;
+  look?: string;
+  children: ComponentChildren;
+}) {
   const address = URL.canParse(to, location.origin) ? new URL(to, location.origin) : undefined;
   if (!address || !/^https?:$/.test(address.protocol)) return <span>{children}</span>;
   return (
-    <a class={look} href={address.href} rel="noopener noreferrer" target={tab ? '_blank' : undefined}>
+    <a
+      class={look}
+      href={address.href}
+      rel="noopener noreferrer"
+      target={tab ? '_blank' : undefined}
+    >
       {children}
       {tab && <span class="quiet"> ({say('newtab')})</span>}
     </a>
@@ -14,4 +31,5 @@ export function Link({ to, tab, look, children }: { to: string; tab?: boolean; l
 }
 
 /** The host of an address as people know it, or nothing where it is none. */
-export const hostOf = (address: string | undefined): string => (address && URL.canParse(address) ? new URL(address).host : '');
+export const hostOf = (address: string | undefined): string =>
+  address && URL.canParse(address) ? new URL(address).host : '';

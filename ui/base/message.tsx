@@ -14,17 +14,25 @@ export function cap(words: string, most = 120): string {
 }
 
 function plural(forms: string, count: number): string {
-  const form = (name: string): string | undefined => new RegExp(` ${name} \\{([^{}]*)\\}`).exec(forms)?.[1];
+  const form = (name: string): string | undefined =>
+    new RegExp(` ${name} \\{([^{}]*)\\}`).exec(forms)?.[1];
   const chosen = form(new Intl.PluralRules(tag()).select(count)) ?? form('other') ?? '';
   return chosen.replace('#', new Intl.NumberFormat(tag()).format(count));
 }
 
-function pieces(id: MessageID, values: Values, put: (value: ComponentChild) => ComponentChild): ComponentChild[] {
+function pieces(
+  id: MessageID,
+  values: Values,
+  put: (value: ComponentChild) => ComponentChild,
+): ComponentChild[] {
   const words = text(id);
   const all: ComponentChild[] = [];
   let last = 0;
   for (const { 0: whole, 1: name = '', 2: forms, index } of words.matchAll(pattern)) {
-    all.push(words.slice(last, index), forms ? plural(forms, Number(values[name])) : put(values[name]));
+    all.push(
+      words.slice(last, index),
+      forms ? plural(forms, Number(values[name])) : put(values[name]),
+    );
     last = index + whole.length;
   }
   return [...all, words.slice(last)];
@@ -34,13 +42,19 @@ function pieces(id: MessageID, values: Values, put: (value: ComponentChild) => C
 export const say = (id: MessageID, values: Values = {}): string =>
   pieces(id, values, (value) => cap(String(value))).join('');
 
-/** A message for the page: each value stands in an element of its own, so that it cannot change the sentence around it. */
+/**
+ * A message for the page: each value stands in an element of its own, so that it cannot change the
+ * sentence around it.
+ */
 export const tell = (id: MessageID, values: Values = {}): ComponentChild =>
   pieces(id, values, (value) => (typeof value === 'string' ? <bdi>{cap(value)}</bdi> : value));
 
 /** An address or a code, which stays left-to-right in every language. */
-export const Latin = ({ of, strong }: { of: string; strong?: boolean }) =>
-  <bdi dir="ltr" class={strong ? 'strong' : undefined}>{cap(of, 320)}</bdi>;
+export const Latin = ({ of, strong }: { of: string; strong?: boolean }) => (
+  <bdi dir="ltr" class={strong ? 'strong' : undefined}>
+    {cap(of, 320)}
+  </bdi>
+);
 
 /** A time of day. */
 export const clockTime = (timestamp: string): string =>
@@ -51,5 +65,7 @@ export function inTime(milliseconds: number): string {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000));
   const format = new Intl.RelativeTimeFormat(tag());
   if (seconds < 100) return format.format(seconds, 'second');
-  return seconds < 5400 ? format.format(Math.ceil(seconds / 60), 'minute') : format.format(Math.ceil(seconds / 3600), 'hour');
+  return seconds < 5400
+    ? format.format(Math.ceil(seconds / 60), 'minute')
+    : format.format(Math.ceil(seconds / 3600), 'hour');
 }

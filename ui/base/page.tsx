@@ -3,11 +3,20 @@ import { inUse, languages, prefer, speak } from './language.js';
 import { Latin, say } from './message.js';
 
 function LanguageMenu({ changed }: { changed: () => void }) {
-  const choose = async (wanted: string): Promise<void> => { prefer(wanted); await speak([wanted]); changed(); };
+  const choose = async (wanted: string): Promise<void> => {
+    prefer(wanted);
+    await speak([wanted]);
+    changed();
+  };
   return (
-    <select aria-label={say('language.menu')} value={inUse()} onChange={(event) => void choose(event.currentTarget.value)}>
-      {['en', ...languages.keys()].map((one) =>
-        <option value={one}>{new Intl.DisplayNames(one, { type: 'language' }).of(one)}</option>)}
+    <select
+      aria-label={say('language.menu')}
+      value={inUse()}
+      onChange={(event) => void choose(event.currentTarget.value)}
+    >
+      {['en', ...languages.keys()].map((one) => (
+        <option value={one}>{new Intl.DisplayNames(one, { type: 'language' }).of(one)}</option>
+      ))}
     </select>
   );
 }
@@ -27,10 +36,15 @@ interface Props {
 export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
   return (
     <>
-      <header class="top"><span class="mark" /><Latin of={location.host} /></header>
+      <header class="top">
+        <span class="mark" />
+        <Latin of={location.host} />
+      </header>
       <main>
         <div class={`card ${wide ? 'wide' : ''}`}>
-          <div role="alert" class={quiet ? 'quiet' : ''}>{alert && <div class="notice bad">{alert}</div>}</div>
+          <div role="alert" class={quiet ? 'quiet' : ''}>
+            {alert && <div class="notice bad">{alert}</div>}
+          </div>
           {children}
         </div>
         <p role="status" class="quiet" />
@@ -43,9 +57,14 @@ export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
   );
 }
 
-/** Where a page goes, cleared of the shell's skeleton; a page that comes back out of the browser's memory is loaded anew. */
+/**
+ * Where a page goes, cleared of the shell's skeleton; a page that comes back out of the browser's
+ * memory is loaded anew.
+ */
 export const place = (): HTMLElement => {
-  addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) location.reload();
+  });
   const app = document.getElementById('app')!;
   app.textContent = '';
   return app;

@@ -2,4 +2,5 @@
 export const isNumbered = (host: string = location.hostname): boolean => /^[\d.]+$|^\[/.test(host);
 
 /** Whether this browser has passkeys at all, here. */
-export const canUsePasskeys = (): boolean => typeof PublicKeyCredential === 'function' && !isNumbered();
+export const canUsePasskeys = (): boolean =>
+  typeof PublicKeyCredential === 'function' && !isNumbered();

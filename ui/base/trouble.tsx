@@ -4,9 +4,13 @@ import type { Failure } from './api.js';
 import { inTime, say, tell } from './message.js';
 import { View } from './view.js';
 
-const waiting = (failure: Failure): string => inTime((failure.details.retryAfterSeconds ?? 1) * 1000);
+const waiting = (failure: Failure): string =>
+  inTime((failure.details.retryAfterSeconds ?? 1) * 1000);
 
-/** What to say when an action failed for a reason that lies in no field; pages choose their text by code, never by message. */
+/**
+ * What to say when an action failed for a reason that lies in no field; pages choose their text by
+ * code, never by message.
+ */
 export function excuse(failure: Failure): string {
   if (failure.code === 0) return say('offline');
   if (failure.code === 429) return say('waiting', { when: waiting(failure) });
@@ -15,9 +19,17 @@ export function excuse(failure: Failure): string {
 
 /** What an operator finds the request by, small. */
 export const Reference = ({ failure }: { failure: Failure | undefined }) =>
-  (failure?.auditID ? <p class="fine">{tell('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p> : null);
+  failure?.auditID ? (
+    <p class="fine">{tell('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p>
+  ) : null;
 
-interface Props { title: MessageID; what: MessageID; values?: Record<string, string>; failure?: Failure | undefined; children?: ComponentChildren }
+interface Props {
+  title: MessageID;
+  what: MessageID;
+  values?: Record<string, string>;
+  failure?: Failure | undefined;
+  children?: ComponentChildren;
+}
 
 /** An error page: one sentence of what happened, one of what to do, and the reference. */
 export function Trouble({ title, what, values = {}, failure, children }: Props) {
@@ -31,8 +43,30 @@ export function Trouble({ title, what, values = {}, failure, children }: Props) 
 }
 
 /** The error page for a first call that failed and says nothing about what was asked for. */
-export function OutOfOrder({ failure, children }: { failure: Failure; children?: ComponentChildren }) {
-  const [title, what] = ({ 0: ['unreachable.title', 'unreachable.what'], 403: ['forbidden.title', 'forbidden.what'], 429: ['busy.title', 'busy.what'], 503: ['down.title', 'down.what'] } as const)[failure.code]
-    ?? ['fault.title', 'fault.what'] as const;
-  return <Trouble title={title} what={what} values={{ host: location.host, when: waiting(failure) }} failure={failure}>{children}</Trouble>;
+export function OutOfOrder({
+  failure,
+  children,
+}: {
+  failure: Failure;
+  children?: ComponentChildren;
+}) {
+  const [title, what] =
+    (
+      {
+        0: ['unreachable.title', 'unreachable.what'],
+        403: ['forbidden.title', 'forbidden.what'],
+        429: ['busy.title', 'busy.what'],
+        503: ['down.title', 'down.what'],
+      } as const
+    )[failure.code] ?? (['fault.title', 'fault.what'] as const);
+  return (
+    <Trouble
+      title={title}
+      what={what}
+      values={{ host: location.host, when: waiting(failure) }}
+      failure={failure}
+    >
+      {children}
+    </Trouble>
+  );
 }

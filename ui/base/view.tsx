@@ -19,21 +19,41 @@ interface Props {
 
 /** Someone who types right away means the first field. */
 function typeAhead(event: KeyboardEvent): void {
-  const types = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const types =
+    event.key.length === 1 &&
+    event.key !== ' ' &&
+    !event.ctrlKey &&
+    !event.metaKey &&
+    !event.altKey;
   if (types) document.querySelector<HTMLElement>('main input:not([type=checkbox])')?.focus();
 }
 
-/** One view of a page: its heading gets the focus when the view appears, and the document its title. */
-export function View({ title, values = {}, phase, after = 0, error = false, above, children }: Props) {
+/**
+ * One view of a page: its heading gets the focus when the view appears, and the document its title.
+ */
+export function View({
+  title,
+  values = {},
+  phase,
+  after = 0,
+  error = false,
+  above,
+  children,
+}: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const words = say(title, values);
-  useLayoutEffect(() => { document.title = error ? say('error', { title: words }) : words; }, [words, error]);
-  useEffect(() => {   // once it is drawn: to focus earlier would make the script wait for the layout
+  useLayoutEffect(() => {
+    document.title = error ? say('error', { title: words }) : words;
+  }, [words, error]);
+  useEffect(() => {
+    // once it is drawn: to focus earlier would make the script wait for the layout
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, []);
   useEffect(() => {
-    const ready = (): void => { document.querySelector('main')!.dataset.phase = phase; };
+    const ready = (): void => {
+      document.querySelector('main')!.dataset.phase = phase;
+    };
     if (!after) return ready();
     const timer = setTimeout(ready, after);
     return () => clearTimeout(timer);
@@ -41,7 +61,9 @@ export function View({ title, values = {}, phase, after = 0, error = false, abov
   return (
     <>
       {above}
-      <h1 tabIndex={-1} ref={heading} onKeyDown={typeAhead}>{tell(title, values)}</h1>
+      <h1 tabIndex={-1} ref={heading} onKeyDown={typeAhead}>
+        {tell(title, values)}
+      </h1>
       {children}
     </>
   );

@@ -5,7 +5,9 @@ type Ending = 'news' | 'ended' | 'failed';
 
 /** Complete lines of a stream of text as they come; blank ones are heartbeats and are left out. */
 export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
   let rest = '';
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     const parts = (rest + piece.value).split('\n');
@@ -14,15 +16,24 @@ export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<s
   }
 }
 
-const isNews = ({ type, object }: WatchEvent<{ metadata: Partial<ObjectMeta> }>, version: string): boolean =>
+const isNews = (
+  { type, object }: WatchEvent<{ metadata: Partial<ObjectMeta> }>,
+  version: string,
+): boolean =>
   type !== 'BOOKMARK' && !(type === 'ADDED' && object.metadata.resourceVersion === version);
 
 /** Reads one watch until its first event that says something new, its end or its failure. */
 async function listen(path: string, version: string, signal: AbortSignal): Promise<Ending> {
   try {
-    const answer = await send('GET', `${path}?watch=true&resourceVersion=${version}`, undefined, signal);
+    const answer = await send(
+      'GET',
+      `${path}?watch=true&resourceVersion=${version}`,
+      undefined,
+      signal,
+    );
     if (!answer.ok || !answer.body) return 'failed';
-    for await (const line of lines(answer.body)) if (isNews(JSON.parse(line), version)) return 'news';
+    for await (const line of lines(answer.body))
+      if (isNews(JSON.parse(line), version)) return 'news';
     return 'ended';
   } catch {
     return 'failed';
@@ -30,22 +41,35 @@ async function listen(path: string, version: string, signal: AbortSignal): Promi
 }
 
 /** Settles after so long. */
-export const pause = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds); });
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((done) => {
+    setTimeout(done, milliseconds);
+  });
 
 /** Settles when the person comes back to the page, the network does, or the signal says stop. */
-export const returning = (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
-  const heard = new AbortController();
-  const done = (): void => { heard.abort(); resolve(); };
-  for (const event of ['focus', 'online']) addEventListener(event, done, heard);
-  document.addEventListener('visibilitychange', done, heard);
-  signal.addEventListener('abort', done, heard);
-});
+export const returning = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const heard = new AbortController();
+    const done = (): void => {
+      heard.abort();
+      resolve();
+    };
+    for (const event of ['focus', 'online']) addEventListener(event, done, heard);
+    document.addEventListener('visibilitychange', done, heard);
+    signal.addEventListener('abort', done, heard);
+  });
 
 /**
- * Watches a path until stopped. An event or an ended stream leads to one `refresh` and a new watch, a failing one to a
- * refresh when the person comes back. `refresh` gives the version to go on from, or undefined when it failed.
+ * Watches a path until stopped. An event or an ended stream leads to one `refresh` and a new watch,
+ * a failing one to a
+ * refresh when the person comes back. `refresh` gives the version to go on from, or undefined when
+ * it failed.
  */
-export function watch(path: string, version: string, refresh: () => Promise<string | undefined>): () => void {
+export function watch(
+  path: string,
+  version: string,
+  refresh: () => Promise<string | undefined>,
+): () => void {
   const stop = new AbortController();
   const run = async (): Promise<void> => {
     let from: string | undefined = version;

@@ -7,48 +7,116 @@ import type { Names } from './names.js';
 import { idAsWords, wordFor } from './words.js';
 
 /** A name people know it by, else the API's. */
-const called = (names: ReadonlyMap<string, string>, name = '…'): ComponentChild => <bdi>{cap(names.get(name) ?? name)}</bdi>;
+const called = (names: ReadonlyMap<string, string>, name = '…'): ComponentChild => (
+  <bdi>{cap(names.get(name) ?? name)}</bdi>
+);
 
 function What({ decision: { spec }, names }: { decision: PolicyDecision; names: Names }) {
   const { action, resource, scope, client } = spec;
   const about = client ?? resource?.name ?? spec.input.facts.client ?? spec.input.name;
-  if (action === 'share') return <>{tell('decisions.share', { scope: called(names.scopes, scope), client: called(names.clients, client) })}</>;
-  if (action === 'signIn') return <>{tell('decisions.signin', { client: called(names.clients, about) })}</>;
-  if (action === 'signUp') return <>{tell('decisions.signup', { client: called(names.clients, about) })}</>;
+  if (action === 'share')
+    return (
+      <>
+        {tell('decisions.share', {
+          scope: called(names.scopes, scope),
+          client: called(names.clients, client),
+        })}
+      </>
+    );
+  if (action === 'signIn')
+    return <>{tell('decisions.signin', { client: called(names.clients, about) })}</>;
+  if (action === 'signUp')
+    return <>{tell('decisions.signup', { client: called(names.clients, about) })}</>;
   if (!resource || action.includes('/')) return <>{wordFor('act', action)}</>;
-  return <>{tell('decisions.what', { action: wordFor('act', action), what: wordFor('kind', resource.kind) })}</>;
+  return (
+    <>
+      {tell('decisions.what', {
+        action: wordFor('act', action),
+        what: wordFor('kind', resource.kind),
+      })}
+    </>
+  );
 }
 
 function When({ status: { count, firstTimestamp, lastTimestamp } }: PolicyDecision) {
   const last = <Moment of={lastTimestamp} />;
-  return <>{count === 1 ? tell('decisions.once', { when: last }) : tell('decisions.times', { count, first: <Moment of={firstTimestamp} />, last })}</>;
+  return (
+    <>
+      {count === 1
+        ? tell('decisions.once', { when: last })
+        : tell('decisions.times', { count, first: <Moment of={firstTimestamp} />, last })}
+    </>
+  );
 }
 
 /** Why, where no rule of the policy says so. */
-const without: Readonly<Record<string, MessageID>> = { default: 'decisions.default', error: 'decisions.error' };
+const without: Readonly<Record<string, MessageID>> = {
+  default: 'decisions.default',
+  error: 'decisions.error',
+};
 
 /** The rule that decided, with its words for people and the way to its place in the policy. */
 function Reason({ rule, message, policy }: { rule: string; message: string; policy: string }) {
-  const place = <a href={`/policy#${policy}`}><Latin of={policy} /></a>;
-  if (Object.hasOwn(without, rule)) return <p class="hint">{tell(without[rule]!, { policy: place })}</p>;
-  const link = <a href={`/policy#${new URLSearchParams({ [policy]: '', rule })}`}><bdi>{idAsWords(rule)}</bdi></a>;
+  const place = (
+    <a href={`/policy#${policy}`}>
+      <Latin of={policy} />
+    </a>
+  );
+  if (Object.hasOwn(without, rule))
+    return <p class="hint">{tell(without[rule]!, { policy: place })}</p>;
+  const link = (
+    <a href={`/policy#${new URLSearchParams({ [policy]: '', rule })}`}>
+      <bdi>{idAsWords(rule)}</bdi>
+    </a>
+  );
   return (
     <>
-      {message && <blockquote class="said"><bdi>{cap(message, 500)}</bdi></blockquote>}
+      {message && (
+        <blockquote class="said">
+          <bdi>{cap(message, 500)}</bdi>
+        </blockquote>
+      )}
       <p class="hint">{tell('decisions.rule', { rule: link, policy: place })}</p>
     </>
   );
 }
 
-/** One decision: what was asked, whether it was permitted, when, and which rule of which policy said so. */
+/**
+ * One decision: what was asked, whether it was permitted, when, and which rule of which policy said
+ * so.
+ */
 export function DecisionRow({ decision, names }: { decision: PolicyDecision; names: Names }) {
-  const { spec: { policy }, status: { allowed, reasons } } = decision;
+  const {
+    spec: { policy },
+    status: { allowed, reasons },
+  } = decision;
   return (
     <li class="decision">
-      <p class="asked"><span class="strong"><What decision={decision} names={names} /></span> <span class={`word ${allowed ? 'allowed' : 'refused'}`}>{say(allowed ? 'decisions.allowed' : 'decisions.refused')}</span></p>
-      <p class="hint"><When {...decision} /></p>
-      {reasons.map((reason) => <Reason key={reason.rule} {...reason} policy={policy} />)}
-      {reasons.length === 0 && <p class="hint">{tell('decisions.policy', { policy: <a href={`/policy#${policy}`}><Latin of={policy} /></a> })}</p>}
+      <p class="asked">
+        <span class="strong">
+          <What decision={decision} names={names} />
+        </span>{' '}
+        <span class={`word ${allowed ? 'allowed' : 'refused'}`}>
+          {say(allowed ? 'decisions.allowed' : 'decisions.refused')}
+        </span>
+      </p>
+      <p class="hint">
+        <When {...decision} />
+      </p>
+      {reasons.map((reason) => (
+        <Reason key={reason.rule} {...reason} policy={policy} />
+      ))}
+      {reasons.length === 0 && (
+        <p class="hint">
+          {tell('decisions.policy', {
+            policy: (
+              <a href={`/policy#${policy}`}>
+                <Latin of={policy} />
+              </a>
+            ),
+          })}
+        </p>
+      )}
     </li>
   );
 }

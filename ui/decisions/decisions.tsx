@@ -11,14 +11,20 @@ import { useNames } from './names.js';
 const step = 20;
 
 const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
-  [...all].sort((a, b) => b.status.lastTimestamp.localeCompare(a.status.lastTimestamp) || Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion));
+  [...all].sort(
+    (a, b) =>
+      b.status.lastTimestamp.localeCompare(a.status.lastTimestamp) ||
+      Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
+  );
 
 /** Shows more, and leads the keyboard to the first of those that came. */
 function useMore(): { most: number; more: () => void } {
   const [most, set] = useState(step);
   const more = (): void => {
     set(most + step);
-    requestAnimationFrame(() => document.querySelectorAll<HTMLElement>('.decision')[most]?.querySelector('a')?.focus());
+    requestAnimationFrame(() =>
+      document.querySelectorAll<HTMLElement>('.decision')[most]?.querySelector('a')?.focus(),
+    );
   };
   return { most, more };
 }
@@ -31,24 +37,49 @@ interface Props {
 }
 
 /**
- * What policy decided about one person, newest first and live; stands under a heading of the page that shows it.
+ * What policy decided about one person, newest first and live; stands under a heading of the page
+ * that shows it.
  * The API lists by name, so all of them are read before the newest is known.
  */
 export function Decisions({ account, rule }: Props) {
-  const { items, failure, again } = useCollection<PolicyDecision>('policydecisions', { fieldSelector: `spec.account=${account}` });
+  const { items, failure, again } = useCollection<PolicyDecision>('policydecisions', {
+    fieldSelector: `spec.account=${account}`,
+  });
   const names = useNames(account);
   const { most, more } = useMore();
-  if (!items && failure) return <><p class="notice bad">{excuse(failure)}</p><Button press={again}>{say('retry')}</Button></>;
-  if (!items) return <p class="hint" aria-busy="true">{say('decisions.loading')}</p>;
-  const wanted = newestFirst(rule === undefined ? items : items.filter(({ status }) => status.reasons.some((reason) => reason.rule === rule)));
-  if (wanted.length === 0) return <p class="lead">{say(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>;
+  if (!items && failure)
+    return (
+      <>
+        <p class="notice bad">{excuse(failure)}</p>
+        <Button press={again}>{say('retry')}</Button>
+      </>
+    );
+  if (!items)
+    return (
+      <p class="hint" aria-busy="true">
+        {say('decisions.loading')}
+      </p>
+    );
+  const wanted = newestFirst(
+    rule === undefined
+      ? items
+      : items.filter(({ status }) => status.reasons.some((reason) => reason.rule === rule)),
+  );
+  if (wanted.length === 0)
+    return <p class="lead">{say(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>;
   const rest = wanted.length > most;
   return (
     <>
       {failure && <p class="notice bad">{excuse(failure)}</p>}
-      <p class="hint">{rest ? say('decisions.shown.some', { shown: most, count: wanted.length }) : say('decisions.shown', { count: wanted.length })}</p>
+      <p class="hint">
+        {rest
+          ? say('decisions.shown.some', { shown: most, count: wanted.length })
+          : say('decisions.shown', { count: wanted.length })}
+      </p>
       <ul class="decisions" aria-label={say('decisions.list')}>
-        {wanted.slice(0, most).map((decision) => <DecisionRow key={decision.metadata.name} decision={decision} names={names} />)}
+        {wanted.slice(0, most).map((decision) => (
+          <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
+        ))}
       </ul>
       {rest && <Button press={more}>{say('decisions.more')}</Button>}
     </>

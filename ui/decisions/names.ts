@@ -3,18 +3,34 @@ import type { ClaimsProviderList, GrantList } from '../api.js';
 import { call } from '../base/api.js';
 
 /** What people call apps and scopes, by their names in the API. */
-export interface Names { readonly clients: ReadonlyMap<string, string>; readonly scopes: ReadonlyMap<string, string> }
+export interface Names {
+  readonly clients: ReadonlyMap<string, string>;
+  readonly scopes: ReadonlyMap<string, string>;
+}
 
-/** Reads what this person has shared with whom, and who supplies what; without an answer names stay as they are. */
+/**
+ * Reads what this person has shared with whom, and who supplies what; without an answer names stay
+ * as they are.
+ */
 export function useNames(account: string): Names {
   const [names, set] = useState<Names>({ clients: new Map(), scopes: new Map() });
   useEffect(() => {
-    const grants = call<GrantList>('GET', `grants?fieldSelector=status.account%3D${account}`).then(({ items }) => items, () => []);
-    const providers = call<ClaimsProviderList>('GET', 'claimsproviders').then(({ items }) => items, () => []);
-    void Promise.all([grants, providers]).then(([held, supply]) => set({
-      clients: new Map(held.map(({ status: { client } }) => [client.name, client.displayName])),
-      scopes: new Map(supply.flatMap(({ spec }) => spec.scopes.map(({ name, title }) => [name, title]))),
-    }));
+    const grants = call<GrantList>('GET', `grants?fieldSelector=status.account%3D${account}`).then(
+      ({ items }) => items,
+      () => [],
+    );
+    const providers = call<ClaimsProviderList>('GET', 'claimsproviders').then(
+      ({ items }) => items,
+      () => [],
+    );
+    void Promise.all([grants, providers]).then(([held, supply]) =>
+      set({
+        clients: new Map(held.map(({ status: { client } }) => [client.name, client.displayName])),
+        scopes: new Map(
+          supply.flatMap(({ spec }) => spec.scopes.map(({ name, title }) => [name, title])),
+        ),
+      }),
+    );
   }, [account]);
   return names;
 }

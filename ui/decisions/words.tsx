@@ -16,4 +16,6 @@ export const idAsWords = (id: string): string => cap(wordsOf(id));
 
 /** Several things as the language puts them in a row, each an element of its own. */
 export const row = (all: readonly ComponentChild[]): ComponentChild =>
-  new Intl.ListFormat(tag(), { type: 'unit' }).formatToParts(all.map((_, i) => String(i))).map(({ type, value }) => (type === 'element' ? all[Number(value)] : value));
+  new Intl.ListFormat(tag(), { type: 'unit' })
+    .formatToParts(all.map((_, i) => String(i)))
+    .map(({ type, value }) => (type === 'element' ? all[Number(value)] : value));

@@ -1,7 +1,19 @@
 import type { Account } from '../api.js';
 import { text } from '../base/language.js';
 import type { MessageID } from '../messages/catalog.js';
-import { ada, grant, grants, passkey, passkeys, person, review, reviews, session, sessions, untold } from './account.js';
+import {
+  ada,
+  grant,
+  grants,
+  passkey,
+  passkeys,
+  person,
+  review,
+  reviews,
+  session,
+  sessions,
+  untold,
+} from './account.js';
 import { Refusal } from './answer.js';
 import type { Script } from './fake-api.js';
 import { inSeconds } from './interaction.js';
@@ -9,21 +21,60 @@ import { decision, list, me } from './policy.js';
 import type { Scene } from './scene.js';
 
 const providers = list('ClaimsProvider', [
-  { metadata: { name: 'vestibule' }, spec: { displayName: 'Vestibule', scopes: [{ name: 'openid', title: 'Know who you are' }, { name: 'email', title: 'Your email address' }] } },
-  { metadata: { name: 'meridian' }, spec: { displayName: 'Meridian Health', scopes: [{ name: 'health', title: 'Insurance' }] } },
+  {
+    metadata: { name: 'vestibule' },
+    spec: {
+      displayName: 'Vestibule',
+      scopes: [
+        { name: 'openid', title: 'Know who you are' },
+        { name: 'email', title: 'Your email address' },
+      ],
+    },
+  },
+  {
+    metadata: { name: 'meridian' },
+    spec: { displayName: 'Meridian Health', scopes: [{ name: 'health', title: 'Insurance' }] },
+  },
 ]);
 const lists = (): Script => ({
   'GET recoveries': list('Recovery', []),
-  'GET passkeys': list('Passkey', passkeys()), 'GET sessions': list('Session', sessions()), 'GET grants': list('Grant', grants()), 'GET claimsreviews': list('ClaimsReview', reviews()),
-  'GET policydecisions': list('PolicyDecision', [decision(1, {}), decision(2, { action: 'patch' })]), 'GET claimsproviders': providers,
+  'GET passkeys': list('Passkey', passkeys()),
+  'GET sessions': list('Session', sessions()),
+  'GET grants': list('Grant', grants()),
+  'GET claimsreviews': list('ClaimsReview', reviews()),
+  'GET policydecisions': list('PolicyDecision', [
+    decision(1, {}),
+    decision(2, { action: 'patch' }),
+  ]),
+  'GET claimsproviders': providers,
 });
 /** The account page with these answers. */
-export const page = (script: Script = {}, act?: Scene['act'], account: Account = person(ada)): Scene => ({ page: 'account', script: { 'GET accounts/~': account, ...lists(), ...script }, ...(act && { act }) });
+export const page = (
+  script: Script = {},
+  act?: Scene['act'],
+  account: Account = person(ada),
+): Scene => ({
+  page: 'account',
+  script: { 'GET accounts/~': account, ...lists(), ...script },
+  ...(act && { act }),
+});
 /** The same, come to with a step to go on with. */
-export const at = (fragment: string, script: Script = {}, act?: Scene['act']): Scene => ({ ...page(script, act), fragment });
-const nothing: Script = { 'GET passkeys': list('Passkey', []), 'GET sessions': list('Session', sessions().slice(0, 1)), 'GET grants': list('Grant', []), 'GET claimsreviews': list('ClaimsReview', []), 'GET policydecisions': list('PolicyDecision', []) };
+export const at = (fragment: string, script: Script = {}, act?: Scene['act']): Scene => ({
+  ...page(script, act),
+  fragment,
+});
+const nothing: Script = {
+  'GET passkeys': list('Passkey', []),
+  'GET sessions': list('Session', sessions().slice(0, 1)),
+  'GET grants': list('Grant', []),
+  'GET claimsreviews': list('ClaimsReview', []),
+  'GET policydecisions': list('PolicyDecision', []),
+};
 
-const frame = (): Promise<void> => new Promise((done) => { requestAnimationFrame(() => done()); });
+const frame = (): Promise<void> =>
+  new Promise((done) => {
+    requestAnimationFrame(() => done());
+  });
 const api = () => globalThis.stage!.api;
 
 /** What `find` finds, once it is there: a part of the page may have to be fetched first. */
@@ -38,90 +89,246 @@ const appearing = async <T>(find: () => T | null | undefined): Promise<T | undef
 
 type Press = MessageID | readonly [MessageID, number];
 
-/** Presses buttons by their words in the language in use, the first of them unless told which; `confirm` once it hears. */
-export const press = (...presses: Press[]) => async (shown: Document): Promise<void> => {
-  for (const one of presses) {
-    const [id, which] = typeof one === 'string' ? [one, 0] as const : one;
-    const words = text(id).replace(/\{.*/, '').trim();
-    if (id === 'confirm') await new Promise((done) => { setTimeout(done, 550); });
-    const buttons = () => [...shown.querySelectorAll<HTMLElement>('main button')];
-    (await appearing(() => buttons().filter(({ textContent }) => textContent?.startsWith(words))[which]))?.click();
-    await api().settled();
-  }
+/**
+ * Presses buttons by their words in the language in use, the first of them unless told which;
+ * `confirm` once it hears.
+ */
+export const press =
+  (...presses: Press[]) =>
+  async (shown: Document): Promise<void> => {
+    for (const one of presses) {
+      const [id, which] = typeof one === 'string' ? ([one, 0] as const) : one;
+      const words = text(id).replace(/\{.*/, '').trim();
+      if (id === 'confirm')
+        await new Promise((done) => {
+          setTimeout(done, 550);
+        });
+      const buttons = () => [...shown.querySelectorAll<HTMLElement>('main button')];
+      (
+        await appearing(
+          () => buttons().filter(({ textContent }) => textContent?.startsWith(words))[which],
+        )
+      )?.click();
+      await api().settled();
+    }
+  };
+const type =
+  (id: string, words: string) =>
+  async (shown: Document): Promise<void> => {
+    const field = (await appearing(() => shown.getElementById(id))) as HTMLInputElement;
+    field.value = words;
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    await frame();
+  };
+const inTurn =
+  (...acts: NonNullable<Scene['act']>[]) =>
+  async (shown: Document): Promise<void> => {
+    for (const act of acts) await act(shown);
+  };
+const untick = (shown: Document): void => {
+  shown.querySelector<HTMLElement>('.scope input:enabled')?.click();
 };
-const type = (id: string, words: string) => async (shown: Document): Promise<void> => {
-  const field = (await appearing(() => shown.getElementById(id))) as HTMLInputElement;
-  field.value = words;
-  field.dispatchEvent(new Event('input', { bubbles: true }));
-  await frame();
+const open = (shown: Document): void => {
+  shown.querySelector<HTMLElement>('summary')?.click();
 };
-const inTurn = (...acts: NonNullable<Scene['act']>[]) => async (shown: Document): Promise<void> => { for (const act of acts) await act(shown); };
-const untick = (shown: Document): void => { shown.querySelector<HTMLElement>('.scope input:enabled')?.click(); };
-const open = (shown: Document): void => { shown.querySelector<HTMLElement>('summary')?.click(); };
 
-const sent = { apiVersion: 'id.vestibule.org/v1alpha1', kind: 'EmailChallenge', spec: { email: 'ada@new.example' }, status: { sentTimestamp: inSeconds(0), expirationTimestamp: inSeconds(600), resendAfterTimestamp: inSeconds(60), triesLeft: 5, codeLength: 8 } };
-const toCode = inTurn(press('address.change'), type('new-email', 'ada@new.example'), press('address.send'));
-const invalid = (...fields: string[]): Refusal => new Refusal(422, { causes: fields.map((field) => ({ reason: 'FieldValueInvalid', message: 'x', field })) });
+const sent = {
+  apiVersion: 'id.vestibule.org/v1alpha1',
+  kind: 'EmailChallenge',
+  spec: { email: 'ada@new.example' },
+  status: {
+    sentTimestamp: inSeconds(0),
+    expirationTimestamp: inSeconds(600),
+    resendAfterTimestamp: inSeconds(60),
+    triesLeft: 5,
+    codeLength: 8,
+  },
+};
+const toCode = inTurn(
+  press('address.change'),
+  type('new-email', 'ada@new.example'),
+  press('address.send'),
+);
+const invalid = (...fields: string[]): Refusal =>
+  new Refusal(422, {
+    causes: fields.map((field) => ({ reason: 'FieldValueInvalid', message: 'x', field })),
+  });
 const rename = inTurn(press('passkeys.rename'));
 const down = new Refusal(503, { retryAfterSeconds: 20 });
 
 /** Every state of the account page. */
 export const accountScenes: Record<string, () => Scene> = {
-  'account': () => page(),
+  account: () => page(),
   'account-new': () => page(nothing, undefined, person({}, 0)),
   'account-loading': () => ({ page: 'account', script: { 'GET accounts/~': 'never' } }),
   'account-offline': () => page({ 'GET accounts/~': ['offline', person(ada)] }),
   'account-down': () => page({ 'GET accounts/~': [down, person(ada)] }),
-  'account-visitor': () => ({ ...page({ 'GET accounts/~': new Refusal(401) }), search: 'error=access_denied' }),
-  'account-parts-apart': () => page({ 'GET passkeys': 'offline', 'GET sessions': down, 'GET grants': new Refusal(403, { policyDecision: 'pd-1' }), 'GET claimsreviews': new Refusal(500) }),
-  'account-parts-loading': () => page({ 'GET passkeys': 'never', 'GET sessions': 'never', 'GET grants': 'never', 'GET claimsreviews': 'never' }),
+  'account-visitor': () => ({
+    ...page({ 'GET accounts/~': new Refusal(401) }),
+    search: 'error=access_denied',
+  }),
+  'account-parts-apart': () =>
+    page({
+      'GET passkeys': 'offline',
+      'GET sessions': down,
+      'GET grants': new Refusal(403, { policyDecision: 'pd-1' }),
+      'GET claimsreviews': new Refusal(500),
+    }),
+  'account-parts-loading': () =>
+    page({
+      'GET passkeys': 'never',
+      'GET sessions': 'never',
+      'GET grants': 'never',
+      'GET claimsreviews': 'never',
+    }),
   'account-profile': () => page({}, open),
-  'account-profile-saved': () => page({ 'PATCH accounts/~': person({ ...ada, displayName: 'Ada King' }) }, inTurn(type('profile-displayName', 'Ada King'), press('save.profile'))),
-  'account-profile-invalid': () => page({ 'PATCH accounts/~': invalid('spec.website', 'spec.birthdate') }, inTurn(open, type('profile-website', 'x'), press('save.profile'))),
-  'account-profile-conflict': () => page({ 'PATCH accounts/~': new Refusal(409), 'GET accounts/~': [person(ada), person({ ...ada, nickname: 'Countess' })] }, inTurn(type('profile-displayName', 'Ada King'), press('save.profile'))),
-  'account-profile-down': () => page({ 'PATCH accounts/~': down }, inTurn(type('profile-displayName', 'Ada King'), press('save.profile'))),
+  'account-profile-saved': () =>
+    page(
+      { 'PATCH accounts/~': person({ ...ada, displayName: 'Ada King' }) },
+      inTurn(type('profile-displayName', 'Ada King'), press('save.profile')),
+    ),
+  'account-profile-invalid': () =>
+    page(
+      { 'PATCH accounts/~': invalid('spec.website', 'spec.birthdate') },
+      inTurn(open, type('profile-website', 'x'), press('save.profile')),
+    ),
+  'account-profile-conflict': () =>
+    page(
+      {
+        'PATCH accounts/~': new Refusal(409),
+        'GET accounts/~': [person(ada), person({ ...ada, nickname: 'Countess' })],
+      },
+      inTurn(type('profile-displayName', 'Ada King'), press('save.profile')),
+    ),
+  'account-profile-down': () =>
+    page(
+      { 'PATCH accounts/~': down },
+      inTurn(type('profile-displayName', 'Ada King'), press('save.profile')),
+    ),
   'account-email': () => page({}, press('address.change')),
   'account-email-empty': () => page({}, press('address.change', 'address.send')),
-  'account-email-invalid': () => page({ 'POST accounts/~/emailchallenge': invalid('spec.email') }, toCode),
-  'account-email-waiting': () => page({ 'POST accounts/~/emailchallenge': new Refusal(429, { retryAfterSeconds: 50 }) }, toCode),
+  'account-email-invalid': () =>
+    page({ 'POST accounts/~/emailchallenge': invalid('spec.email') }, toCode),
+  'account-email-waiting': () =>
+    page({ 'POST accounts/~/emailchallenge': new Refusal(429, { retryAfterSeconds: 50 }) }, toCode),
   'account-email-resumed': () => at('email'),
   'account-email-sent': () => page({ 'POST accounts/~/emailchallenge': sent }, toCode),
-  'account-email-again': () => page({ 'POST accounts/~/emailchallenge': [{ ...sent, status: { ...sent.status, resendAfterTimestamp: inSeconds(0) } }, { ...sent, status: { ...sent.status, sentTimestamp: inSeconds(1) } }] }, toCode),
-  'account-email-wrong': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(422, { triesLeft: 3 }) }, inTurn(toCode, type('new-code', '12345678'))),
-  'account-email-taken': () => page({ 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(409) }, inTurn(toCode, type('new-code', '12345678'))),
+  'account-email-again': () =>
+    page(
+      {
+        'POST accounts/~/emailchallenge': [
+          { ...sent, status: { ...sent.status, resendAfterTimestamp: inSeconds(0) } },
+          { ...sent, status: { ...sent.status, sentTimestamp: inSeconds(1) } },
+        ],
+      },
+      toCode,
+    ),
+  'account-email-wrong': () =>
+    page(
+      {
+        'POST accounts/~/emailchallenge': sent,
+        'POST accounts/~/email': new Refusal(422, { triesLeft: 3 }),
+      },
+      inTurn(toCode, type('new-code', '12345678')),
+    ),
+  'account-email-taken': () =>
+    page(
+      { 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(409) },
+      inTurn(toCode, type('new-code', '12345678')),
+    ),
   'account-passkey-resumed': () => at('passkey-add'),
   'account-passkey-rename': () => page({}, rename),
-  'account-passkey-rename-invalid': () => page({ [`PATCH passkeys/${me}-pk1`]: invalid('spec.displayName') }, inTurn(rename, press('save.name'))),
+  'account-passkey-rename-invalid': () =>
+    page(
+      { [`PATCH passkeys/${me}-pk1`]: invalid('spec.displayName') },
+      inTurn(rename, press('save.name')),
+    ),
   'account-passkey-delete': () => page({}, press('passkeys.delete')),
-  'account-passkey-delete-last': () => page({ 'GET passkeys': list('Passkey', [passkey(1, 'MacBook')]) }, press('passkeys.delete')),
+  'account-passkey-delete-last': () =>
+    page({ 'GET passkeys': list('Passkey', [passkey(1, 'MacBook')]) }, press('passkeys.delete')),
   'account-passkey-delete-resumed': () => at(`passkey-delete=${me}-pk1`),
-  'account-passkey-required': () => page({ [`DELETE passkeys/${me}-pk1`]: new Refusal(409) }, press('passkeys.delete', 'confirm')),
-  'account-passkey-many': () => page({ 'POST accounts/~/passkeychallenge': new Refusal(409) }, press('passkey.add')),
-  'account-session-events': () => page({}, async (shown) => { shown.querySelector<HTMLElement>('#sessions ~ ul summary')!.click(); }),
+  'account-passkey-required': () =>
+    page({ [`DELETE passkeys/${me}-pk1`]: new Refusal(409) }, press('passkeys.delete', 'confirm')),
+  'account-passkey-many': () =>
+    page({ 'POST accounts/~/passkeychallenge': new Refusal(409) }, press('passkey.add')),
+  'account-session-events': () =>
+    page({}, async (shown) => {
+      shown.querySelector<HTMLElement>('#sessions ~ ul summary')!.click();
+    }),
   'account-session-end': () => page({}, press(['sessions.end', 1])),
-  'account-session-untold': () => page({ [`DELETE sessions/${me}-s2`]: untold() }, press(['sessions.end', 1], 'confirm')),
+  'account-session-untold': () =>
+    page({ [`DELETE sessions/${me}-s2`]: untold() }, press(['sessions.end', 1], 'confirm')),
   'account-session-end-here': () => page({}, press('sessions.end')),
   'account-sessions-others': () => page({}, press('sessions.others')),
-  'account-sessions-down': () => page({ 'DELETE sessions': down }, press('sessions.others', 'confirm')),
-  'account-signed-out': () => page({ [`DELETE sessions/${me}-s1`]: sessions()[0]! }, press('sessions.end', 'confirm')),
+  'account-sessions-down': () =>
+    page({ 'DELETE sessions': down }, press('sessions.others', 'confirm')),
+  'account-signed-out': () =>
+    page({ [`DELETE sessions/${me}-s1`]: sessions()[0]! }, press('sessions.end', 'confirm')),
   'account-grant-less': () => page({}, untick),
   'account-grant-remove': () => page({}, press('grants.remove')),
-  'account-grant-refused': () => page({ [`DELETE grants/${me}-lantern`]: new Refusal(403, { policyDecision: 'pd-1' }) }, press('grants.remove', 'confirm')),
+  'account-grant-refused': () =>
+    page(
+      { [`DELETE grants/${me}-lantern`]: new Refusal(403, { policyDecision: 'pd-1' }) },
+      press('grants.remove', 'confirm'),
+    ),
   'account-decisions': () => page({}, press('account.decisions.show')),
-  'account-reviews-many': () => page({ 'GET claimsreviews': list('ClaimsReview', Array.from({ length: 14 }, (_, i) => review(i + 1, 'Answered'))) }),
+  'account-reviews-many': () =>
+    page({
+      'GET claimsreviews': list(
+        'ClaimsReview',
+        Array.from({ length: 14 }, (_, i) => review(i + 1, 'Answered')),
+      ),
+    }),
   'account-delete': () => page({}, press('data.delete')),
   'account-delete-resumed': () => at('delete'),
-  'account-delete-refused': () => page({ 'DELETE accounts/~': new Refusal(403, { policyDecision: 'pd-1' }) }, press('data.delete', 'confirm')),
-  'account-deleted': () => page({ 'DELETE accounts/~': person(ada) }, press('data.delete', 'confirm')),
+  'account-delete-refused': () =>
+    page(
+      { 'DELETE accounts/~': new Refusal(403, { policyDecision: 'pd-1' }) },
+      press('data.delete', 'confirm'),
+    ),
+  'account-deleted': () =>
+    page({ 'DELETE accounts/~': person(ada) }, press('data.delete', 'confirm')),
 };
 
-const hostile = '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
+const hostile =
+  '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
 /** Text that means harm, and text that is too long, wherever the page shows somebody else's. */
-export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntries(([['hostile', hostile], ['long', long]] as const).map(([name, words]) => [`${name}-account`, () => page({
-  'GET passkeys': list('Passkey', [passkey(1, words, { authenticator: { aaguid: words, name: words } })]),
-  'GET sessions': list('Session', [session(1, { browser: words, os: words, device: words }, { clients: [{ name: words, displayName: words }] })]),
-  'GET grants': list('Grant', [grant('evil', words, ['openid', words], { disclosures: [{ scope: words, claims: [words], provider: words, lastTimestamp: inSeconds(-9) }] })]),
-  'GET claimsreviews': list('ClaimsReview', [review(1, 'Answered', { client: words, provider: words, scopes: [words] })]),
-}, undefined, person({ displayName: words, website: words }))]));
+export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntries(
+  (
+    [
+      ['hostile', hostile],
+      ['long', long],
+    ] as const
+  ).map(([name, words]) => [
+    `${name}-account`,
+    () =>
+      page(
+        {
+          'GET passkeys': list('Passkey', [
+            passkey(1, words, { authenticator: { aaguid: words, name: words } }),
+          ]),
+          'GET sessions': list('Session', [
+            session(
+              1,
+              { browser: words, os: words, device: words },
+              { clients: [{ name: words, displayName: words }] },
+            ),
+          ]),
+          'GET grants': list('Grant', [
+            grant('evil', words, ['openid', words], {
+              disclosures: [
+                { scope: words, claims: [words], provider: words, lastTimestamp: inSeconds(-9) },
+              ],
+            }),
+          ]),
+          'GET claimsreviews': list('ClaimsReview', [
+            review(1, 'Answered', { client: words, provider: words, scopes: [words] }),
+          ]),
+        },
+        undefined,
+        person({ displayName: words, website: words }),
+      ),
+  ]),
+);

@@ -4,17 +4,41 @@ import type { Status, StatusDetails } from '../api.js';
 export type Answer = object | Refusal | 'offline' | 'never';
 
 const reasons: Readonly<Record<number, NonNullable<Status['reason']>>> = {
-  401: 'Unauthorized', 403: 'Forbidden', 404: 'NotFound', 409: 'Conflict', 410: 'Expired', 422: 'Invalid', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
 };
 
 /** An error of the API (specification 7). */
 export class Refusal {
   readonly status: Status;
-  constructor(code: number, details: StatusDetails = {}, message = 'for developers only; never shown') {
-    this.status = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', reason: reasons[code] ?? 'InternalError', code, message, details };
+  constructor(
+    code: number,
+    details: StatusDetails = {},
+    message = 'for developers only; never shown',
+  ) {
+    this.status = {
+      apiVersion: 'v1',
+      kind: 'Status',
+      metadata: {},
+      status: 'Failure',
+      reason: reasons[code] ?? 'InternalError',
+      code,
+      message,
+      details,
+    };
   }
 }
 
 /** A field that is wrong. */
 export const wrong = (field: string, more: StatusDetails = {}): Refusal =>
-  new Refusal(422, { causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value', field }], ...more });
+  new Refusal(422, {
+    causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value', field }],
+    ...more,
+  });

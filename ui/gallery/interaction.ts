@@ -5,33 +5,72 @@ type Status = Interaction['status'];
 let version = 100;
 
 /** A timestamp so many seconds from now. */
-export const inSeconds = (seconds: number): string => `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19)}Z`;
+export const inSeconds = (seconds: number): string =>
+  `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19)}Z`;
 
 /** The Client of the gallery. */
 export const client: Status['client'] = {
-  name: 'lantern', displayName: 'Lantern Notes', homepageURI: 'https://notes.lantern.test/', initiateLoginURI: 'https://notes.lantern.test/login',
-  policyURI: 'https://notes.lantern.test/privacy', termsURI: 'https://notes.lantern.test/terms', firstParty: false,
+  name: 'lantern',
+  displayName: 'Lantern Notes',
+  homepageURI: 'https://notes.lantern.test/',
+  initiateLoginURI: 'https://notes.lantern.test/login',
+  policyURI: 'https://notes.lantern.test/privacy',
+  termsURI: 'https://notes.lantern.test/terms',
+  firstParty: false,
 };
 
-/** A fixed Interaction in LoginRequired, changed by what is given; each has a later resourceVersion than the one before. */
-export function interaction(status: Partial<Status> = {}, spec: Partial<Interaction['spec']> = {}): Interaction {
+/**
+ * A fixed Interaction in LoginRequired, changed by what is given; each has a later resourceVersion
+ * than the one before.
+ */
+export function interaction(
+  status: Partial<Status> = {},
+  spec: Partial<Interaction['spec']> = {},
+): Interaction {
   version += 1;
   return {
-    apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Interaction',
-    metadata: { name: 'k5qw3zr7mfxg2yts', uid: '7c7b5a9e-4a0f-4f57-9a3e-0d2f6f3a9b11', resourceVersion: String(version), generation: 1, creationTimestamp: inSeconds(-60) },
+    apiVersion: 'id.vestibule.org/v1alpha1',
+    kind: 'Interaction',
+    metadata: {
+      name: 'k5qw3zr7mfxg2yts',
+      uid: '7c7b5a9e-4a0f-4f57-9a3e-0d2f6f3a9b11',
+      resourceVersion: String(version),
+      generation: 1,
+      creationTimestamp: inSeconds(-60),
+    },
     spec: { client: client.name, scopes: ['openid', 'profile', 'email'], prompt: 'Login', ...spec },
-    status: { phase: 'LoginRequired', client, methods: ['EmailCode', 'EmailLink'], expirationTimestamp: inSeconds(3540), ...status },
+    status: {
+      phase: 'LoginRequired',
+      client,
+      methods: ['EmailCode', 'EmailLink'],
+      expirationTimestamp: inSeconds(3540),
+      ...status,
+    },
   };
 }
 
 /** An email that was sent a moment ago. */
-export const challenge = (more: Partial<NonNullable<Status['emailChallenge']>> = {}): NonNullable<Status['emailChallenge']> => ({
-  email: 'ada@example.test', sender: 'sign-in@vestibule.test', sentTimestamp: inSeconds(0), expirationTimestamp: inSeconds(600), resendAfterTimestamp: inSeconds(60), triesLeft: 5, codeLength: 8, ...more,
+export const challenge = (
+  more: Partial<NonNullable<Status['emailChallenge']>> = {},
+): NonNullable<Status['emailChallenge']> => ({
+  email: 'ada@example.test',
+  sender: 'sign-in@vestibule.test',
+  sentTimestamp: inSeconds(0),
+  expirationTimestamp: inSeconds(600),
+  resendAfterTimestamp: inSeconds(60),
+  triesLeft: 5,
+  codeLength: 8,
+  ...more,
 });
 
 /** Who signed in. */
-export const account = (missing: InteractionAccount['setup']['missing'] = []): InteractionAccount => ({
-  name: 'bcdfghjklmnpqrstvwxz', ...(missing.length ? {} : { displayName: 'Ada Lovelace' }), email: 'ada@example.test', setup: { complete: missing.length === 0, missing },
+export const account = (
+  missing: InteractionAccount['setup']['missing'] = [],
+): InteractionAccount => ({
+  name: 'bcdfghjklmnpqrstvwxz',
+  ...(missing.length ? {} : { displayName: 'Ada Lovelace' }),
+  email: 'ada@example.test',
+  setup: { complete: missing.length === 0, missing },
 });
 
 /** Signed in, with a way on. */
@@ -40,34 +79,68 @@ export const signedIn = (missing: InteractionAccount['setup']['missing'] = []): 
 
 /** A scope asked for; `email` unless told otherwise. */
 export const scope = (more: Partial<ConsentScope> = {}): ConsentScope => ({
-  name: 'email', title: 'Email address', description: 'To write to you about your notes.', sensitive: false, required: false, granted: false,
-  provider: { name: 'vestibule', displayName: 'Vestibule' }, allowed: true,
-  preview: [{ claim: 'email', title: 'Address', value: 'ada@example.test' }, { claim: 'email_verified', title: 'Proven', value: true }], ...more,
+  name: 'email',
+  title: 'Email address',
+  description: 'To write to you about your notes.',
+  sensitive: false,
+  required: false,
+  granted: false,
+  provider: { name: 'vestibule', displayName: 'Vestibule' },
+  allowed: true,
+  preview: [
+    { claim: 'email', title: 'Address', value: 'ada@example.test' },
+    { claim: 'email_verified', title: 'Proven', value: true },
+  ],
+  ...more,
 });
 
 /** What every sign-in asks for. */
 export const openid = scope({
-  name: 'openid', title: 'Who you are here', description: 'A number that stands for you at this service only.', required: true,
+  name: 'openid',
+  title: 'Who you are here',
+  description: 'A number that stands for you at this service only.',
+  required: true,
   preview: [{ claim: 'sub', title: 'Number', value: 'q7xk2m9wvb4tzr6hndcs' }],
 });
 
 /** A name and what goes with it. */
 export const profile = scope({
-  name: 'profile', title: 'Name and profile', description: 'To greet you by name.',
-  preview: [{ claim: 'name', title: 'Name', value: 'Ada Lovelace' }, { claim: 'locale', title: 'Language', value: 'en-GB' }, { claim: 'updated_at', title: 'Last change', value: 1_760_000_000 }],
+  name: 'profile',
+  title: 'Name and profile',
+  description: 'To greet you by name.',
+  preview: [
+    { claim: 'name', title: 'Name', value: 'Ada Lovelace' },
+    { claim: 'locale', title: 'Language', value: 'en-GB' },
+    { claim: 'updated_at', title: 'Last change', value: 1_760_000_000 },
+  ],
 });
 
 /** From another service, and sensitive. */
 export const health = scope({
-  name: 'health', title: 'Insurance', description: 'To fill in forms for you.', sensitive: true, provider: { name: 'meridian', displayName: 'Meridian Health' },
-  preview: [{ claim: 'insurer', title: 'Insurer', value: 'Meridian Mutual' }, { claim: 'plans', title: 'Plans', value: ['Basic', 'Dental', 'Travel'] }],
+  name: 'health',
+  title: 'Insurance',
+  description: 'To fill in forms for you.',
+  sensitive: true,
+  provider: { name: 'meridian', displayName: 'Meridian Health' },
+  preview: [
+    { claim: 'insurer', title: 'Insurer', value: 'Meridian Mutual' },
+    { claim: 'plans', title: 'Plans', value: ['Basic', 'Dental', 'Travel'] },
+  ],
 });
 
 /** Refused by policy. */
 export const groups = scope({
-  name: 'groups', title: 'Groups', description: 'To share notes with your teams.', allowed: false, reason: 'Groups are shared only with services of our own.', preview: [],
+  name: 'groups',
+  title: 'Groups',
+  description: 'To share notes with your teams.',
+  allowed: false,
+  reason: 'Groups are shared only with services of our own.',
+  preview: [],
 });
 
 /** An interaction that asks for consent to these scopes. */
 export const consent = (scopes: ConsentScope[], status: Partial<Status> = {}): Interaction =>
-  interaction({ phase: 'ConsentRequired', account: account(), consent: { scopes }, ...status }, { prompt: 'Consent', scopes: scopes.map(({ name }) => name) });
+  interaction(
+    { phase: 'ConsentRequired', account: account(), consent: { scopes }, ...status },
+    { prompt: 'Consent', scopes: scopes.map(({ name }) => name) },
+  );

@@ -1,13 +1,38 @@
 import type { MockMessage } from '../api.js';
 import { Refusal } from './answer.js';
-import { account, challenge, client, consent, groups, health, inSeconds, interaction, openid, profile, scope, signedIn } from './interaction.js';
+import {
+  account,
+  challenge,
+  client,
+  consent,
+  groups,
+  health,
+  inSeconds,
+  interaction,
+  openid,
+  profile,
+  scope,
+  signedIn,
+} from './interaction.js';
 import { decision } from './policy.js';
 import type { Scene } from './scene.js';
 
 const completed = () => interaction({ phase: 'Completed', returnTo: '/gallery/left' });
 const aborted = () => interaction({ phase: 'Aborted', returnTo: '/gallery/left' });
-const many = () => Array.from({ length: 20 }, (_, index) => scope({ name: `scope-${index}`, title: `Scope number ${index + 1}`, required: index === 0, sensitive: index % 5 === 3, allowed: index % 7 !== 6, ...(index % 7 === 6 ? { reason: 'Not for this service.', preview: [] } : {}) }));
-const asking = (scopes = [openid, profile, scope(), health, groups]): Scene => ({ script: { GET: consent(scopes), 'POST consent': completed(), DELETE: aborted() } });
+const many = () =>
+  Array.from({ length: 20 }, (_, index) =>
+    scope({
+      name: `scope-${index}`,
+      title: `Scope number ${index + 1}`,
+      required: index === 0,
+      sensitive: index % 5 === 3,
+      allowed: index % 7 !== 6,
+      ...(index % 7 === 6 ? { reason: 'Not for this service.', preview: [] } : {}),
+    }),
+  );
+const asking = (scopes = [openid, profile, scope(), health, groups]): Scene => ({
+  script: { GET: consent(scopes), 'POST consent': completed(), DELETE: aborted() },
+});
 
 function allowProfile(page: Document): void {
   page.getElementById('scope-profile-box')?.click();
@@ -17,67 +42,217 @@ function allowProfile(page: Document): void {
 /** Every state of setup, consent and the ends. */
 export const laterScenes: Record<string, () => Scene> = {
   'setup-name': () => ({ script: { GET: signedIn(['displayName']), 'PATCH account': {} } }),
-  'setup-both': () => ({ script: { GET: signedIn(['displayName', 'passkey']), 'PATCH account': new Refusal(422, { causes: [{ reason: 'FieldValueInvalid', message: 'x', field: 'spec.displayName' }] }) } }),
-  'setup-passkey': () => ({ script: { GET: signedIn(['passkey']), 'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }) } }),
-  'setup-passkey-refused': () => ({ script: { GET: signedIn(['passkey']), 'POST passkeychallenge': new Refusal(409) }, act: (page) => page.querySelector<HTMLElement>('.pair .main')?.click() }),
-  'consent': () => asking(),
+  'setup-both': () => ({
+    script: {
+      GET: signedIn(['displayName', 'passkey']),
+      'PATCH account': new Refusal(422, {
+        causes: [{ reason: 'FieldValueInvalid', message: 'x', field: 'spec.displayName' }],
+      }),
+    },
+  }),
+  'setup-passkey': () => ({
+    script: {
+      GET: signedIn(['passkey']),
+      'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }),
+    },
+  }),
+  'setup-passkey-refused': () => ({
+    script: { GET: signedIn(['passkey']), 'POST passkeychallenge': new Refusal(409) },
+    act: (page) => page.querySelector<HTMLElement>('.pair .main')?.click(),
+  }),
+  consent: () => asking(),
   'consent-one': () => asking([openid]),
   'consent-many': () => asking(many()),
   'consent-agreed-before': () => asking([openid, { ...profile, granted: true }, scope()]),
-  'consent-no-preview': () => asking([openid, { ...health, preview: [], previewUnavailable: true, claims: [{ claim: 'insurer', title: 'Insurer' }, { claim: 'plans', title: 'Plans' }] }, scope({ preview: [] })]),
-  'consent-invalid': () => ({ script: { ...asking().script, 'POST consent': new Refusal(422, { causes: [{ reason: 'FieldValueForbidden', message: 'refused', field: 'spec.scopes[1]' }] }) }, act: allowProfile }),
-  'consent-refused': () => ({ script: { GET: consent([openid], { refusal: { message: 'Lantern Notes is closed for maintenance of its contracts until Monday.', policyDecision: 'pd-3kx9v2' } }), DELETE: aborted(), 'GET policydecisions/pd-3kx9v2': decision(0, { action: 'signIn' }, { allowed: false, reasons: [{ rule: 'default', message: '' }] }, 'pd-3kx9v2') } }),
-  'consent-down': () => ({ script: { ...asking().script, 'POST consent': new Refusal(503, { retryAfterSeconds: 30 }) } }),
-  'done': () => ({ script: { GET: interaction({ phase: 'Authenticated', account: account() }) } }),
-  'completed': () => ({ script: { GET: interaction({ phase: 'Completed' }) } }),
-  'cancelled': () => ({ script: { GET: interaction({ phase: 'Aborted' }) } }),
-  'foreign-return': () => ({ script: { GET: interaction({ phase: 'Completed', returnTo: 'https://evil.test/' }) } }),
-  'loading': () => ({ script: { GET: 'never' } }),
-  'lost': () => ({ script: { GET: new Refusal(404) } }),
-  'over': () => ({ script: { GET: new Refusal(410) } }),
+  'consent-no-preview': () =>
+    asking([
+      openid,
+      {
+        ...health,
+        preview: [],
+        previewUnavailable: true,
+        claims: [
+          { claim: 'insurer', title: 'Insurer' },
+          { claim: 'plans', title: 'Plans' },
+        ],
+      },
+      scope({ preview: [] }),
+    ]),
+  'consent-invalid': () => ({
+    script: {
+      ...asking().script,
+      'POST consent': new Refusal(422, {
+        causes: [{ reason: 'FieldValueForbidden', message: 'refused', field: 'spec.scopes[1]' }],
+      }),
+    },
+    act: allowProfile,
+  }),
+  'consent-refused': () => ({
+    script: {
+      GET: consent([openid], {
+        refusal: {
+          message: 'Lantern Notes is closed for maintenance of its contracts until Monday.',
+          policyDecision: 'pd-3kx9v2',
+        },
+      }),
+      DELETE: aborted(),
+      'GET policydecisions/pd-3kx9v2': decision(
+        0,
+        { action: 'signIn' },
+        { allowed: false, reasons: [{ rule: 'default', message: '' }] },
+        'pd-3kx9v2',
+      ),
+    },
+  }),
+  'consent-down': () => ({
+    script: { ...asking().script, 'POST consent': new Refusal(503, { retryAfterSeconds: 30 }) },
+  }),
+  done: () => ({ script: { GET: interaction({ phase: 'Authenticated', account: account() }) } }),
+  completed: () => ({ script: { GET: interaction({ phase: 'Completed' }) } }),
+  cancelled: () => ({ script: { GET: interaction({ phase: 'Aborted' }) } }),
+  'foreign-return': () => ({
+    script: { GET: interaction({ phase: 'Completed', returnTo: 'https://evil.test/' }) },
+  }),
+  loading: () => ({ script: { GET: 'never' } }),
+  lost: () => ({ script: { GET: new Refusal(404) } }),
+  over: () => ({ script: { GET: new Refusal(410) } }),
   'ran-out': () => ({ script: { GET: interaction({ expirationTimestamp: inSeconds(0) }) } }),
-  'unreachable': () => ({ script: { GET: ['offline', interaction()] } }),
-  'down': () => ({ script: { GET: [new Refusal(503, { retryAfterSeconds: 20 }), interaction()] } }),
-  'busy': () => ({ script: { GET: new Refusal(429, { retryAfterSeconds: 300 }) } }),
-  'fault': () => ({ script: { GET: new Refusal(500) } }),
+  unreachable: () => ({ script: { GET: ['offline', interaction()] } }),
+  down: () => ({ script: { GET: [new Refusal(503, { retryAfterSeconds: 20 }), interaction()] } }),
+  busy: () => ({ script: { GET: new Refusal(429, { retryAfterSeconds: 300 }) } }),
+  fault: () => ({ script: { GET: new Refusal(500) } }),
   'not-allowed': () => ({ script: { GET: new Refusal(403, { policyDecision: 'pd-1' }) } }),
 };
 
-const mail = (minute: number, subject: string, more: Partial<MockMessage['status']> = {}): MockMessage => ({
-  apiVersion: 'id.vestibule.org/v1alpha1', kind: 'MockMessage',
-  metadata: { name: `mail-${minute}`, uid: '5d6ae0a4-2a50-4a6c-9f0a-3f5c8c1f4d22', resourceVersion: String(500 - minute), generation: 1, creationTimestamp: inSeconds(-60 * minute) }, spec: {},
-  status: { to: 'ada@example.test', from: 'signin@id.example.test', subject, text: 'Your code is\n\n1234 5678\n\nIt counts for ten minutes.\nIf this was not you, do nothing.', html: '<p>…</p>', sentTimestamp: inSeconds(-60 * minute), ...more },
+const mail = (
+  minute: number,
+  subject: string,
+  more: Partial<MockMessage['status']> = {},
+): MockMessage => ({
+  apiVersion: 'id.vestibule.org/v1alpha1',
+  kind: 'MockMessage',
+  metadata: {
+    name: `mail-${minute}`,
+    uid: '5d6ae0a4-2a50-4a6c-9f0a-3f5c8c1f4d22',
+    resourceVersion: String(500 - minute),
+    generation: 1,
+    creationTimestamp: inSeconds(-60 * minute),
+  },
+  spec: {},
+  status: {
+    to: 'ada@example.test',
+    from: 'signin@id.example.test',
+    subject,
+    text: 'Your code is\n\n1234 5678\n\nIt counts for ten minutes.\nIf this was not you, do nothing.',
+    html: '<p>…</p>',
+    sentTimestamp: inSeconds(-60 * minute),
+    ...more,
+  },
 });
 
-const mails = (items: MockMessage[]) => ({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'MockMessageList', metadata: { resourceVersion: '500' }, items });
+const mails = (items: MockMessage[]) => ({
+  apiVersion: 'id.vestibule.org/v1alpha1',
+  kind: 'MockMessageList',
+  metadata: { resourceVersion: '500' },
+  items,
+});
 
 /** Every state of the mailbox. */
 export const mailboxScenes: Record<string, () => Scene> = {
-  'mailbox': () => ({
+  mailbox: () => ({
     page: 'mailbox',
     script: {
-      GET: [mails([mail(9, 'Your account was signed in from a new browser'), mail(1, 'Your sign-in to Lantern Notes', { code: '12345678', link: '/gallery/link-opened' })]), mails([])],
+      GET: [
+        mails([
+          mail(9, 'Your account was signed in from a new browser'),
+          mail(1, 'Your sign-in to Lantern Notes', {
+            code: '12345678',
+            link: '/gallery/link-opened',
+          }),
+        ]),
+        mails([]),
+      ],
       DELETE: { kind: 'Status', status: 'Success' },
     },
   }),
   'mailbox-empty': () => ({ page: 'mailbox', script: { GET: mails([]) } }),
   'mailbox-absent': () => ({ page: 'mailbox', script: { GET: new Refusal(404) } }),
-  'mailbox-down': () => ({ page: 'mailbox', script: { GET: new Refusal(503, { retryAfterSeconds: 10 }) } }),
+  'mailbox-down': () => ({
+    page: 'mailbox',
+    script: { GET: new Refusal(503, { retryAfterSeconds: 10 }) },
+  }),
 };
 
-const hostile = '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
+const hostile =
+  '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
 /** Text that means harm, and text that is too long, in every place that shows somebody else's. */
-export const hostileScenes: Record<string, () => Scene> = Object.fromEntries(([['hostile', hostile], ['long', long]] as const).flatMap(([name, text]) => {
-  const evil = { ...client, displayName: text, homepageURI: `https://${name}.test/`, policyURI: 'javascript:document.title=1', termsURI: 'data:text/html,x' };
-  const scopes = [scope({ name: `s"><b>${name}`, title: text, description: text, provider: { name: 'x', displayName: text }, preview: [{ claim: text, title: text, value: text }, { claim: 'l', title: text, value: [text, text] }] }), scope({ name: 'n', allowed: false, reason: text, preview: [] })];
-  return Object.entries({
-    email: { script: { GET: interaction({ client: evil }, { loginHint: `${text}@x.test` }) } },
-    code: { script: { GET: interaction({ client: evil, emailChallenge: challenge({ email: `${text}@example.test` }) }) } },
-    setup: { script: { GET: interaction({ client: evil, phase: 'Authenticated', account: { ...account(['displayName']), displayName: text, email: `${text}@x.test` } }) } },
-    consent: { script: { GET: consent(scopes, { client: evil }) } },
-    refusal: { script: { GET: consent([], { client: evil, refusal: { message: text, policyDecision: text } }) } },
-    mailbox: { page: 'mailbox', script: { GET: mails([mail(1, text, { to: text, text, code: '12345678', link: 'javascript:document.title=1' })]) } },
-  } satisfies Record<string, Scene>).map(([view, scene]) => [`${name}-${view}`, () => scene]);
-}));
+export const hostileScenes: Record<string, () => Scene> = Object.fromEntries(
+  (
+    [
+      ['hostile', hostile],
+      ['long', long],
+    ] as const
+  ).flatMap(([name, text]) => {
+    const evil = {
+      ...client,
+      displayName: text,
+      homepageURI: `https://${name}.test/`,
+      policyURI: 'javascript:document.title=1',
+      termsURI: 'data:text/html,x',
+    };
+    const scopes = [
+      scope({
+        name: `s"><b>${name}`,
+        title: text,
+        description: text,
+        provider: { name: 'x', displayName: text },
+        preview: [
+          { claim: text, title: text, value: text },
+          { claim: 'l', title: text, value: [text, text] },
+        ],
+      }),
+      scope({ name: 'n', allowed: false, reason: text, preview: [] }),
+    ];
+    return Object.entries({
+      email: { script: { GET: interaction({ client: evil }, { loginHint: `${text}@x.test` }) } },
+      code: {
+        script: {
+          GET: interaction({
+            client: evil,
+            emailChallenge: challenge({ email: `${text}@example.test` }),
+          }),
+        },
+      },
+      setup: {
+        script: {
+          GET: interaction({
+            client: evil,
+            phase: 'Authenticated',
+            account: { ...account(['displayName']), displayName: text, email: `${text}@x.test` },
+          }),
+        },
+      },
+      consent: { script: { GET: consent(scopes, { client: evil }) } },
+      refusal: {
+        script: {
+          GET: consent([], { client: evil, refusal: { message: text, policyDecision: text } }),
+        },
+      },
+      mailbox: {
+        page: 'mailbox',
+        script: {
+          GET: mails([
+            mail(1, text, {
+              to: text,
+              text,
+              code: '12345678',
+              link: 'javascript:document.title=1',
+            }),
+          ]),
+        },
+      },
+    } satisfies Record<string, Scene>).map(([view, scene]) => [`${name}-${view}`, () => scene]);
+  }),
+);

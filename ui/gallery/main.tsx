@@ -19,20 +19,33 @@ import { hostilePolicyScenes, policyScenes } from './policy-scenes.js';
 import { accented, english, mirrored } from './pseudo.js';
 import { signinScenes } from './signin-scenes.js';
 
-declare global { var stage: { api: FakeAPI } | undefined }
+declare global {
+  var stage: { api: FakeAPI } | undefined;
+}
 
-const scenes = { ...signinScenes, ...laterScenes, ...mailboxScenes, ...hostileScenes, ...policyScenes, ...hostilePolicyScenes, ...accountScenes, ...recoveryScenes, ...hostileAccountScenes };
+const scenes = {
+  ...signinScenes,
+  ...laterScenes,
+  ...mailboxScenes,
+  ...hostileScenes,
+  ...policyScenes,
+  ...hostilePolicyScenes,
+  ...accountScenes,
+  ...recoveryScenes,
+  ...hostileAccountScenes,
+};
 const query = new URLSearchParams(location.search);
 
 /** Waits until the view is ready for input. */
-const phase = (): Promise<void> => new Promise((resolve) => {
-  const seen = new MutationObserver(() => {
-    if (!document.querySelector('main')?.dataset.phase) return;
-    seen.disconnect();
-    resolve();
+const phase = (): Promise<void> =>
+  new Promise((resolve) => {
+    const seen = new MutationObserver(() => {
+      if (!document.querySelector('main')?.dataset.phase) return;
+      seen.disconnect();
+      resolve();
+    });
+    seen.observe(document, { subtree: true, childList: true, attributes: true });
   });
-  seen.observe(document, { subtree: true, childList: true, attributes: true });
-});
 
 /** Shows a scene; settles when its state is reached. */
 async function show(name: string): Promise<void> {
@@ -48,7 +61,12 @@ async function show(name: string): Promise<void> {
   else if (scene.page === 'recovery') render(<RecoveryPage />, place());
   else if (scene.page === 'mailbox') render(<Mailbox />, place());
   else await open(query.get('tabs') ?? name, token ?? scene.token);
-  if (![scene.script.GET, scene.script['GET policies'], scene.script['GET accounts/~']].includes('never')) await ready;
+  if (
+    ![scene.script.GET, scene.script['GET policies'], scene.script['GET accounts/~']].includes(
+      'never',
+    )
+  )
+    await ready;
   await api.settled();
   if (!query.has('still')) await scene.act?.(document);
   await api.settled();
@@ -57,11 +75,22 @@ async function show(name: string): Promise<void> {
 
 function Index() {
   return (
-    <main><div class="card wide">
-      <h1>Gallery</h1>
-      <p class="lead">Every view in every state. In another language: ?lang=en-XA (long), ?lang=ar-XB (right to left).</p>
-      <ul>{Object.keys(scenes).map((name) => <li key={name}><a href={`/gallery/${name}`}>{name}</a></li>)}</ul>
-    </div></main>
+    <main>
+      <div class="card wide">
+        <h1>Gallery</h1>
+        <p class="lead">
+          Every view in every state. In another language: ?lang=en-XA (long), ?lang=ar-XB (right to
+          left).
+        </p>
+        <ul>
+          {Object.keys(scenes).map((name) => (
+            <li key={name}>
+              <a href={`/gallery/${name}`}>{name}</a>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </main>
   );
 }
 
@@ -71,4 +100,14 @@ const lang = query.get('lang');
 if (lang) Object.defineProperty(navigator, 'languages', { value: [lang] });
 const name = location.pathname.split('/')[2] ?? '';
 if (name in scenes) void show(name);
-else render(name ? <main><h1>{name}</h1></main> : <Index />, place());
+else
+  render(
+    name ? (
+      <main>
+        <h1>{name}</h1>
+      </main>
+    ) : (
+      <Index />
+    ),
+    place(),
+  );

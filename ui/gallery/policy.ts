@@ -49,27 +49,72 @@ when { context.client == Client::"lantern" };
 `;
 
 type Rules = Policy['status']['rules'];
-const first: Rules = ['open', 'anyone-reads-policies', 'any-scope-may-be-shared', 'own-account', 'operators-policies'].map((id) => ({ id, effect: 'permit' }));
-const second: Rules = [...first, { id: 'groups-stay-here', effect: 'forbid', message: 'Groups are shared only with services of our own.' }];
-const third: Rules = [...second, { id: 'lantern-emails', effect: 'forbid', message: 'Lantern Notes does not need your address any more.' }];
+const first: Rules = [
+  'open',
+  'anyone-reads-policies',
+  'any-scope-may-be-shared',
+  'own-account',
+  'operators-policies',
+].map((id) => ({ id, effect: 'permit' }));
+const second: Rules = [
+  ...first,
+  {
+    id: 'groups-stay-here',
+    effect: 'forbid',
+    message: 'Groups are shared only with services of our own.',
+  },
+];
+const third: Rules = [
+  ...second,
+  {
+    id: 'lantern-emails',
+    effect: 'forbid',
+    message: 'Lantern Notes does not need your address any more.',
+  },
+];
 
 const version = 'id.vestibule.org/v1alpha1' as const;
 const hash = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 /** A policy by its number, changed by what is given. */
-export function policy(number: number, cedar: string, rules: Rules, { spec = {}, status = {} }: { spec?: Partial<Policy['spec']>; status?: Partial<Policy['status']> } = {}): Policy {
+export function policy(
+  number: number,
+  cedar: string,
+  rules: Rules,
+  {
+    spec = {},
+    status = {},
+  }: { spec?: Partial<Policy['spec']>; status?: Partial<Policy['status']> } = {},
+): Policy {
   return {
-    apiVersion: version, kind: 'Policy',
-    metadata: { name: `p-${number}`, uid: `5f0d4a9e-2b0c-4d55-8a63-0000000000${10 + number}`, resourceVersion: String(600 + number), generation: 1, creationTimestamp: inSeconds(-86_400 * (9 - number)) },
+    apiVersion: version,
+    kind: 'Policy',
+    metadata: {
+      name: `p-${number}`,
+      uid: `5f0d4a9e-2b0c-4d55-8a63-0000000000${10 + number}`,
+      resourceVersion: String(600 + number),
+      generation: 1,
+      creationTimestamp: inSeconds(-86_400 * (9 - number)),
+    },
     spec: { cedar, ...spec },
-    status: { inForce: true, inForceSince: inSeconds(-86_400 * (9 - number)), author: 'vestibule', hash, rules, ...status },
+    status: {
+      inForce: true,
+      inForceSince: inSeconds(-86_400 * (9 - number)),
+      author: 'vestibule',
+      hash,
+      rules,
+      ...status,
+    },
   };
 }
 
 /** The account that is signed in where somebody is. */
 export const me = 'bcdfghjklmnpqrstvwxz';
 
-const over = (days: number): Partial<Policy['status']> => ({ inForce: false, supersededTimestamp: inSeconds(-86_400 * days) });
+const over = (days: number): Partial<Policy['status']> => ({
+  inForce: false,
+  supersededTimestamp: inSeconds(-86_400 * days),
+});
 
 /** The policy that comes with the service, the only one. */
 export const one = (): Policy[] => [policy(1, beginning, first)];
@@ -77,20 +122,59 @@ export const one = (): Policy[] => [policy(1, beginning, first)];
 /** Three, the third in force. */
 export const three = (): Policy[] => [
   policy(1, beginning, first, { status: over(7) }),
-  policy(2, beginning + groups, second, { spec: { description: 'Groups are for our own services.' }, status: { author: 'hjklmnpqrstvwxzbcdfg', ...over(6) } }),
-  policy(3, beginning.replace('"accounts/email"', '"update"') + groups + lantern, third, { spec: { description: 'Lantern Notes asked for less.' }, status: { author: me } }),
+  policy(2, beginning + groups, second, {
+    spec: { description: 'Groups are for our own services.' },
+    status: { author: 'hjklmnpqrstvwxzbcdfg', ...over(6) },
+  }),
+  policy(3, beginning.replace('"accounts/email"', '"update"') + groups + lantern, third, {
+    spec: { description: 'Lantern Notes asked for less.' },
+    status: { author: me },
+  }),
 ];
 
 /** A list of the API. */
-export const list = (kind: string, items: object[]): object => ({ apiVersion: version, kind: `${kind}List`, metadata: { resourceVersion: '700' }, items });
+export const list = (kind: string, items: object[]): object => ({
+  apiVersion: version,
+  kind: `${kind}List`,
+  metadata: { resourceVersion: '700' },
+  items,
+});
 
 /** A decision about the account, so many minutes ago. */
-export function decision(minutes: number, spec: Partial<PolicyDecision['spec']>, status: Partial<PolicyDecision['status']> = {}, name = `${me}-${minutes}`): PolicyDecision {
+export function decision(
+  minutes: number,
+  spec: Partial<PolicyDecision['spec']>,
+  status: Partial<PolicyDecision['status']> = {},
+  name = `${me}-${minutes}`,
+): PolicyDecision {
   const when = inSeconds(-60 * minutes);
   return {
-    apiVersion: version, kind: 'PolicyDecision',
-    metadata: { name, uid: '0b8a4a34-6b57-4bb0-93a5-7a2d4f0d3c11', resourceVersion: String(700 - minutes), generation: 1, creationTimestamp: when },
-    spec: { account: me, principal: `Account::"${me}"`, action: 'get', resource: { kind: 'Account' }, policy: 'p-3', input: { caller: { type: 'Account', name: me }, facts: {} }, ...(spec.scope ? { resource: undefined } : {}), ...spec },
-    status: { allowed: true, reasons: [{ rule: 'own-account', message: '' }], count: 1, firstTimestamp: when, lastTimestamp: when, ...status },
+    apiVersion: version,
+    kind: 'PolicyDecision',
+    metadata: {
+      name,
+      uid: '0b8a4a34-6b57-4bb0-93a5-7a2d4f0d3c11',
+      resourceVersion: String(700 - minutes),
+      generation: 1,
+      creationTimestamp: when,
+    },
+    spec: {
+      account: me,
+      principal: `Account::"${me}"`,
+      action: 'get',
+      resource: { kind: 'Account' },
+      policy: 'p-3',
+      input: { caller: { type: 'Account', name: me }, facts: {} },
+      ...(spec.scope ? { resource: undefined } : {}),
+      ...spec,
+    },
+    status: {
+      allowed: true,
+      reasons: [{ rule: 'own-account', message: '' }],
+      count: 1,
+      firstTimestamp: when,
+      lastTimestamp: when,
+      ...status,
+    },
   };
 }

@@ -12,21 +12,71 @@ import setup from '../messages/setup.json';
 import signin from '../messages/signin.json';
 
 /** English in full; a key that a catalog lacks does not compile. */
-export const english: Catalog = { ...base, ...signin, ...proof, ...setup, ...recovery, ...refusal, ...mailbox, ...policy, ...account, ...passkey, ...decisions };
+export const english: Catalog = {
+  ...base,
+  ...signin,
+  ...proof,
+  ...setup,
+  ...recovery,
+  ...refusal,
+  ...mailbox,
+  ...policy,
+  ...account,
+  ...passkey,
+  ...decisions,
+};
 
 /** Changes the words of a message, but neither its arguments nor the names of plural forms. */
 const words = (text: string, change: (word: string) => string): string =>
-  text.replace(/(\{\w{1,32}(?:\}|, plural,)|\b(?:zero|one|two|few|many|other) \{(?!\w{1,32}\})|\})|([A-Za-z]+)/g, (_, kept: string | undefined, word: string) => kept ?? change(word));
+  text.replace(
+    /(\{\w{1,32}(?:\}|, plural,)|\b(?:zero|one|two|few|many|other) \{(?!\w{1,32}\})|\})|([A-Za-z]+)/g,
+    (_, kept: string | undefined, word: string) => kept ?? change(word),
+  );
 
 const each = (change: (text: string) => string): Catalog =>
   Object.fromEntries(Object.entries(english).map(([id, text]) => [id, change(text)])) as Catalog;
 
-const accents: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ö', u: 'ü', y: 'ý', c: 'ç', n: 'ñ', s: 'š', A: 'Å', E: 'É', I: 'Î', O: 'Ø', U: 'Û', S: 'Š' };
+const accents: Readonly<Record<string, string>> = {
+  a: 'á',
+  e: 'é',
+  i: 'í',
+  o: 'ö',
+  u: 'ü',
+  y: 'ý',
+  c: 'ç',
+  n: 'ñ',
+  s: 'š',
+  A: 'Å',
+  E: 'É',
+  I: 'Î',
+  O: 'Ø',
+  U: 'Û',
+  S: 'Š',
+};
 
 /** Accented and a third longer, to find what is cut off or not translated. */
-export const accented: Catalog = { ...each((text) => words(text, (word) => [...word].map((letter) => accents[letter] ?? letter).join('') + 'õ'.repeat(Math.ceil(word.length / 3)))), dir: 'ltr' };
+export const accented: Catalog = {
+  ...each((text) =>
+    words(
+      text,
+      (word) =>
+        [...word].map((letter) => accents[letter] ?? letter).join('') +
+        'õ'.repeat(Math.ceil(word.length / 3)),
+    ),
+  ),
+  dir: 'ltr',
+};
 
 const letters = 'ابجدهوزحطيكلمنسعفصقرشتثخذض';
 
 /** Arabic letters in place of Latin ones, read from right to left. */
-export const mirrored: Catalog = { ...each((text) => words(text, (word) => [...word.toLowerCase()].map((letter) => letters[letter.charCodeAt(0) - 97] ?? letter).join(''))), dir: 'rtl' };
+export const mirrored: Catalog = {
+  ...each((text) =>
+    words(text, (word) =>
+      [...word.toLowerCase()]
+        .map((letter) => letters[letter.charCodeAt(0) - 97] ?? letter)
+        .join(''),
+    ),
+  ),
+  dir: 'rtl',
+};

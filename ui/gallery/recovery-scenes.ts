@@ -8,20 +8,40 @@ import type { Scene } from './scene.js';
 
 const waiting: Script = { 'GET recoveries': list('Recovery', [recovery()]) };
 const link = `${me}-r1.${'a'.repeat(43)}`;
-const stop = (script: Script, act?: Scene['act']): Scene => ({ page: 'recovery', fragment: link, script, ...(act && { act }) });
+const stop = (script: Script, act?: Scene['act']): Scene => ({
+  page: 'recovery',
+  fragment: link,
+  script,
+  ...(act && { act }),
+});
 const cancel = `POST recoveries/${me}-r1/cancel`;
 
 /** The way back in without passkeys: on the account page, and by the link of a mail. */
 export const recoveryScenes: Record<string, () => Scene> = {
   'account-recovery': () => page(waiting),
-  'account-recovery-operator': () => page({ 'GET recoveries': list('Recovery', [recovery({ startedBy: 'Operator' })]) }),
-  'account-recovery-down': () => page({ ...waiting, [`DELETE recoveries/${me}-r1`]: new Refusal(503, { retryAfterSeconds: 20 }) }, press('recovery.stop')),
+  'account-recovery-operator': () =>
+    page({ 'GET recoveries': list('Recovery', [recovery({ startedBy: 'Operator' })]) }),
+  'account-recovery-down': () =>
+    page(
+      { ...waiting, [`DELETE recoveries/${me}-r1`]: new Refusal(503, { retryAfterSeconds: 20 }) },
+      press('recovery.stop'),
+    ),
   'account-recovery-ask': () => page({}, press('recovery.lost')),
   'account-recovery-resumed': () => at('recover'),
-  'account-passkey-weak': () => page({ 'GET passkeys': list('Passkey', [passkey(1, 'MacBook', { fullStrengthTimestamp: inSeconds(170_000) })]) }, undefined, person({}, 1)),
+  'account-passkey-weak': () =>
+    page(
+      {
+        'GET passkeys': list('Passkey', [
+          passkey(1, 'MacBook', { fullStrengthTimestamp: inSeconds(170_000) }),
+        ]),
+      },
+      undefined,
+      person({}, 1),
+    ),
   'recovery-stop': () => stop({}),
   'recovery-stopped': () => stop({ [cancel]: recovery({ phase: 'Cancelled' }) }, press('stop.go')),
   'recovery-over': () => stop({ [cancel]: new Refusal(404) }, press('stop.go')),
-  'recovery-down': () => stop({ [cancel]: new Refusal(503, { retryAfterSeconds: 20 }) }, press('stop.go')),
+  'recovery-down': () =>
+    stop({ [cancel]: new Refusal(503, { retryAfterSeconds: 20 }) }, press('stop.go')),
   'recovery-bad': () => ({ page: 'recovery', fragment: 'nothing', script: {} }),
 };

@@ -5,74 +5,245 @@ import type { Scene } from './scene.js';
 
 const token = 'A'.repeat(43);
 const sent = () => interaction({ emailChallenge: challenge() });
-const resendable = () => interaction({ emailChallenge: challenge({ sentTimestamp: inSeconds(-61), resendAfterTimestamp: inSeconds(-1) }) });
+const resendable = () =>
+  interaction({
+    emailChallenge: challenge({
+      sentTimestamp: inSeconds(-61),
+      resendAfterTimestamp: inSeconds(-1),
+    }),
+  });
 
 const all = ['EmailCode', 'EmailLink', 'Passkey'] as const;
 
 /** The press of a button that submits the first form. */
 const submit = (page: Document): void => page.querySelector('form')?.requestSubmit();
 
-const fill = (id: string, text: string) => (page: Document): void => {
-  const field = page.getElementById(id) as HTMLInputElement;
-  field.value = text;
-  field.dispatchEvent(new Event('input', { bubbles: true }));
-};
+const fill =
+  (id: string, text: string) =>
+  (page: Document): void => {
+    const field = page.getElementById(id) as HTMLInputElement;
+    field.value = text;
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  };
 
 const onlyMembers = 'Only members of the Lantern project may sign in to Lantern Notes.';
 
-/** A sign-in that policy refuses after the code is typed; `read` answers the request for the decision. */
+/**
+ * A sign-in that policy refuses after the code is typed; `read` answers the request for the
+ * decision.
+ */
 const refused = (read: Answer): Scene => ({
   script: {
-    GET: sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }), 'GET decision': read,
-    'POST login': new Refusal(403, { policyDecision: 'pd-7hq2m4' }, `interactions.id.vestibule.org "k5qw" is forbidden: ${onlyMembers}`),
+    GET: sent(),
+    DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }),
+    'GET decision': read,
+    'POST login': new Refusal(
+      403,
+      { policyDecision: 'pd-7hq2m4' },
+      `interactions.id.vestibule.org "k5qw" is forbidden: ${onlyMembers}`,
+    ),
   },
   act: fill('code', '12345678'),
 });
 
 /** Every state of the way from the address to a proof. */
 export const signinScenes: Record<string, () => Scene> = {
-  'first-visit': () => ({ script: { GET: interaction(), 'POST emailchallenge': sent(), DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }) } }),
-  'email-hinted': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': sent() } }),
+  'first-visit': () => ({
+    script: {
+      GET: interaction(),
+      'POST emailchallenge': sent(),
+      DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }),
+    },
+  }),
+  'email-hinted': () => ({
+    script: {
+      GET: interaction({}, { loginHint: 'ada@example.test' }),
+      'POST emailchallenge': sent(),
+    },
+  }),
   'email-empty': () => ({ script: { GET: interaction() }, act: submit }),
-  'email-invalid': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example' }), 'POST emailchallenge': wrong('spec.email') }, act: submit }),
-  'email-busy': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': 'never' }, act: submit }),
-  'email-offline': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': ['offline', sent()] }, act: submit }),
-  'email-waiting': () => ({ script: { GET: interaction({}, { loginHint: 'ada@example.test' }), 'POST emailchallenge': new Refusal(429, { retryAfterSeconds: 540 }) }, act: submit }),
+  'email-invalid': () => ({
+    script: {
+      GET: interaction({}, { loginHint: 'ada@example' }),
+      'POST emailchallenge': wrong('spec.email'),
+    },
+    act: submit,
+  }),
+  'email-busy': () => ({
+    script: {
+      GET: interaction({}, { loginHint: 'ada@example.test' }),
+      'POST emailchallenge': 'never',
+    },
+    act: submit,
+  }),
+  'email-offline': () => ({
+    script: {
+      GET: interaction({}, { loginHint: 'ada@example.test' }),
+      'POST emailchallenge': ['offline', sent()],
+    },
+    act: submit,
+  }),
+  'email-waiting': () => ({
+    script: {
+      GET: interaction({}, { loginHint: 'ada@example.test' }),
+      'POST emailchallenge': new Refusal(429, { retryAfterSeconds: 540 }),
+    },
+    act: submit,
+  }),
   'email-not-offered': () => ({ script: { GET: interaction({ methods: [] }) } }),
-  'passkey-offered': () => ({ script: { GET: interaction({ methods: [...all] }), 'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }), 'POST emailchallenge': sent() } }),
-  'passkey-only': () => ({ script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }) } }),
-  'passkey-busy': () => ({ script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': 'never' }, act: press }),
-  'passkey-down': () => ({ script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }) }, act: press }),
+  'passkey-offered': () => ({
+    script: {
+      GET: interaction({ methods: [...all] }),
+      'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }),
+      'POST emailchallenge': sent(),
+    },
+  }),
+  'passkey-only': () => ({
+    script: {
+      GET: interaction({ methods: ['Passkey'] }),
+      'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }),
+    },
+  }),
+  'passkey-busy': () => ({
+    script: { GET: interaction({ methods: ['Passkey'] }), 'POST passkeychallenge': 'never' },
+    act: press,
+  }),
+  'passkey-down': () => ({
+    script: {
+      GET: interaction({ methods: ['Passkey'] }),
+      'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }),
+    },
+    act: press,
+  }),
   'ends-soon': () => ({ script: { GET: interaction({ expirationTimestamp: inSeconds(272) }) } }),
-  'code-sent': () => ({ script: { GET: sent(), 'POST login': signedIn(), 'POST emailchallenge': sent(), discovery: { resources: [{ name: 'mockmessages' }] } } }),
-  'code-only': () => ({ script: { GET: interaction({ methods: ['EmailCode'], emailChallenge: challenge() }), 'POST login': signedIn() } }),
-  'link-only': () => ({ script: { GET: interaction({ methods: ['EmailLink'], emailChallenge: challenge() }) } }),
-  'mail-deferred': () => ({ script: { GET: interaction({ emailChallenge: challenge({ deliveryState: 'Deferred' }) }), 'POST login': signedIn() } }),
-  'mail-failed': () => ({ script: { GET: interaction({ emailChallenge: challenge({ deliveryState: 'Failed', resendAfterTimestamp: inSeconds(-1) }) }), 'POST emailchallenge': sent() } }),
-  'code-resendable': () => ({ script: { GET: resendable(), 'POST emailchallenge': [new Refusal(429, { retryAfterSeconds: 480 }), sent()] } }),
-  'code-wrong': () => ({ script: { GET: sent(), 'POST login': [wrong('spec.code', { triesLeft: 3 }), signedIn()] }, act: fill('code', '12345678') }),
-  'code-no-tries': () => ({ script: { GET: resendable(), 'POST login': wrong('spec.code', { triesLeft: 0 }), 'POST emailchallenge': sent() }, act: fill('code', '12345678') }),
-  'code-expired': () => ({
-    script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5), resendAfterTimestamp: inSeconds(-500) }) }), 'POST login': new Refusal(410) },
+  'code-sent': () => ({
+    script: {
+      GET: sent(),
+      'POST login': signedIn(),
+      'POST emailchallenge': sent(),
+      discovery: { resources: [{ name: 'mockmessages' }] },
+    },
+  }),
+  'code-only': () => ({
+    script: {
+      GET: interaction({ methods: ['EmailCode'], emailChallenge: challenge() }),
+      'POST login': signedIn(),
+    },
+  }),
+  'link-only': () => ({
+    script: { GET: interaction({ methods: ['EmailLink'], emailChallenge: challenge() }) },
+  }),
+  'mail-deferred': () => ({
+    script: {
+      GET: interaction({ emailChallenge: challenge({ deliveryState: 'Deferred' }) }),
+      'POST login': signedIn(),
+    },
+  }),
+  'mail-failed': () => ({
+    script: {
+      GET: interaction({
+        emailChallenge: challenge({ deliveryState: 'Failed', resendAfterTimestamp: inSeconds(-1) }),
+      }),
+      'POST emailchallenge': sent(),
+    },
+  }),
+  'code-resendable': () => ({
+    script: {
+      GET: resendable(),
+      'POST emailchallenge': [new Refusal(429, { retryAfterSeconds: 480 }), sent()],
+    },
+  }),
+  'code-wrong': () => ({
+    script: { GET: sent(), 'POST login': [wrong('spec.code', { triesLeft: 3 }), signedIn()] },
     act: fill('code', '12345678'),
   }),
-  'code-replaced': () => ({ script: { GET: sent(), 'POST login': new Refusal(410) }, act: fill('code', '12345678') }),
-  'code-resting': () => ({ script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) }, act: fill('code', '12345678') }),
-  'code-down': () => ({ script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) }, act: fill('code', '12345678') }),
-  'code-fault': () => ({ script: { GET: sent(), 'POST login': new Refusal(500) }, act: fill('code', '12345678') }),
-  'code-new-account': () => ({ script: { GET: sent(), 'POST login': signedIn(['displayName']), 'PATCH account': {} } }),
+  'code-no-tries': () => ({
+    script: {
+      GET: resendable(),
+      'POST login': wrong('spec.code', { triesLeft: 0 }),
+      'POST emailchallenge': sent(),
+    },
+    act: fill('code', '12345678'),
+  }),
+  'code-expired': () => ({
+    script: {
+      GET: interaction({
+        emailChallenge: challenge({
+          expirationTimestamp: inSeconds(-5),
+          resendAfterTimestamp: inSeconds(-500),
+        }),
+      }),
+      'POST login': new Refusal(410),
+    },
+    act: fill('code', '12345678'),
+  }),
+  'code-replaced': () => ({
+    script: { GET: sent(), 'POST login': new Refusal(410) },
+    act: fill('code', '12345678'),
+  }),
+  'code-resting': () => ({
+    script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) },
+    act: fill('code', '12345678'),
+  }),
+  'code-down': () => ({
+    script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) },
+    act: fill('code', '12345678'),
+  }),
+  'code-fault': () => ({
+    script: { GET: sent(), 'POST login': new Refusal(500) },
+    act: fill('code', '12345678'),
+  }),
+  'code-new-account': () => ({
+    script: { GET: sent(), 'POST login': signedIn(['displayName']), 'PATCH account': {} },
+  }),
   'link-opened': () => ({ token, script: { GET: sent(), 'POST login': signedIn() } }),
   'link-elsewhere': () => ({ token, script: { GET: new Refusal(404) } }),
-  'link-foreign': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(403) }, act: press }),
-  'link-expired': () => ({
-    token, script: { GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5) }) }), 'POST login': new Refusal(410), 'POST emailchallenge': sent() }, act: press,
+  'link-foreign': () => ({
+    token,
+    script: { GET: sent(), 'POST login': new Refusal(403) },
+    act: press,
   }),
-  'link-used': () => ({ token, script: { GET: interaction(), 'POST login': new Refusal(410) }, act: press }),
-  'link-replaced': () => ({ token, script: { GET: sent(), 'POST login': new Refusal(410) }, act: press }),
-  'refused': () => refused(decision(0, { action: 'signUp' }, { allowed: false, reasons: [{ rule: 'members-of-the-project', message: onlyMembers }] }, 'pd-7hq2m4')),
+  'link-expired': () => ({
+    token,
+    script: {
+      GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5) }) }),
+      'POST login': new Refusal(410),
+      'POST emailchallenge': sent(),
+    },
+    act: press,
+  }),
+  'link-used': () => ({
+    token,
+    script: { GET: interaction(), 'POST login': new Refusal(410) },
+    act: press,
+  }),
+  'link-replaced': () => ({
+    token,
+    script: { GET: sent(), 'POST login': new Refusal(410) },
+    act: press,
+  }),
+  refused: () =>
+    refused(
+      decision(
+        0,
+        { action: 'signUp' },
+        { allowed: false, reasons: [{ rule: 'members-of-the-project', message: onlyMembers }] },
+        'pd-7hq2m4',
+      ),
+    ),
   'refused-unread': () => refused(new Refusal(404)),
-  'no-home-page': () => ({ script: { GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }) } }),
-  'logo': () => ({ script: { GET: interaction({ client: { ...client, logoURI: 'https://elsewhere.test/logo.png' } }) } }),
+  'no-home-page': () => ({
+    script: {
+      GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }),
+    },
+  }),
+  logo: () => ({
+    script: {
+      GET: interaction({ client: { ...client, logoURI: 'https://elsewhere.test/logo.png' } }),
+    },
+  }),
 };
 
-function press(page: Document): void { page.querySelector<HTMLElement>('.button.main')?.click(); }
+function press(page: Document): void {
+  page.querySelector<HTMLElement>('.button.main')?.click();
+}

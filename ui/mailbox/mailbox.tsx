@@ -13,18 +13,39 @@ import { watch } from '../base/watch.js';
 import { MessageRow } from './message-row.js';
 
 const newestFirst = (messages: readonly MockMessage[]): MockMessage[] =>
-  [...messages].sort((a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion));
+  [...messages].sort(
+    (a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
+  );
 
-function Messages({ list, busy, empty }: { list: MockMessageList; busy: boolean; empty: () => void }) {
+function Messages({
+  list,
+  busy,
+  empty,
+}: {
+  list: MockMessageList;
+  busy: boolean;
+  empty: () => void;
+}) {
   const ready = useGuard(list.items.length > 0);
   return (
     <View title="mailbox.title" phase="mailbox" after={deaf}>
       <p class="notice warn">{say('mailbox.mocked')}</p>
       {list.items.length === 0 && <p class="lead">{say('mailbox.none')}</p>}
       <ul class="mails" aria-label={say('mailbox.list')}>
-        {newestFirst(list.items).map((message) => <MessageRow key={message.metadata.name} message={message} />)}
+        {newestFirst(list.items).map((message) => (
+          <MessageRow key={message.metadata.name} message={message} />
+        ))}
       </ul>
-      <Button off={list.items.length === 0} busy={busy} progress="mailbox.emptying" press={() => { if (ready()) empty(); }}>{say('mailbox.empty')}</Button>
+      <Button
+        off={list.items.length === 0}
+        busy={busy}
+        progress="mailbox.emptying"
+        press={() => {
+          if (ready()) empty();
+        }}
+      >
+        {say('mailbox.empty')}
+      </Button>
     </View>
   );
 }
@@ -36,7 +57,13 @@ export function Mailbox() {
   const [busy, setBusy] = useState(false);
   const [, render] = useState(0);
   const attempt = async (work: () => Promise<void>): Promise<void> => {
-    try { await work(); setFailure(undefined); } catch (thrown) { if (thrown instanceof Failure) setFailure(thrown); else throw thrown; }
+    try {
+      await work();
+      setFailure(undefined);
+    } catch (thrown) {
+      if (thrown instanceof Failure) setFailure(thrown);
+      else throw thrown;
+    }
   };
   const read = async (): Promise<string | undefined> => {
     let version: string | undefined;
@@ -49,18 +76,42 @@ export function Mailbox() {
   };
   const empty = async (): Promise<void> => {
     setBusy(true);
-    await attempt(async () => { await call('DELETE', 'mockmessages'); announce(say('mailbox.emptied')); });
+    await attempt(async () => {
+      await call('DELETE', 'mockmessages');
+      announce(say('mailbox.emptied'));
+    });
     await read();
     setBusy(false);
   };
-  useEffect(() => { void speak().then(read); }, []);
+  useEffect(() => {
+    void speak().then(read);
+  }, []);
   const version = list?.metadata.resourceVersion;
-  useEffect(() => (version === undefined ? undefined : watch('mockmessages', version, read)), [version === undefined]);
+  useEffect(
+    () => (version === undefined ? undefined : watch('mockmessages', version, read)),
+    [version === undefined],
+  );
   return (
-    <Page wide alert={list && failure && excuse(failure)} changed={() => render((count) => count + 1)}>
-      {list ? <Messages list={list} busy={busy} empty={() => void empty()} />
-        : failure?.code === 404 ? <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />
-          : failure ? <OutOfOrder failure={failure}><Button look="main" press={() => void read()}>{say('retry')}</Button></OutOfOrder> : <h1 class="waiting" aria-busy="true">{say('working')}</h1>}
+    <Page
+      wide
+      alert={list && failure && excuse(failure)}
+      changed={() => render((count) => count + 1)}
+    >
+      {list ? (
+        <Messages list={list} busy={busy} empty={() => void empty()} />
+      ) : failure?.code === 404 ? (
+        <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />
+      ) : failure ? (
+        <OutOfOrder failure={failure}>
+          <Button look="main" press={() => void read()}>
+            {say('retry')}
+          </Button>
+        </OutOfOrder>
+      ) : (
+        <h1 class="waiting" aria-busy="true">
+          {say('working')}
+        </h1>
+      )}
     </Page>
   );
 }

@@ -7,12 +7,26 @@ import { cap, clockTime, Latin, say, tell } from '../base/message.js';
 export function MessageRow({ message: { status } }: { message: MockMessage }) {
   return (
     <li class="mail">
-      <h2><bdi>{cap(status.subject)}</bdi></h2>
-      <p class="hint">{tell('mailbox.to', { address: <Latin of={status.to} /> })} · <time dateTime={status.sentTimestamp}>{clockTime(status.sentTimestamp)}</time></p>
+      <h2>
+        <bdi>{cap(status.subject)}</bdi>
+      </h2>
+      <p class="hint">
+        {tell('mailbox.to', { address: <Latin of={status.to} /> })} ·{' '}
+        <time dateTime={status.sentTimestamp}>{clockTime(status.sentTimestamp)}</time>
+      </p>
       {(status.code || status.link) && (
         <p class="found">
-          {status.code && <span class="digits"><span class="quiet">{say('mailbox.code')} </span><Latin of={inGroups(status.code, status.code.length)} /></span>}
-          {status.link && <Link to={status.link} look="button">{say('mailbox.link')}</Link>}
+          {status.code && (
+            <span class="digits">
+              <span class="quiet">{say('mailbox.code')} </span>
+              <Latin of={inGroups(status.code, status.code.length)} />
+            </span>
+          )}
+          {status.link && (
+            <Link to={status.link} look="button">
+              {say('mailbox.link')}
+            </Link>
+          )}
         </p>
       )}
       <details>

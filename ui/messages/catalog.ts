@@ -11,7 +11,17 @@ import type setup from './setup.json';
 import type signin from './signin.json';
 
 /** Every message there is; a catalog that lacks one does not compile. */
-export type MessageID = keyof (typeof base & typeof signin & typeof proof & typeof setup & typeof mailbox & typeof recovery & typeof refusal & typeof policy & typeof account & typeof passkey & typeof decisions);
+export type MessageID = keyof (typeof base &
+  typeof signin &
+  typeof proof &
+  typeof setup &
+  typeof mailbox &
+  typeof recovery &
+  typeof refusal &
+  typeof policy &
+  typeof account &
+  typeof passkey &
+  typeof decisions);
 
 /** A language in full: one flat file, message id to text. */
 export type Catalog = Readonly<Record<MessageID, string>>;

@@ -10,49 +10,129 @@ import { toComparison } from './route.js';
 
 function Line({ row: { kind, text: words, before, after } }: { row: Row }) {
   const inner = <bdi dir="ltr">{words || '\n'}</bdi>;
-  if (kind === 'same') return <span class="line" data-line={after}>{inner}</span>;
-  const sign = <span class="quiet unsaid">{say(kind === 'added' ? 'policy.compare.added' : 'policy.compare.removed')} </span>;
-  return kind === 'added' ? <ins class="line" data-line={after}>{sign}{inner}</ins> : <del class="line" data-line={before}>{sign}{inner}</del>;
+  if (kind === 'same')
+    return (
+      <span class="line" data-line={after}>
+        {inner}
+      </span>
+    );
+  const sign = (
+    <span class="quiet unsaid">
+      {say(kind === 'added' ? 'policy.compare.added' : 'policy.compare.removed')}{' '}
+    </span>
+  );
+  return kind === 'added' ? (
+    <ins class="line" data-line={after}>
+      {sign}
+      {inner}
+    </ins>
+  ) : (
+    <del class="line" data-line={before}>
+      {sign}
+      {inner}
+    </del>
+  );
 }
 
-/** Lines that stand together; unchanged ones are shown when they are asked for, and then get the focus. */
+/**
+ * Lines that stand together; unchanged ones are shown when they are asked for, and then get the
+ * focus.
+ */
 function Together({ stretch: { folded, rows } }: { stretch: Stretch }) {
   const [open, setOpen] = useState(!folded);
   const shown = useRef<HTMLDivElement>(null);
-  useEffect(() => { if (folded && open) shown.current?.focus({ preventScroll: true }); }, [open]);
-  if (!open) return <div class="fold" dir={text('dir') as 'ltr' | 'rtl'}><Button look="plain" press={() => setOpen(true)}>{say('policy.compare.unfold', { count: rows.length })}</Button></div>;
-  const label = folded ? { role: 'group' as const, tabIndex: -1, 'aria-label': say('policy.compare.unfolded', { count: rows.length }) } : {};
-  return <div ref={shown} {...label}>{rows.map((row) => <Line key={`${row.kind} ${row.before} ${row.after}`} row={row} />)}</div>;
+  useEffect(() => {
+    if (folded && open) shown.current?.focus({ preventScroll: true });
+  }, [open]);
+  if (!open)
+    return (
+      <div class="fold" dir={text('dir') as 'ltr' | 'rtl'}>
+        <Button look="plain" press={() => setOpen(true)}>
+          {say('policy.compare.unfold', { count: rows.length })}
+        </Button>
+      </div>
+    );
+  const label = folded
+    ? {
+        role: 'group' as const,
+        tabIndex: -1,
+        'aria-label': say('policy.compare.unfolded', { count: rows.length }),
+      }
+    : {};
+  return (
+    <div ref={shown} {...label}>
+      {rows.map((row) => (
+        <Line key={`${row.kind} ${row.before} ${row.after}`} row={row} />
+      ))}
+    </div>
+  );
 }
 
-function Differences({ history, before, after }: { history: History; before: string; after: string }) {
-  const [one, other] = [named(history, before)?.spec.cedar ?? '', named(history, after)?.spec.cedar ?? ''];
+function Differences({
+  history,
+  before,
+  after,
+}: {
+  history: History;
+  before: string;
+  after: string;
+}) {
+  const [one, other] = [
+    named(history, before)?.spec.cedar ?? '',
+    named(history, after)?.spec.cedar ?? '',
+  ];
   const rows = useMemo(() => compare(linesOf(one), linesOf(other)), [one, other]);
-  const [added, removed] = (['added', 'removed'] as const).map((kind) => rows.filter((row) => row.kind === kind).length);
-  const words = added || removed ? say('policy.compare.count', { added, removed }) : say('policy.compare.equal');
+  const [added, removed] = (['added', 'removed'] as const).map(
+    (kind) => rows.filter((row) => row.kind === kind).length,
+  );
+  const words =
+    added || removed
+      ? say('policy.compare.count', { added, removed })
+      : say('policy.compare.equal');
   useEffect(() => announce(words), [before, after, words]);
   return (
     <>
       <p class="notice">{words}</p>
-      {(added || removed) ? (
-        <div class="cedar diff" role="group" dir="ltr" translate={false} aria-label={say('policy.compare.label', { before, after })}>
-          {fold(rows).map((stretch, i) => <Together key={`${before} ${after} ${i} ${stretch.rows.length}`} stretch={stretch} />)}
+      {added || removed ? (
+        <div
+          class="cedar diff"
+          role="group"
+          dir="ltr"
+          translate={false}
+          aria-label={say('policy.compare.label', { before, after })}
+        >
+          {fold(rows).map((stretch, i) => (
+            <Together key={`${before} ${after} ${i} ${stretch.rows.length}`} stretch={stretch} />
+          ))}
         </div>
       ) : null}
     </>
   );
 }
 
-interface ChoiceProps { id: 'before' | 'after'; history: History; value: string; choose: (name: string) => void }
+interface ChoiceProps {
+  id: 'before' | 'after';
+  history: History;
+  value: string;
+  choose: (name: string) => void;
+}
 
 function Choice({ id, history, value, choose }: ChoiceProps) {
   return (
     <div class="field">
       <label for={`compare-${id}`}>{say(`policy.compare.${id}`)}</label>
-      <select id={`compare-${id}`} value={value} onChange={(event) => choose(event.currentTarget.value)}>
+      <select
+        id={`compare-${id}`}
+        value={value}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
         {history.all.map((policy) => {
           const { name } = policy.metadata;
-          return <option key={name} value={name}>{policy === history.inForce ? say('policy.compare.option', { name }) : name}</option>;
+          return (
+            <option key={name} value={name}>
+              {policy === history.inForce ? say('policy.compare.option', { name }) : name}
+            </option>
+          );
         })}
       </select>
     </div>
@@ -60,10 +140,19 @@ function Choice({ id, history, value, choose }: ChoiceProps) {
 }
 
 /** Any two policies line by line; what is chosen is in the address, so that it can be passed on. */
-export function Comparison({ history, between }: { history: History; between: readonly [string, string] }) {
+export function Comparison({
+  history,
+  between,
+}: {
+  history: History;
+  between: readonly [string, string];
+}) {
   const names = history.all.map(({ metadata }) => metadata.name);
   const [newest = '', second = newest] = names;
-  const [before, after] = [names.includes(between[0]) ? between[0] : second, names.includes(between[1]) ? between[1] : newest];
+  const [before, after] = [
+    names.includes(between[0]) ? between[0] : second,
+    names.includes(between[1]) ? between[1] : newest,
+  ];
   const choose = (one: string, other: string): void => location.replace(toComparison(one, other));
   return (
     <View title="policy.compare" phase="policy">
@@ -71,13 +160,25 @@ export function Comparison({ history, between }: { history: History; between: re
       {names.length > 1 && (
         <>
           <div class="pair">
-            <Choice id="before" history={history} value={before} choose={(name) => choose(name, after)} />
-            <Choice id="after" history={history} value={after} choose={(name) => choose(before, name)} />
+            <Choice
+              id="before"
+              history={history}
+              value={before}
+              choose={(name) => choose(name, after)}
+            />
+            <Choice
+              id="after"
+              history={history}
+              value={after}
+              choose={(name) => choose(before, name)}
+            />
           </div>
           <Differences history={history} before={before} after={after} />
         </>
       )}
-      <p class="leave"><a href="#">{say('policy.back')}</a></p>
+      <p class="leave">
+        <a href="#">{say('policy.back')}</a>
+      </p>
     </View>
   );
 }

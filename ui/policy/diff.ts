@@ -1,5 +1,13 @@
-/** One line of a comparison and where it stands, counted from 1, in the text before and in the text after. */
-export interface Row { readonly kind: 'same' | 'added' | 'removed'; readonly text: string; readonly before?: number; readonly after?: number }
+/**
+ * One line of a comparison and where it stands, counted from 1, in the text before and in the text
+ * after.
+ */
+export interface Row {
+  readonly kind: 'same' | 'added' | 'removed';
+  readonly text: string;
+  readonly before?: number;
+  readonly after?: number;
+}
 
 /** Cells of the table at most: beyond, what differs is told as a whole. */
 const most = 9_000_000;
@@ -8,10 +16,14 @@ const most = 9_000_000;
 function lengths(before: readonly string[], after: readonly string[]): Uint16Array {
   const width = after.length + 1;
   const table = new Uint16Array((before.length + 1) * width);
-  for (let i = before.length - 1; i >= 0; i -= 1) for (let j = after.length - 1; j >= 0; j -= 1) {
-    const here = i * width + j;
-    table[here] = before[i] === after[j] ? table[here + width + 1]! + 1 : Math.max(table[here + width]!, table[here + 1]!);
-  }
+  for (let i = before.length - 1; i >= 0; i -= 1)
+    for (let j = after.length - 1; j >= 0; j -= 1) {
+      const here = i * width + j;
+      table[here] =
+        before[i] === after[j]
+          ? table[here + width + 1]! + 1
+          : Math.max(table[here + width]!, table[here + 1]!);
+    }
   return table;
 }
 
@@ -20,36 +32,63 @@ function differing(before: readonly string[], after: readonly string[], from: nu
   const table = before.length * after.length > most ? undefined : lengths(before, after);
   const length = (i: number, j: number): number => table?.[i * (after.length + 1) + j] ?? 0;
   const rows: Row[] = [];
-  for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
-    if (table && i < before.length && j < after.length && before[i] === after[j]) rows.push({ kind: 'same', text: before[i]!, before: from + ++i, after: from + ++j });
-    else if (i < before.length && (j === after.length || length(i + 1, j) >= length(i, j + 1))) rows.push({ kind: 'removed', text: before[i]!, before: from + ++i });
+  for (let [i, j] = [0, 0]; i < before.length || j < after.length; ) {
+    if (table && i < before.length && j < after.length && before[i] === after[j])
+      rows.push({ kind: 'same', text: before[i]!, before: from + ++i, after: from + ++j });
+    else if (i < before.length && (j === after.length || length(i + 1, j) >= length(i, j + 1)))
+      rows.push({ kind: 'removed', text: before[i]!, before: from + ++i });
     else rows.push({ kind: 'added', text: after[j]!, after: from + ++j });
   }
   return rows;
 }
 
-/** Compares two texts line by line: as many lines as can be are the same, and what was removed stands before what came in its place. */
+/**
+ * Compares two texts line by line: as many lines as can be are the same, and what was removed
+ * stands before what came in its place.
+ */
 export function compare(before: readonly string[], after: readonly string[]): Row[] {
   const least = Math.min(before.length, after.length);
   let start = 0;
   while (start < least && before[start] === after[start]) start += 1;
   let end = 0;
   while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  const same = (text: string, i: number, shift: number): Row => ({ kind: 'same', text, before: i + 1, after: i + 1 + shift });
+  const same = (text: string, i: number, shift: number): Row => ({
+    kind: 'same',
+    text,
+    before: i + 1,
+    after: i + 1 + shift,
+  });
   return [
     ...before.slice(0, start).map((text, i) => same(text, i, 0)),
-    ...differing(before.slice(start, before.length - end), after.slice(start, after.length - end), start),
-    ...before.slice(before.length - end).map((text, i) => same(text, before.length - end + i, after.length - before.length)),
+    ...differing(
+      before.slice(start, before.length - end),
+      after.slice(start, after.length - end),
+      start,
+    ),
+    ...before
+      .slice(before.length - end)
+      .map((text, i) => same(text, before.length - end + i, after.length - before.length)),
   ];
 }
 
-/** Rows that stand together: differences with what is around them, or unchanged lines that need not be shown. */
-export interface Stretch { readonly folded: boolean; readonly rows: readonly Row[] }
+/**
+ * Rows that stand together: differences with what is around them, or unchanged lines that need not
+ * be shown.
+ */
+export interface Stretch {
+  readonly folded: boolean;
+  readonly rows: readonly Row[];
+}
 
-/** Splits rows so that unchanged lines further than `around` from a difference are folded, where more than one would be. */
+/**
+ * Splits rows so that unchanged lines further than `around` from a difference are folded, where
+ * more than one would be.
+ */
 export function fold(rows: readonly Row[], around = 3): Stretch[] {
   const near = new Set<number>();
-  rows.forEach(({ kind }, i) => { if (kind !== 'same') for (let n = i - around; n <= i + around; n += 1) near.add(n); });
+  rows.forEach(({ kind }, i) => {
+    if (kind !== 'same') for (let n = i - around; n <= i + around; n += 1) near.add(n);
+  });
   const all: { folded: boolean; rows: Row[] }[] = [];
   rows.forEach((row, i) => {
     const folded = !near.has(i);

@@ -5,7 +5,10 @@ import { cap, Latin, say, tell } from '../base/message.js';
 import { Moment } from '../base/moment.js';
 
 /** Who put a policy in force, where it is shown; the first is the service's own, as it came. */
-export function authorOf({ metadata, status: { author } }: Policy, me: string | undefined): ComponentChild {
+export function authorOf(
+  { metadata, status: { author } }: Policy,
+  me: string | undefined,
+): ComponentChild {
   if (author === undefined) return undefined;
   if (author === me) return say('policy.author.you');
   if (author !== 'vestibule') return <bdi>{cap(author)}</bdi>;
@@ -13,8 +16,18 @@ export function authorOf({ metadata, status: { author } }: Policy, me: string | 
 }
 
 /** From when to when it was in force. */
-export const Span = ({ policy: { status } }: { policy: Policy }) =>
-  <>{status.supersededTimestamp ? tell('policy.span', { since: <Moment of={status.inForceSince} />, until: <Moment of={status.supersededTimestamp} /> }) : <Moment of={status.inForceSince} />}</>;
+export const Span = ({ policy: { status } }: { policy: Policy }) => (
+  <>
+    {status.supersededTimestamp ? (
+      tell('policy.span', {
+        since: <Moment of={status.inForceSince} />,
+        until: <Moment of={status.supersededTimestamp} />,
+      })
+    ) : (
+      <Moment of={status.inForceSince} />
+    )}
+  </>
+);
 
 /** What is known of a policy beside its text. */
 export function Facts({ policy, me }: { policy: Policy; me: string | undefined }) {
@@ -22,9 +35,35 @@ export function Facts({ policy, me }: { policy: Policy; me: string | undefined }
   const rows: [MessageID, ComponentChild][] = [
     ['policy.name', <Latin of={metadata.name} />],
     [status.supersededTimestamp ? 'policy.was' : 'policy.since', <Span policy={policy} />],
-    ...(status.author === undefined ? [] : [['policy.author', authorOf(policy, me)] as [MessageID, ComponentChild]]),
-    ...(spec.description ? [['policy.description', <bdi>{cap(spec.description, 1024)}</bdi>] as [MessageID, ComponentChild]] : []),
-    ['policy.hash', <><span class="hash"><Latin of={status.hash} /></span> <span class="hint">{say('policy.hash.note')}</span></>],
+    ...(status.author === undefined
+      ? []
+      : [['policy.author', authorOf(policy, me)] as [MessageID, ComponentChild]]),
+    ...(spec.description
+      ? [
+          ['policy.description', <bdi>{cap(spec.description, 1024)}</bdi>] as [
+            MessageID,
+            ComponentChild,
+          ],
+        ]
+      : []),
+    [
+      'policy.hash',
+      <>
+        <span class="hash">
+          <Latin of={status.hash} />
+        </span>{' '}
+        <span class="hint">{say('policy.hash.note')}</span>
+      </>,
+    ],
   ];
-  return <dl class="facts">{rows.map(([id, value]) => <div key={id}><dt>{say(id)}</dt><dd>{value}</dd></div>)}</dl>;
+  return (
+    <dl class="facts">
+      {rows.map(([id, value]) => (
+        <div key={id}>
+          <dt>{say(id)}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

@@ -16,10 +16,16 @@ import { useRoute, type Route } from './route.js';
 
 /** Who is signed in here: an account's name, nobody, or not known yet. */
 function useMe(): { me: string | undefined; known: boolean } {
-  const [who, set] = useState<{ me: string | undefined; known: boolean }>({ me: undefined, known: false });
+  const [who, set] = useState<{ me: string | undefined; known: boolean }>({
+    me: undefined,
+    known: false,
+  });
   useEffect(() => {
     const told = (me?: string): void => set({ me, known: true });
-    call<Account>('GET', 'accounts/~').then(({ metadata }) => told(metadata.name), () => told());
+    call<Account>('GET', 'accounts/~').then(
+      ({ metadata }) => told(metadata.name),
+      () => told(),
+    );
   }, []);
   return who;
 }
@@ -35,31 +41,71 @@ function useArrival({ inForce }: History): string | undefined {
   return first.current !== undefined && name !== first.current ? name : undefined;
 }
 
-/** Leads to the place that the address names once it is there, and again when its link is followed again. */
+/**
+ * Leads to the place that the address names once it is there, and again when its link is followed
+ * again.
+ */
 function usePlace({ rule, at }: Route, shown: string): void {
   useEffect(() => {
     const go = (): void => {
-      const rows = rule === undefined ? [] : [...document.querySelectorAll<HTMLElement>('[data-rule]')];
-      const place = rows.find(({ dataset }) => dataset.rule === rule) ?? (at ? document.getElementById(at) : undefined);
+      const rows =
+        rule === undefined ? [] : [...document.querySelectorAll<HTMLElement>('[data-rule]')];
+      const place =
+        rows.find(({ dataset }) => dataset.rule === rule) ??
+        (at ? document.getElementById(at) : undefined);
       place?.focus();
       place?.scrollIntoView();
     };
-    const again = ({ target }: Event): void => { if ((target as Element).closest('a')?.hash === location.hash) go(); };
+    const again = ({ target }: Event): void => {
+      if ((target as Element).closest('a')?.hash === location.hash) go();
+    };
     go();
     document.addEventListener('click', again);
     return () => document.removeEventListener('click', again);
   }, [rule, at, shown]);
 }
 
-function Current({ route, history, me, known }: { route: Route; history: History; me: string | undefined; known: boolean }) {
+function Current({
+  route,
+  history,
+  me,
+  known,
+}: {
+  route: Route;
+  history: History;
+  me: string | undefined;
+  known: boolean;
+}) {
   const policy = route.policy ? named(history, route.policy) : history.inForce;
   if (route.compare) return <Comparison key="compare" history={history} between={route.compare} />;
-  if (route.decisions !== undefined && !known) return <h1 class="waiting" aria-busy="true">{say('working')}</h1>;
-  if (route.decisions !== undefined) return <OwnDecisions key={`decisions ${route.decisions}`} rule={route.decisions} me={me} />;
-  if (policy) return <PolicyView key={`policy ${route.policy ?? ''}`} history={history} policy={policy} me={me} pinned={route.policy} />;
+  if (route.decisions !== undefined && !known)
+    return (
+      <h1 class="waiting" aria-busy="true">
+        {say('working')}
+      </h1>
+    );
+  if (route.decisions !== undefined)
+    return <OwnDecisions key={`decisions ${route.decisions}`} rule={route.decisions} me={me} />;
+  if (policy)
+    return (
+      <PolicyView
+        key={`policy ${route.policy ?? ''}`}
+        history={history}
+        policy={policy}
+        me={me}
+        pinned={route.policy}
+      />
+    );
   return (
-    <Trouble key="absent" title="policy.absent.title" what="policy.absent.what" values={{ name: route.policy ?? '' }}>
-      <p class="leave"><a href="#">{say('policy.back')}</a></p>
+    <Trouble
+      key="absent"
+      title="policy.absent.title"
+      what="policy.absent.what"
+      values={{ name: route.policy ?? '' }}
+    >
+      <p class="leave">
+        <a href="#">{say('policy.back')}</a>
+      </p>
     </Trouble>
   );
 }
@@ -71,23 +117,52 @@ function Shown({ route, history }: { route: Route; history: History }) {
   usePlace(route, `${route.policy ?? ''} ${route.decisions ?? ''}`);
   return (
     <>
-      {arrived && <p class="notice">{tell(here ? 'policy.arrived.here' : 'policy.arrived.there', { name: <a href={`#${arrived}`}><bdi dir="ltr">{arrived}</bdi></a> })}</p>}
+      {arrived && (
+        <p class="notice">
+          {tell(here ? 'policy.arrived.here' : 'policy.arrived.there', {
+            name: (
+              <a href={`#${arrived}`}>
+                <bdi dir="ltr">{arrived}</bdi>
+              </a>
+            ),
+          })}
+        </p>
+      )}
       <Current route={route} history={history} me={me} known={known} />
     </>
   );
 }
 
-/** The policy for anyone to read: in force, earlier, compared, and what it decided about the reader. */
+/**
+ * The policy for anyone to read: in force, earlier, compared, and what it decided about the reader.
+ */
 export function PolicyPage() {
   const [ready, setReady] = useState(false);
   const [, render] = useState(0);
   const route = useRoute();
   const { items, failure, again } = useCollection<Policy>(ready ? 'policies' : undefined);
-  useEffect(() => { void speak().then(() => setReady(true)); }, []);
+  useEffect(() => {
+    void speak().then(() => setReady(true));
+  }, []);
   return (
-    <Page wide alert={items && failure && excuse(failure)} changed={() => render((count) => count + 1)}>
-      {items ? <Shown route={route} history={historyOf(items)} />
-        : failure ? <OutOfOrder failure={failure}><Button look="main" press={again}>{say('retry')}</Button></OutOfOrder> : <h1 class="waiting" aria-busy="true">{say('policy.loading')}</h1>}
+    <Page
+      wide
+      alert={items && failure && excuse(failure)}
+      changed={() => render((count) => count + 1)}
+    >
+      {items ? (
+        <Shown route={route} history={historyOf(items)} />
+      ) : failure ? (
+        <OutOfOrder failure={failure}>
+          <Button look="main" press={again}>
+            {say('retry')}
+          </Button>
+        </OutOfOrder>
+      ) : (
+        <h1 class="waiting" aria-busy="true">
+          {say('policy.loading')}
+        </h1>
+      )}
     </Page>
   );
 }

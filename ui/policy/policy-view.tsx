@@ -13,25 +13,63 @@ function Sections({ pinned, several }: { pinned: string | undefined; several: bo
   return (
     <nav class="sections" aria-label={say('policy.sections')}>
       <ul>
-        <li><a href={toPlace(pinned, 'rules')}>{say('policy.rules')}</a></li>
-        <li><a href={toPlace(pinned, 'text')}>{say('policy.text')}</a></li>
-        <li><a href={toPlace(pinned, 'earlier')}>{say('policy.earlier')}</a></li>
-        {several && <li><a href="#compare">{say('policy.compare')}</a></li>}
+        <li>
+          <a href={toPlace(pinned, 'rules')}>{say('policy.rules')}</a>
+        </li>
+        <li>
+          <a href={toPlace(pinned, 'text')}>{say('policy.text')}</a>
+        </li>
+        <li>
+          <a href={toPlace(pinned, 'earlier')}>{say('policy.earlier')}</a>
+        </li>
+        {several && (
+          <li>
+            <a href="#compare">{say('policy.compare')}</a>
+          </li>
+        )}
       </ul>
     </nav>
   );
 }
 
-function Rules({ policy, mine, pinned }: { policy: Policy; mine: boolean; pinned: string | undefined }) {
-  const { spec, status: { rules } } = policy;
+function Rules({
+  policy,
+  mine,
+  pinned,
+}: {
+  policy: Policy;
+  mine: boolean;
+  pinned: string | undefined;
+}) {
+  const {
+    spec,
+    status: { rules },
+  } = policy;
   const texts = useMemo(() => rulesIn(spec.cedar), [spec.cedar]);
   const found = texts.length === rules.length ? texts : [];
   const permit = rules.filter(({ effect }) => effect === 'permit').length;
   return (
     <section aria-labelledby="rules">
-      <h2 id="rules" tabIndex={-1}>{say('policy.rules')}</h2>
-      <p class="hint">{say('policy.rules.count', { permit, forbid: rules.length - permit })} {say('policy.rules.forbidwins')}</p>
-      <ol class="rules">{rules.map((rule, i) => <RuleRow key={rule.id} policy={policy} rule={rule} text={found[i]} number={i + 1} mine={mine} pinned={pinned} />)}</ol>
+      <h2 id="rules" tabIndex={-1}>
+        {say('policy.rules')}
+      </h2>
+      <p class="hint">
+        {say('policy.rules.count', { permit, forbid: rules.length - permit })}{' '}
+        {say('policy.rules.forbidwins')}
+      </p>
+      <ol class="rules">
+        {rules.map((rule, i) => (
+          <RuleRow
+            key={rule.id}
+            policy={policy}
+            rule={rule}
+            text={found[i]}
+            number={i + 1}
+            mine={mine}
+            pinned={pinned}
+          />
+        ))}
+      </ol>
     </section>
   );
 }
@@ -40,18 +78,40 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
   const earlier = history.all.filter((one) => one !== history.inForce);
   return (
     <section aria-labelledby="earlier">
-      <h2 id="earlier" tabIndex={-1}>{say('policy.earlier')}</h2>
+      <h2 id="earlier" tabIndex={-1}>
+        {say('policy.earlier')}
+      </h2>
       {earlier.length === 0 && <p class="hint">{say('policy.earlier.none')}</p>}
       <ul class="earlier" aria-label={say('policy.earlier')}>
         {earlier.map((policy) => {
-          const { metadata: { name }, spec: { description } } = policy;
+          const {
+            metadata: { name },
+            spec: { description },
+          } = policy;
           const former = before(history, policy);
           return (
             <li key={name}>
-              <h3><a href={`#${name}`}><Latin of={name} /></a></h3>
-              {description && <p><bdi>{cap(description, 1024)}</bdi></p>}
-              <p class="hint"><Span policy={policy} />{policy.status.author !== undefined && <> · {authorOf(policy, me)}</>}</p>
-              {former && <p class="hint links"><a href={toComparison(former.metadata.name, name)}>{tell('policy.changes', { name })}</a></p>}
+              <h3>
+                <a href={`#${name}`}>
+                  <Latin of={name} />
+                </a>
+              </h3>
+              {description && (
+                <p>
+                  <bdi>{cap(description, 1024)}</bdi>
+                </p>
+              )}
+              <p class="hint">
+                <Span policy={policy} />
+                {policy.status.author !== undefined && <> · {authorOf(policy, me)}</>}
+              </p>
+              {former && (
+                <p class="hint links">
+                  <a href={toComparison(former.metadata.name, name)}>
+                    {tell('policy.changes', { name })}
+                  </a>
+                </p>
+              )}
             </li>
           );
         })}
@@ -78,16 +138,26 @@ export function PolicyView({ history, policy, me, pinned }: Props) {
     <View title={now ? 'policy.title' : 'policy.earlier.title'} values={{ name }} phase="policy">
       <p class="lead">{say('policy.lead')}</p>
       <Facts policy={policy} me={me} />
-      {former && <p class="links"><a href={toComparison(former.metadata.name, name)}>{tell('policy.changes', { name })}</a></p>}
+      {former && (
+        <p class="links">
+          <a href={toComparison(former.metadata.name, name)}>{tell('policy.changes', { name })}</a>
+        </p>
+      )}
       <Sections pinned={pinned} several={history.all.length > 1} />
       <Rules policy={policy} mine={me !== undefined} pinned={pinned} />
       <section aria-labelledby="text">
-        <h2 id="text" tabIndex={-1}>{say('policy.text')}</h2>
+        <h2 id="text" tabIndex={-1}>
+          {say('policy.text')}
+        </h2>
         <p class="hint">{say('policy.text.note')}</p>
         <PolicyText name={name} text={policy.spec.cedar} />
       </section>
       <Earlier history={history} me={me} />
-      {!now && <p class="leave"><a href="#">{say('policy.back')}</a></p>}
+      {!now && (
+        <p class="leave">
+          <a href="#">{say('policy.back')}</a>
+        </p>
+      )}
     </View>
   );
 }

@@ -27,10 +27,12 @@ export function routeOf(fragment: string): Route {
 }
 
 /** The fragment that leads to a place in a policy, or where none is named in the one in force. */
-export const toPlace = (policy: string | undefined, at: string): string => `#${policy ? `${policy}&` : ''}at=${at}`;
+export const toPlace = (policy: string | undefined, at: string): string =>
+  `#${policy ? `${policy}&` : ''}at=${at}`;
 
 /** The fragment that compares two policies. */
-export const toComparison = (before: string, after: string): string => `#compare=${before}..${after}`;
+export const toComparison = (before: string, after: string): string =>
+  `#compare=${before}..${after}`;
 
 /** The fragment of one's own decisions by a rule. */
 export const toDecisions = (rule: string): string => `#${new URLSearchParams({ decisions: rule })}`;

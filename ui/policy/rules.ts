@@ -1,7 +1,19 @@
-/** What a rule says of callers, of actions or of objects: everything, one type, one of several names, or more than fits in words. */
-export type Extent = { readonly is: 'any' | 'other' } | { readonly is: 'type'; readonly type: string } | { readonly is: 'names'; readonly of: readonly { readonly type: string; readonly id: string }[] };
+/**
+ * What a rule says of callers, of actions or of objects: everything, one type, one of several
+ * names, or more than fits in words.
+ */
+export type Extent =
+  | { readonly is: 'any' | 'other' }
+  | { readonly is: 'type'; readonly type: string }
+  | {
+      readonly is: 'names';
+      readonly of: readonly { readonly type: string; readonly id: string }[];
+    };
 
-/** A rule as it stands in the text: its lines, counted from 1, the comment right above it, and its head. */
+/**
+ * A rule as it stands in the text: its lines, counted from 1, the comment right above it, and its
+ * head.
+ */
 export interface RuleText {
   readonly first: number;
   readonly last: number;
@@ -17,7 +29,10 @@ const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"?|[A-Za-z_]\w*|::|==|[^]/g;
 const isSpace = (piece: string): boolean => /^(\s|\/\/)/.test(piece);
 
 /** The pieces of a rule and where each begins; comments and spaces are left out. */
-interface Raw { pieces: string[]; places: number[] }
+interface Raw {
+  pieces: string[];
+  places: number[];
+}
 
 function split(text: string): Raw[] {
   const all: Raw[] = [];
@@ -32,22 +47,44 @@ function split(text: string): Raw[] {
   return all;
 }
 
-/** A string of the policy language without its quotes; escapes that are none of JSON's stay as they are. */
-function plain(quoted: string): string { try { return JSON.parse(quoted) as string; } catch { return quoted.slice(1, -1); } }
+/**
+ * A string of the policy language without its quotes; escapes that are none of JSON's stay as they
+ * are.
+ */
+function plain(quoted: string): string {
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return quoted.slice(1, -1);
+  }
+}
 
 /** Reads one of the three parts between the parentheses of a rule. */
 function extent([, ...rest]: readonly string[]): Extent {
   if (rest.length === 0) return { is: 'any' };
   if (rest[0] === 'is' && rest.length === 2) return { is: 'type', type: rest[1]! };
   const bare = rest.slice(1).filter((piece) => !'[],'.includes(piece));
-  const names = bare.flatMap((piece, i) => (piece === '::' && bare[i + 1]?.startsWith('"') ? [{ type: bare[i - 1]!, id: plain(bare[i + 1]!) }] : []));
-  const whole = (rest[0] === '==' || rest[0] === 'in') && names.length > 0 && bare.length === names.length * 3;
+  const names = bare.flatMap((piece, i) =>
+    piece === '::' && bare[i + 1]?.startsWith('"')
+      ? [{ type: bare[i - 1]!, id: plain(bare[i + 1]!) }]
+      : [],
+  );
+  const whole =
+    (rest[0] === '==' || rest[0] === 'in') && names.length > 0 && bare.length === names.length * 3;
   return whole ? { is: 'names', of: names } : { is: 'other' };
 }
 
-/** The three parts between the first parentheses after the annotations, and the piece that these end with. */
-function head(pieces: readonly string[]): Pick<RuleText, 'who' | 'does' | 'what'> & { end: number } {
-  const open = pieces.findIndex((piece, i) => piece === '(' && /^(permit|forbid)$/.test(pieces[i - 1]!) && pieces[i - 2] !== '@');
+/**
+ * The three parts between the first parentheses after the annotations, and the piece that these end
+ * with.
+ */
+function head(
+  pieces: readonly string[],
+): Pick<RuleText, 'who' | 'does' | 'what'> & { end: number } {
+  const open = pieces.findIndex(
+    (piece, i) =>
+      piece === '(' && /^(permit|forbid)$/.test(pieces[i - 1]!) && pieces[i - 2] !== '@',
+  );
   const parts: string[][] = [[]];
   let [at, depth] = [open + 1, 0];
   for (; at < pieces.length && (depth > 0 || pieces[at] !== ')'); at += 1) {
@@ -56,14 +93,17 @@ function head(pieces: readonly string[]): Pick<RuleText, 'who' | 'does' | 'what'
     if (piece === ',' && depth === 0) parts.push([]);
     else parts.at(-1)!.push(piece);
   }
-  const [who = ['', ''], does = ['', ''], what = ['', '']] = parts.filter((part) => part.length > 0);
+  const [who = ['', ''], does = ['', ''], what = ['', '']] = parts.filter(
+    (part) => part.length > 0,
+  );
   return { who: extent(who), does: extent(does), what: extent(what), end: at };
 }
 
 /** The comment that ends right above a line; a headline between dashes is none. */
 function commentAbove(lines: readonly string[], first: number): string {
   const words: string[] = [];
-  for (let i = first - 2; i >= 0 && /^\s*\/\//.test(lines[i]!); i -= 1) words.unshift(lines[i]!.replace(/^\s*\/\/+\s?/, ''));
+  for (let i = first - 2; i >= 0 && /^\s*\/\//.test(lines[i]!); i -= 1)
+    words.unshift(lines[i]!.replace(/^\s*\/\/+\s?/, ''));
   return words.some((line) => /--/.test(line)) ? '' : words.join(' ').trim();
 }
 
@@ -75,6 +115,12 @@ export function rulesIn(text: string): RuleText[] {
     const first = lineOf(places[0]!);
     const { end, ...parts } = head(pieces);
     const condition = text.slice((places[end] ?? 0) + 1, places.at(-1)).trim();
-    return { first, last: lineOf(places.at(-1)!), comment: commentAbove(lines, first), ...parts, condition };
+    return {
+      first,
+      last: lineOf(places.at(-1)!),
+      comment: commentAbove(lines, first),
+      ...parts,
+      condition,
+    };
   });
 }

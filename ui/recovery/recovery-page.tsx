@@ -8,7 +8,10 @@ import { excuse, Reference } from '../base/trouble.js';
 import { View } from '../base/view.js';
 
 /** Which recovery the link of a mail is about, and its token. */
-interface Stopping { readonly name: string; readonly token: string }
+interface Stopping {
+  readonly name: string;
+  readonly token: string;
+}
 
 /** Reads the link, and takes the token out of the address: it is good for one use. */
 function linked(): Stopping | undefined {
@@ -24,24 +27,35 @@ function Ended({ ending }: { ending: Ending }) {
   return (
     <View key={ending} title={`stop.${ending}.title`} phase="recovery" error={ending === 'bad'}>
       <p class="lead">{say(`stop.${ending}.what`)}</p>
-      <p><a class="button" href="/account">{say('stop.account')}</a></p>
+      <p>
+        <a class="button" href="/account">
+          {say('stop.account')}
+        </a>
+      </p>
     </View>
   );
 }
 
-/** Stops the removal of an account's passkeys by the link of a mail, with one press and without a sign-in. */
+/**
+ * Stops the removal of an account's passkeys by the link of a mail, with one press and without a
+ * sign-in.
+ */
 export function RecoveryPage() {
   const stopping = useMemo(linked, []);
   const [ending, end] = useState<Ending | undefined>(stopping ? undefined : 'bad');
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
   const [spoken, render] = useState(0);
-  useEffect(() => { void speak().then(() => render(1)); }, []);
+  useEffect(() => {
+    void speak().then(() => render(1));
+  }, []);
   const stop = async (): Promise<void> => {
     setBusy(true);
     setFailure(undefined);
     try {
-      await call('POST', `recoveries/${stopping!.name}/cancel`, { spec: { token: stopping!.token } });
+      await call('POST', `recoveries/${stopping!.name}/cancel`, {
+        spec: { token: stopping!.token },
+      });
       end('done');
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
@@ -51,16 +65,32 @@ export function RecoveryPage() {
     setBusy(false);
   };
   return (
-    <Page alert={failure && <><p>{excuse(failure)}</p><Reference failure={failure} /></>} changed={() => render((count) => count + 1)}>
-      {spoken === 0 ? <h1 class="waiting" aria-busy="true">{say('working')}</h1>
-        : ending ? <Ended ending={ending} />
-          : (
-            <View key="stop" title="stop.title" phase="recovery">
-              <p class="lead">{say('stop.what')}</p>
-              <Button look="main" busy={busy} progress="stop.going" press={() => void stop()}>{say('stop.go')}</Button>
-              <p class="fine">{say('stop.note')}</p>
-            </View>
-          )}
+    <Page
+      alert={
+        failure && (
+          <>
+            <p>{excuse(failure)}</p>
+            <Reference failure={failure} />
+          </>
+        )
+      }
+      changed={() => render((count) => count + 1)}
+    >
+      {spoken === 0 ? (
+        <h1 class="waiting" aria-busy="true">
+          {say('working')}
+        </h1>
+      ) : ending ? (
+        <Ended ending={ending} />
+      ) : (
+        <View key="stop" title="stop.title" phase="recovery">
+          <p class="lead">{say('stop.what')}</p>
+          <Button look="main" busy={busy} progress="stop.going" press={() => void stop()}>
+            {say('stop.go')}
+          </Button>
+          <p class="fine">{say('stop.note')}</p>
+        </View>
+      )}
     </Page>
   );
 }

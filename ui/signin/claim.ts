@@ -1,10 +1,14 @@
 /** How long the tabs of one sign-in have to answer, in milliseconds. */
 const patience = 300;
 
-interface Word { ask: boolean; weight: number }
+interface Word {
+  ask: boolean;
+  weight: number;
+}
 
 /**
- * Decides which of several tabs of one sign-in goes on, so that exactly one follows `returnTo`: the heavier one.
+ * Decides which of several tabs of one sign-in goes on, so that exactly one follows `returnTo`: the
+ * heavier one.
  * The tab where the sign-in began weighs more than that of the link.
  */
 export class Claim {
@@ -22,7 +26,9 @@ export class Claim {
     };
   }
 
-  #say(ask: boolean): void { this.#channel.postMessage({ ask, weight: this.#weight } satisfies Word); }
+  #say(ask: boolean): void {
+    this.#channel.postMessage({ ask, weight: this.#weight } satisfies Word);
+  }
 
   /** Takes the right to go on without asking: the person acted here, where the sign-in began. */
   hold(): void {
@@ -33,7 +39,9 @@ export class Claim {
   /** Asks the other tabs; true when this one goes on. */
   async take(): Promise<boolean> {
     this.#say(true);
-    await new Promise((done) => { setTimeout(done, patience); });
+    await new Promise((done) => {
+      setTimeout(done, patience);
+    });
     return !this.#lost;
   }
 }

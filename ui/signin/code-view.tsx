@@ -11,13 +11,23 @@ import { MailboxLink } from './mailbox-link.js';
 import { Resend } from './resend.js';
 
 const spent = (flow: Flow): boolean =>
-  flow.problem?.action === 'login' && (flow.problem.failure.code === 410 || flow.problem.failure.details.triesLeft === 0);
+  flow.problem?.action === 'login' &&
+  (flow.problem.failure.code === 410 || flow.problem.failure.details.triesLeft === 0);
 
-function CodeForm({ flow, challenge: { sentTimestamp, expirationTimestamp, codeLength } }: { flow: Flow; challenge: EmailChallenge }) {
+function CodeForm({
+  flow,
+  challenge: { sentTimestamp, expirationTimestamp, codeLength },
+}: {
+  flow: Flow;
+  challenge: EmailChallenge;
+}) {
   const [code, setCode] = useState('');
   const [malformed, setMalformed] = useState(false);
   const sent = useRef('');
-  useEffect(() => { setCode(''); setMalformed(false); }, [sentTimestamp]);   // what was typed belongs to the code before
+  useEffect(() => {
+    setCode('');
+    setMalformed(false);
+  }, [sentTimestamp]); // what was typed belongs to the code before
   const send = (value: string): void => {
     setMalformed(!isCode(value, codeLength));
     if (!isCode(value, codeLength)) return;
@@ -33,10 +43,33 @@ function CodeForm({ flow, challenge: { sentTimestamp, expirationTimestamp, codeL
   const problem = flow.problem?.action === 'login' && flow.problem.quiet ? flow.problem : undefined;
   const error = malformed ? say('code.shape', { digits: codeLength }) : problem?.words;
   return (
-    <form method="post" noValidate onSubmit={(event) => { event.preventDefault(); send(code); }}>
-      <Field id="code" name="code" label={say('code.label')} type="text" inputMode="numeric" autoComplete="one-time-code" dir="ltr" class="code"
-        spellcheck={false} value={inGroups(code, codeLength)} error={error} still={spent(flow)} hint={!spent(flow) && tell('code.until', { time: clockTime(expirationTimestamp) })} onText={take} />
-      <Button look="main" submit busy={flow.busy === 'login'} progress="code.checking">{say('code.go')}</Button>
+    <form
+      method="post"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(code);
+      }}
+    >
+      <Field
+        id="code"
+        name="code"
+        label={say('code.label')}
+        type="text"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        dir="ltr"
+        class="code"
+        spellcheck={false}
+        value={inGroups(code, codeLength)}
+        error={error}
+        still={spent(flow)}
+        hint={!spent(flow) && tell('code.until', { time: clockTime(expirationTimestamp) })}
+        onText={take}
+      />
+      <Button look="main" submit busy={flow.busy === 'login'} progress="code.checking">
+        {say('code.go')}
+      </Button>
     </form>
   );
 }
@@ -48,7 +81,9 @@ function Help() {
     <details>
       <summary>{say('code.help')}</summary>
       <ul>
-        {help.map((id) => <li key={id}>{say(id)}</li>)}
+        {help.map((id) => (
+          <li key={id}>{say(id)}</li>
+        ))}
       </ul>
     </details>
   );
@@ -60,11 +95,17 @@ export function CodeView({ flow }: { flow: Flow }) {
   const challenge = emailChallenge!;
   const { deliveryState: state, sender = '…' } = challenge;
   const code = methods.includes('EmailCode');
-  const sent: MessageID = code ? methods.includes('EmailLink') ? 'code.sent' : 'code.sent.code' : 'code.sent.link';
-  const words: MessageID = state ? state === 'Deferred' ? 'code.deferred' : 'code.failed' : sent;
+  const sent: MessageID = code
+    ? methods.includes('EmailLink')
+      ? 'code.sent'
+      : 'code.sent.code'
+    : 'code.sent.link';
+  const words: MessageID = state ? (state === 'Deferred' ? 'code.deferred' : 'code.failed') : sent;
   return (
     <View title="code.title" phase={phase} error={Boolean(flow.problem)}>
-      <p class={state ? 'error' : 'lead'} aria-live="polite">{tell(words, { email: <Latin of={challenge.email} strong />, from: <Latin of={sender} /> })}</p>
+      <p class={state ? 'error' : 'lead'} aria-live="polite">
+        {tell(words, { email: <Latin of={challenge.email} strong />, from: <Latin of={sender} /> })}
+      </p>
       {code && <CodeForm flow={flow} challenge={challenge} />}
       <div class="ways">
         <Resend flow={flow} challenge={challenge} wanted={spent(flow)} />

@@ -11,7 +11,9 @@ import { ScopeRow } from './scope-row.js';
 
 /** Where in the list of scopes sent a 422 points. */
 const faulty = (flow: Flow, sent: readonly string[]): string | undefined => {
-  const field = flow.problem?.failure.details.causes?.map((cause) => /^spec\.scopes\[(\d+)\]/.exec(cause.field ?? '')?.[1]).find(Boolean);
+  const field = flow.problem?.failure.details.causes
+    ?.map((cause) => /^spec\.scopes\[(\d+)\]/.exec(cause.field ?? '')?.[1])
+    .find(Boolean);
   return field === undefined ? undefined : sent[Number(field)];
 };
 
@@ -27,8 +29,17 @@ function useNews(scopes: readonly ConsentScope[]): string {
 }
 
 function Terms({ client }: { client: string }) {
-  const page = <a href="/account" target="_blank" rel="noopener noreferrer">{say('consent.account')}<span class="quiet"> ({say('newtab')})</span></a>;
-  return <p class="fine">{tell('consent.oncancel', { client })} {tell('consent.withdraw', { account: page })}</p>;
+  const page = (
+    <a href="/account" target="_blank" rel="noopener noreferrer">
+      {say('consent.account')}
+      <span class="quiet"> ({say('newtab')})</span>
+    </a>
+  );
+  return (
+    <p class="fine">
+      {tell('consent.oncancel', { client })} {tell('consent.withdraw', { account: page })}
+    </p>
+  );
 }
 
 /** What the Client would get, scope by scope; only what is required is chosen beforehand. */
@@ -39,25 +50,59 @@ export function ConsentView({ flow }: { flow: Flow }) {
   const sent = useRef<string[]>([]);
   const ready = useGuard(useNews(scopes));
   const fault = faulty(flow, sent.current);
-  useEffect(() => { if (fault) document.getElementById(`scope-${fault}`)?.focus(); }, [flow.problem]);
-  const takes = (scope: ConsentScope): boolean => scope.allowed && (scope.required || Boolean(chosen[scope.name]));
+  useEffect(() => {
+    if (fault) document.getElementById(`scope-${fault}`)?.focus();
+  }, [flow.problem]);
+  const takes = (scope: ConsentScope): boolean =>
+    scope.allowed && (scope.required || Boolean(chosen[scope.name]));
   const allow = (): void => {
     sent.current = scopes.filter(takes).map(({ name }) => name);
     void flow.act('consent', { spec: { scopes: sent.current } });
   };
   const name = client.displayName;
   return (
-    <View title="consent.title" values={{ client: name }} phase={phase} after={deaf} error={Boolean(flow.problem)} above={<Head client={client} />}>
-      <p class="lead">{account ? tell('consent.as', { email: <Latin of={account.email} strong />, client: name }) : say('consent.what')}</p>
+    <View
+      title="consent.title"
+      values={{ client: name }}
+      phase={phase}
+      after={deaf}
+      error={Boolean(flow.problem)}
+      above={<Head client={client} />}
+    >
+      <p class="lead">
+        {account
+          ? tell('consent.as', { email: <Latin of={account.email} strong />, client: name })
+          : say('consent.what')}
+      </p>
       <div class="scopes">
         {scopes.map((scope) => (
-          <ScopeRow key={scope.name} scope={scope} chosen={takes(scope)} error={fault === scope.name ? say('consent.invalid') : undefined}
-            choose={(on) => setChosen({ ...chosen, [scope.name]: on })} />
+          <ScopeRow
+            key={scope.name}
+            scope={scope}
+            chosen={takes(scope)}
+            error={fault === scope.name ? say('consent.invalid') : undefined}
+            choose={(on) => setChosen({ ...chosen, [scope.name]: on })}
+          />
         ))}
       </div>
       <div class="pair even">
-        <Button busy={flow.busy === 'consent'} progress="consent.allowing" press={() => { if (ready()) allow(); }}>{say('consent.allow')}</Button>
-        <Button busy={flow.busy === 'cancel'} press={() => { if (ready()) void flow.act('cancel'); }}>{say('consent.cancel')}</Button>
+        <Button
+          busy={flow.busy === 'consent'}
+          progress="consent.allowing"
+          press={() => {
+            if (ready()) allow();
+          }}
+        >
+          {say('consent.allow')}
+        </Button>
+        <Button
+          busy={flow.busy === 'cancel'}
+          press={() => {
+            if (ready()) void flow.act('cancel');
+          }}
+        >
+          {say('consent.cancel')}
+        </Button>
       </div>
       <Terms client={name} />
     </View>

@@ -10,7 +10,18 @@ import { LinkView } from './link-view.js';
 import { agreeing, proving } from './part.js';
 
 /** What the page shows, by what is known of the sign-in. */
-export type ViewName = 'loading' | 'unread' | 'impasse' | 'leaving' | 'end' | 'link' | 'code' | 'email' | 'setup' | 'refused' | 'consent';
+export type ViewName =
+  | 'loading'
+  | 'unread'
+  | 'impasse'
+  | 'leaving'
+  | 'end'
+  | 'link'
+  | 'code'
+  | 'email'
+  | 'setup'
+  | 'refused'
+  | 'consent';
 
 /** The view that goes with a flow as it stands. */
 export function viewOf({ interaction, impasse, ending, setup, token, elsewhere }: Flow): ViewName {
@@ -26,23 +37,55 @@ export function viewOf({ interaction, impasse, ending, setup, token, elsewhere }
 
 /** The first call did not come through, so nothing is known; needs nothing more to be fetched. */
 function Unread({ flow }: { flow: Flow }) {
-  return <OutOfOrder failure={flow.impasse!.failure!}><Button look="main" press={() => void flow.start()}>{say('retry')}</Button></OutOfOrder>;
+  return (
+    <OutOfOrder failure={flow.impasse!.failure!}>
+      <Button look="main" press={() => void flow.start()}>
+        {say('retry')}
+      </Button>
+    </OutOfOrder>
+  );
 }
 
 /** On the way back to the Client: nothing is left to do here, so nothing is ready for input. */
 function Leaving({ flow }: { flow: Flow }) {
-  return <h1 class="waiting" aria-busy="true">{tell('leaving.title', { client: flow.interaction!.status.client.displayName })}</h1>;
+  return (
+    <h1 class="waiting" aria-busy="true">
+      {tell('leaving.title', { client: flow.interaction!.status.client.displayName })}
+    </h1>
+  );
 }
 
 type OneView = ComponentType<{ flow: Flow }>;
-const bundled: Partial<Record<ViewName, OneView>> = { email: EmailView, link: LinkView, leaving: Leaving, unread: Unread };
+const bundled: Partial<Record<ViewName, OneView>> = {
+  email: EmailView,
+  link: LinkView,
+  leaving: Leaving,
+  unread: Unread,
+};
 
 /** Shows the view of that name, once it is here. */
 export function Current({ flow, name }: { flow: Flow; name: ViewName }) {
   const part: Late<Partial<Record<ViewName, OneView>>> | undefined =
-    bundled[name] || name === 'loading' ? undefined : name === 'setup' || name === 'consent' ? agreeing : proving;
+    bundled[name] || name === 'loading'
+      ? undefined
+      : name === 'setup' || name === 'consent'
+        ? agreeing
+        : proving;
   const { here, missing } = usePart(part);
-  if (missing) return <OutOfOrder failure={new Failure(0)}><Button look="main" press={() => location.reload()}>{say('retry')}</Button></OutOfOrder>;
+  if (missing)
+    return (
+      <OutOfOrder failure={new Failure(0)}>
+        <Button look="main" press={() => location.reload()}>
+          {say('retry')}
+        </Button>
+      </OutOfOrder>
+    );
   const One = bundled[name] ?? here?.[name];
-  return One ? <One flow={flow} /> : <h1 class="waiting" aria-busy="true">{say('loading')}</h1>;
+  return One ? (
+    <One flow={flow} />
+  ) : (
+    <h1 class="waiting" aria-busy="true">
+      {say('loading')}
+    </h1>
+  );
 }

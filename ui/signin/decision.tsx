@@ -10,22 +10,50 @@ import { refusing } from './part.js';
 import type { Fact } from './refusing.js';
 
 /**
- * Shows the decision behind a refusal. A person without an account reads it through the interaction, others through
+ * Shows the decision behind a refusal. A person without an account reads it through the
+ * interaction, others through
  * their session. If this browser may not read it, only its name is shown. The interaction may still
  * hold the decision of an earlier refusal: that one is not shown.
  */
 export function Decision({ flow, name }: { flow: Flow; name: string }) {
   const { here } = usePart(refusing);
   const [decision, set] = useState<PolicyDecision>();
-  const { metadata, status: { client } } = flow.interaction!;
+  const {
+    metadata,
+    status: { client },
+  } = flow.interaction!;
   const path = flow.impasse ? `interactions/${metadata.name}/decision` : `policydecisions/${name}`;
-  useEffect(() => { call<PolicyDecision>('GET', path).then((read) => { if (read.metadata.name === name) set(read); }, () => undefined); }, [path]);
+  useEffect(() => {
+    call<PolicyDecision>('GET', path).then(
+      (read) => {
+        if (read.metadata.name === name) set(read);
+      },
+      () => undefined,
+    );
+  }, [path]);
   if (!here) return null;
   const facts = decision ? here.factsOf(decision, client, tag()) : [];
-  return <dl class="values">{[...facts, { name: 'refused.decision', value: name } as const].map(row)}</dl>;
+  return (
+    <dl class="values">
+      {[...facts, { name: 'refused.decision', value: name } as const].map(row)}
+    </dl>
+  );
 }
 
 function row({ name, id, value, to }: Fact) {
   const words = id ? tell(id, { value }) : <bdi>{cap(value)}</bdi>;
-  return <div key={name + value}><dt>{say(name)}</dt><dd>{to ? <Link to={to} tab>{words}</Link> : words}</dd></div>;
+  return (
+    <div key={name + value}>
+      <dt>{say(name)}</dt>
+      <dd>
+        {to ? (
+          <Link to={to} tab>
+            {words}
+          </Link>
+        ) : (
+          words
+        )}
+      </dd>
+    </div>
+  );
 }

@@ -19,18 +19,40 @@ function EmailForm({ flow }: { flow: Flow }) {
   };
   return (
     <form method="post" noValidate onSubmit={submit}>
-      <Field id="email" name="username" label={say('email.label')} type="email" autoComplete="username webauthn" inputMode="email"
-        autoCapitalize="none" spellcheck={false} dir="ltr" value={email} error={error} onText={setEmail} />
-      <Button look="main" submit busy={flow.busy === 'emailchallenge'} progress="email.sending">{say('email.go')}</Button>
+      <Field
+        id="email"
+        name="username"
+        label={say('email.label')}
+        type="email"
+        autoComplete="username webauthn"
+        inputMode="email"
+        autoCapitalize="none"
+        spellcheck={false}
+        dir="ltr"
+        value={email}
+        error={error}
+        onText={setEmail}
+      />
+      <Button look="main" submit busy={flow.busy === 'emailchallenge'} progress="email.sending">
+        {say('email.go')}
+      </Button>
       <p class="fine">{say('email.note')}</p>
     </form>
   );
 }
 
-/** A sign-in to the account page by any way, which goes on where passkeys that are lost are told of. */
-const recovering = (): string => `/oauth2/auth?${new URLSearchParams({
-  client_id: 'vestibule-account', response_type: 'none', scope: 'openid', redirect_uri: `${location.origin}/account`, prompt: 'login', state: 'recover',
-})}`;
+/**
+ * A sign-in to the account page by any way, which goes on where passkeys that are lost are told of.
+ */
+const recovering = (): string =>
+  `/oauth2/auth?${new URLSearchParams({
+    client_id: 'vestibule-account',
+    response_type: 'none',
+    scope: 'openid',
+    redirect_uri: `${location.origin}/account`,
+    prompt: 'login',
+    state: 'recover',
+  })}`;
 
 /** The first view: who signs in. */
 export function EmailView({ flow }: { flow: Flow }) {
@@ -38,10 +60,24 @@ export function EmailView({ flow }: { flow: Flow }) {
   const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');
   const passkey = offersPasskey(flow);
   return (
-    <View title="email.title" values={{ client: client.displayName }} phase={phase} error={Boolean(flow.problem)} above={<Head client={client} />}>
+    <View
+      title="email.title"
+      values={{ client: client.displayName }}
+      phase={phase}
+      error={Boolean(flow.problem)}
+      above={<Head client={client} />}
+    >
       {byEmail ? <EmailForm flow={flow} /> : !passkey && <p class="lead">{tell('email.none')}</p>}
-      {passkey && <div class={byEmail ? 'or' : ''}><PasskeyButton flow={flow} main={!byEmail} autofill={byEmail} /></div>}
-      {!byEmail && client.name === 'vestibule-account' && <p class="fine"><a href={recovering()}>{say('email.lost')}</a></p>}
+      {passkey && (
+        <div class={byEmail ? 'or' : ''}>
+          <PasskeyButton flow={flow} main={!byEmail} autofill={byEmail} />
+        </div>
+      )}
+      {!byEmail && client.name === 'vestibule-account' && (
+        <p class="fine">
+          <a href={recovering()}>{say('email.lost')}</a>
+        </p>
+      )}
     </View>
   );
 }

@@ -9,7 +9,9 @@ export function EndView({ flow }: { flow: Flow }) {
   const cancelled = flow.ending === 'cancelled';
   return (
     <View title={cancelled ? 'cancelled.title' : 'done.title'} phase={phase}>
-      <p class="lead">{cancelled ? tell('cancelled.what', { client: client.displayName }) : tell('done.what')}</p>
+      <p class="lead">
+        {cancelled ? tell('cancelled.what', { client: client.displayName }) : tell('done.what')}
+      </p>
       {cancelled && <WayBack client={client} />}
     </View>
   );

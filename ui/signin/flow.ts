@@ -10,7 +10,9 @@ import { impasseOfAct, impasseOfLink, impasseOfRead, type Impasse } from './impa
 import { problemOf, type Action, type Problem } from './problem.js';
 import { setupDue } from './reminder.js';
 
-/** How a sign-in ended here: on its way to `returnTo`, done in another tab or before, or cancelled. */
+/**
+ * How a sign-in ended here: on its way to `returnTo`, done in another tab or before, or cancelled.
+ */
 type Ending = 'leaving' | 'done' | 'cancelled';
 
 /** How long before its end a sign-in warns, in milliseconds. */
@@ -21,7 +23,10 @@ const failureOf = (thrown: unknown): Failure => {
   throw thrown;
 };
 
-/** One sign-in as this page knows it: the Interaction last received, what is under way, and what went wrong. */
+/**
+ * One sign-in as this page knows it: the Interaction last received, what is under way, and what
+ * went wrong.
+ */
 export class Flow {
   readonly #path: string;
   readonly #claim: Claim;
@@ -67,7 +72,10 @@ export class Flow {
     this.changed();
   }
 
-  /** Sends an action and takes the Interaction it answers; while one is under way another is not sent. */
+  /**
+   * Sends an action and takes the Interaction it answers; while one is under way another is not
+   * sent.
+   */
   async act(action: Action, body?: object): Promise<void> {
     if (this.busy) return;
     this.busy = action;
@@ -102,10 +110,20 @@ export class Flow {
     this.changed();
   }
 
-  /** What the browser needs for a passkey; undefined, and the problem told unless `quietly`, where it is refused. */
-  async challenge<Options>(purpose: 'Authenticate' | 'Register', quietly = false): Promise<Options | undefined> {
+  /**
+   * What the browser needs for a passkey; undefined, and the problem told unless `quietly`, where
+   * it is refused.
+   */
+  async challenge<Options>(
+    purpose: 'Authenticate' | 'Register',
+    quietly = false,
+  ): Promise<Options | undefined> {
     try {
-      return (await call<PasskeyChallenge<Options>>('POST', `${this.#path}/passkeychallenge`, { spec: { purpose } })).status.options;
+      return (
+        await call<PasskeyChallenge<Options>>('POST', `${this.#path}/passkeychallenge`, {
+          spec: { purpose },
+        })
+      ).status.options;
     } catch (thrown) {
       if (!quietly) await this.#fail('passkey', failureOf(thrown));
       this.changed();
@@ -141,7 +159,9 @@ export class Flow {
     this.changed();
   }
 
-  /** Shows the first view again: for another address, or instead of a link that is no longer good. */
+  /**
+   * Shows the first view again: for another address, or instead of a link that is no longer good.
+   */
   again(): void {
     const replaced = this.impasse?.kind === 'linkreplaced';
     this.token = this.impasse = this.problem = undefined;
@@ -150,7 +170,9 @@ export class Flow {
     this.changed();
   }
 
-  #goesOn(): boolean { return Boolean(this.interaction) && !this.impasse && this.ending !== 'done'; }
+  #goesOn(): boolean {
+    return Boolean(this.interaction) && !this.impasse && this.ending !== 'done';
+  }
 
   async #receive(next: Interaction, acted = false): Promise<void> {
     const first = !this.interaction;
@@ -160,7 +182,8 @@ export class Flow {
     const { phase, account } = next.status;
     const over = phase === 'Authenticated' || phase === 'Completed' || phase === 'Aborted';
     if (!over) this.#rewatch();
-    else if (!this.ending) await this.#finish(acted, phase === 'Authenticated' && setupDue(account, this.crossDevice));
+    else if (!this.ending)
+      await this.#finish(acted, phase === 'Authenticated' && setupDue(account, this.crossDevice));
   }
 
   /** What follows the end of a phase: in one tab only, setup and then `returnTo`. */
@@ -168,7 +191,7 @@ export class Flow {
     this.#unwatch?.();
     this.problem = undefined;
     if (acted && !this.token) this.#claim.hold();
-    else if (!await this.#claim.take()) this.ending = 'done';
+    else if (!(await this.#claim.take())) this.ending = 'done';
     this.token = undefined;
     this.setup = setup;
     if (!setup && !this.ending) this.leave();
@@ -177,11 +200,17 @@ export class Flow {
   #rewatch(): void {
     this.#unwatch?.();
     const { status, metadata } = this.interaction!;
-    const moves = status.phase === 'ConsentRequired' || (status.phase === 'LoginRequired' && status.emailChallenge && !this.token);
-    this.#unwatch = moves ? watch(this.#path, metadata.resourceVersion, () => this.#refresh()) : undefined;
+    const moves =
+      status.phase === 'ConsentRequired' ||
+      (status.phase === 'LoginRequired' && status.emailChallenge && !this.token);
+    this.#unwatch = moves
+      ? watch(this.#path, metadata.resourceVersion, () => this.#refresh())
+      : undefined;
   }
 
-  /** Reads again in the background; an answer older than what the person did meanwhile is dropped. */
+  /**
+   * Reads again in the background; an answer older than what the person did meanwhile is dropped.
+   */
   async #refresh(): Promise<string | undefined> {
     const acts = this.#acts;
     try {
@@ -206,7 +235,8 @@ export class Flow {
       const next = await call<Interaction>('GET', this.#path).catch(failureOf);
       if (next instanceof Failure) return this.#stop(impasseOfRead(next, link));
       await this.#receive(next);
-      if (link && next.status.phase === 'LoginRequired') return this.#stop(impasseOfLink(next, failure));
+      if (link && next.status.phase === 'LoginRequired')
+        return this.#stop(impasseOfLink(next, failure));
       if (failure.code === 409 || next.status.phase !== 'LoginRequired') return undefined;
     }
     this.impasse = impasseOfAct(failure, link);
@@ -221,11 +251,22 @@ export class Flow {
 
   #schedule(left: number): void {
     this.#timers.forEach(clearTimeout);
-    const at = (delay: number, work: () => void) => setTimeout(() => { work(); this.changed(); }, Math.max(0, delay));
+    const at = (delay: number, work: () => void) =>
+      setTimeout(
+        () => {
+          work();
+          this.changed();
+        },
+        Math.max(0, delay),
+      );
     this.endsSoon = left < warning;
     this.#timers = [
-      at(left - warning, () => { this.endsSoon = true; }),
-      at(left, () => { if (!this.ending) this.#stop({ kind: 'over' }); }),
+      at(left - warning, () => {
+        this.endsSoon = true;
+      }),
+      at(left, () => {
+        if (!this.ending) this.#stop({ kind: 'over' });
+      }),
     ];
   }
 }

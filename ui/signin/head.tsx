@@ -9,7 +9,11 @@ export function Head({ client }: { client: InteractionClient }) {
   return (
     <div class="party">
       <Monogram name={client.displayName} logo={client.logoURI} />
-      {host && <span class="host"><Latin of={host} /></span>}
+      {host && (
+        <span class="host">
+          <Latin of={host} />
+        </span>
+      )}
     </div>
   );
 }

@@ -10,10 +10,21 @@ import type { Flow } from './flow.js';
 /** The way back to the Client when the sign-in itself has none any more. */
 export function WayBack({ client }: { client: InteractionClient | undefined }) {
   const to = client?.initiateLoginURI ?? client?.homepageURI;
-  return client && to ? <p><Link to={to} look="button main">{tell('back', { client: client.displayName })}</Link></p> : null;
+  return client && to ? (
+    <p>
+      <Link to={to} look="button main">
+        {tell('back', { client: client.displayName })}
+      </Link>
+    </p>
+  ) : null;
 }
 
-interface Refused { client: InteractionClient; message: string; phase: string; failure?: Failure | undefined }
+interface Refused {
+  client: InteractionClient;
+  message: string;
+  phase: string;
+  failure?: Failure | undefined;
+}
 
 /** Policy's own words, as they stand, and whom to ask. */
 function Refused({ client, message, phase, failure }: Refused) {
@@ -21,8 +32,17 @@ function Refused({ client, message, phase, failure }: Refused) {
   return (
     <View title="refused.title" values={{ client: name }} phase={phase} error>
       <p class="lead">{tell('refused.what', { host: <bdi dir="ltr">{location.host}</bdi> })}</p>
-      <blockquote><bdi>{cap(message, 500)}</bdi></blockquote>
-      <p>{tell('refused.whom', { client: name })} {client.policyURI && <Link to={client.policyURI} tab>{tell('refused.policy', { client: name })}</Link>}</p>
+      <blockquote>
+        <bdi>{cap(message, 500)}</bdi>
+      </blockquote>
+      <p>
+        {tell('refused.whom', { client: name })}{' '}
+        {client.policyURI && (
+          <Link to={client.policyURI} tab>
+            {tell('refused.policy', { client: name })}
+          </Link>
+        )}
+      </p>
       <Reference failure={failure} />
     </View>
   );
@@ -41,8 +61,16 @@ export function ImpasseView({ flow }: { flow: Flow }) {
   if (impasse.kind === 'refused') return <Refused client={client!} phase="error" {...impasse} />;
   if (impasse.kind === 'outoforder') return null;
   return (
-    <Trouble title={`${impasse.kind}.title`} what={`${impasse.kind}.what`} failure={impasse.failure}>
-      {impasse.kind.startsWith('link') && <Button look="main" press={() => flow.again()}>{say('startagain')}</Button>}
+    <Trouble
+      title={`${impasse.kind}.title`}
+      what={`${impasse.kind}.what`}
+      failure={impasse.failure}
+    >
+      {impasse.kind.startsWith('link') && (
+        <Button look="main" press={() => flow.again()}>
+          {say('startagain')}
+        </Button>
+      )}
       {(impasse.kind === 'over' || impasse.kind === 'lost') && <WayBack client={client} />}
     </Trouble>
   );

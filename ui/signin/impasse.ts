@@ -4,8 +4,24 @@ import { until } from '../base/clock.js';
 
 /** Why a sign-in cannot go on as it is. */
 export type Impasse =
-  | { kind: 'lost' | 'over' | 'elsewhere' | 'foreign' | 'linkexpired' | 'linkused' | 'linkreplaced' | 'outoforder'; failure?: Failure | undefined }
-  | { kind: 'refused'; failure?: Failure | undefined; message: string; decision?: string | undefined };
+  | {
+      kind:
+        | 'lost'
+        | 'over'
+        | 'elsewhere'
+        | 'foreign'
+        | 'linkexpired'
+        | 'linkused'
+        | 'linkreplaced'
+        | 'outoforder';
+      failure?: Failure | undefined;
+    }
+  | {
+      kind: 'refused';
+      failure?: Failure | undefined;
+      message: string;
+      decision?: string | undefined;
+    };
 
 /** What a failed GET of the interaction means; `link` when an emailed link was opened. */
 export function impasseOfRead(failure: Failure, link: boolean): Impasse {
@@ -18,12 +34,27 @@ export function impasseOfAct(failure: Failure, link: boolean): Impasse | undefin
   if (failure.code === 404) return { kind: 'lost', failure };
   if (failure.code !== 403) return undefined;
   const decision = failure.details.policyDecision;
-  if (decision) return { kind: 'refused', message: failure.message.replace(/^[^:]* is forbidden: (User "[^"]*" cannot [^:]* at the cluster scope: )?/, ''), decision, failure };
+  if (decision)
+    return {
+      kind: 'refused',
+      message: failure.message.replace(
+        /^[^:]* is forbidden: (User "[^"]*" cannot [^:]* at the cluster scope: )?/,
+        '',
+      ),
+      decision,
+      failure,
+    };
   return link ? { kind: 'foreign', failure } : undefined;
 }
 
 /** Why a link is no longer good, told by what the interaction looks like now. */
-export function impasseOfLink({ status: { phase, emailChallenge } }: Interaction, failure: Failure): Impasse {
+export function impasseOfLink(
+  { status: { phase, emailChallenge } }: Interaction,
+  failure: Failure,
+): Impasse {
   if (phase !== 'LoginRequired' || !emailChallenge) return { kind: 'linkused', failure };
-  return { kind: until(emailChallenge.expirationTimestamp) > 0 ? 'linkreplaced' : 'linkexpired', failure };
+  return {
+    kind: until(emailChallenge.expirationTimestamp) > 0 ? 'linkreplaced' : 'linkexpired',
+    failure,
+  };
 }

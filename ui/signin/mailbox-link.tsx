@@ -8,8 +8,15 @@ import { say } from '../base/message.js';
 export function MailboxLink() {
   const [mocked, setMocked] = useState(false);
   useEffect(() => {
-    const listed = ({ resources }: APIResourceList): void => setMocked(resources.some(({ name }) => name === 'mockmessages'));
+    const listed = ({ resources }: APIResourceList): void =>
+      setMocked(resources.some(({ name }) => name === 'mockmessages'));
     call<APIResourceList>('GET', '').then(listed, () => undefined);
   }, []);
-  return mocked ? <p class="notice"><Link to="/mailbox" tab>{say('code.mailbox')}</Link></p> : null;
+  return mocked ? (
+    <p class="notice">
+      <Link to="/mailbox" tab>
+        {say('code.mailbox')}
+      </Link>
+    </p>
+  ) : null;
 }

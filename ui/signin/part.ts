@@ -8,4 +8,9 @@ export const proving = new Late(() => import('./proving.js'));
 export const agreeing = new Late(() => import('./agreeing.js'));
 
 /** The decision behind a refusal: fetched when policy refuses. */
-export const refusing = new Late(() => import('./refusing.js').then((part) => { teach(part.messages); return part; }));
+export const refusing = new Late(() =>
+  import('./refusing.js').then((part) => {
+    teach(part.messages);
+    return part;
+  }),
+);

@@ -6,17 +6,42 @@ import type { Flow } from './flow.js';
 import { passkeys } from './passkey-part.js';
 
 /** Whether a passkey is a way in here, by policy and browser. */
-export const offersPasskey = (flow: Flow): boolean => canUsePasskeys() && Boolean(flow.interaction?.status.methods?.includes('Passkey'));
+export const offersPasskey = (flow: Flow): boolean =>
+  canUsePasskeys() && Boolean(flow.interaction?.status.methods?.includes('Passkey'));
 
-/** Signs in with a passkey, asked for by this button or, with `autofill`, picked among what the browser fills in. */
-export function PasskeyButton({ flow, main, autofill }: { flow: Flow; main?: boolean; autofill?: boolean }) {
+/**
+ * Signs in with a passkey, asked for by this button or, with `autofill`, picked among what the
+ * browser fills in.
+ */
+export function PasskeyButton({
+  flow,
+  main,
+  autofill,
+}: {
+  flow: Flow;
+  main?: boolean;
+  autofill?: boolean;
+}) {
   const [busy, setBusy] = useState(false);
   const shown = useRef(true);
-  const offer = (): void => { if (autofill) void passkeys.get().then(({ arm }) => { if (shown.current) void arm(flow); }, () => undefined); };
+  const offer = (): void => {
+    if (autofill)
+      void passkeys.get().then(
+        ({ arm }) => {
+          if (shown.current) void arm(flow);
+        },
+        () => undefined,
+      );
+  };
   useEffect(() => {
     shown.current = true;
-    (globalThis.requestIdleCallback ?? setTimeout)(() => { if (shown.current) offer(); });   // what this fetches is not to compete with the first view
-    return () => { shown.current = false; passkeys.here?.disarm(); };
+    (globalThis.requestIdleCallback ?? setTimeout)(() => {
+      if (shown.current) offer();
+    }); // what this fetches is not to compete with the first view
+    return () => {
+      shown.current = false;
+      passkeys.here?.disarm();
+    };
   }, []);
   const press = async (): Promise<void> => {
     setBusy(true);
@@ -26,5 +51,14 @@ export function PasskeyButton({ flow, main, autofill }: { flow: Flow; main?: boo
     setBusy(false);
     if (!flow.ending && flow.interaction?.status.phase === 'LoginRequired') offer();
   };
-  return <Button look={main ? 'main' : undefined} busy={busy} progress="email.asking" press={() => void press()}>{say('email.passkey')}</Button>;
+  return (
+    <Button
+      look={main ? 'main' : undefined}
+      busy={busy}
+      progress="email.asking"
+      press={() => void press()}
+    >
+      {say('email.passkey')}
+    </Button>
+  );
 }

@@ -1,12 +1,25 @@
-import { ask, create, stop, Unusable, type CreationOptions, type RequestOptions } from '../base/ceremony.js';
+import {
+  ask,
+  create,
+  stop,
+  Unusable,
+  type CreationOptions,
+  type RequestOptions,
+} from '../base/ceremony.js';
 import type { Flow } from './flow.js';
 
 export { default as messages } from '../messages/passkey.json';
 
-/** How long a challenge is offered to autofill before a fresh one takes its place, in milliseconds; the API keeps it for five minutes. */
+/**
+ * How long a challenge is offered to autofill before a fresh one takes its place, in milliseconds;
+ * the API keeps it for five minutes.
+ */
 const rearm = 240_000;
 
-/** Less than this, in milliseconds, is no answer of a person: the browser would answer so again at once. */
+/**
+ * Less than this, in milliseconds, is no answer of a person: the browser would answer so again at
+ * once.
+ */
 const tooSoon = 1_000;
 
 /** What is offered to autofill, if anything is. */
@@ -26,7 +39,9 @@ export function disarm(): void {
 type Proof = NonNullable<Awaited<ReturnType<typeof ask>>>;
 
 async function prove(flow: Flow, credential: Proof): Promise<void> {
-  flow.crossDevice = credential.authenticatorAttachment === 'cross-platform' && await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable();
+  flow.crossDevice =
+    credential.authenticatorAttachment === 'cross-platform' &&
+    (await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable());
   await flow.act('login', { spec: { method: 'Passkey', credential } });
 }
 
@@ -36,18 +51,28 @@ async function offer(flow: Flow, { signal }: AbortController): Promise<boolean> 
   if (!options || signal.aborted) return false;
   const since = performance.now();
   const timer = setTimeout(stop, rearm);
-  const credential = await ask(options, true).catch(() => undefined).finally(() => clearTimeout(timer));
+  const credential = await ask(options, true)
+    .catch(() => undefined)
+    .finally(() => clearTimeout(timer));
   if (credential) await prove(flow, credential);
   return Boolean(credential) || performance.now() - since > tooSoon;
 }
 
-/** Offers passkeys among what the browser fills in, until `disarm`: anew every four minutes, after each failure, and when the person comes back. */
+/**
+ * Offers passkeys among what the browser fills in, until `disarm`: anew every four minutes, after
+ * each failure, and when the person comes back.
+ */
 export async function arm(flow: Flow): Promise<void> {
   const before = withdrawn;
-  if (!await PublicKeyCredential.isConditionalMediationAvailable?.() || armed || withdrawn !== before) return;
-  const own = armed = new AbortController();
+  if (
+    !(await PublicKeyCredential.isConditionalMediationAvailable?.()) ||
+    armed ||
+    withdrawn !== before
+  )
+    return;
+  const own = (armed = new AbortController());
   while (!own.signal.aborted) {
-    if (!await offer(flow, own) && !own.signal.aborted) await flow.returning(own.signal);
+    if (!(await offer(flow, own)) && !own.signal.aborted) await flow.returning(own.signal);
     if (flow.ending || flow.impasse || flow.interaction?.status.phase !== 'LoginRequired') return;
   }
 }
@@ -63,12 +88,15 @@ async function attempt<T>(flow: Flow, work: () => Promise<T | undefined>): Promi
   }
 }
 
-/** Asks for a passkey in the browser's own window and signs in with it; who changes their mind is told nothing. */
+/**
+ * Asks for a passkey in the browser's own window and signs in with it; who changes their mind is
+ * told nothing.
+ */
 export async function enter(flow: Flow): Promise<void> {
   disarm();
   flow.problem = undefined;
   const options = await flow.challenge<RequestOptions>('Authenticate');
-  const credential = options && await attempt(flow, () => ask(options));
+  const credential = options && (await attempt(flow, () => ask(options)));
   if (credential) await prove(flow, credential);
   else flow.changed();
 }
@@ -77,7 +105,7 @@ export async function enter(flow: Flow): Promise<void> {
 export async function add(flow: Flow): Promise<boolean> {
   flow.problem = undefined;
   const options = await flow.challenge<CreationOptions>('Register');
-  const credential = options && await attempt(flow, () => create(options));
+  const credential = options && (await attempt(flow, () => create(options)));
   flow.changed();
   return Boolean(credential) && flow.addPasskey(credential!);
 }

@@ -30,7 +30,8 @@ function wrongCode({ details: { triesLeft } }: Failure): string {
 
 const inField: Partial<Record<Action, (failure: Failure) => string>> = {
   emailchallenge: () => say('email.invalid'),
-  login: (failure) => (failure.names('spec.credential') ? say('passkey.refused') : wrongCode(failure)),
+  login: (failure) =>
+    failure.names('spec.credential') ? say('passkey.refused') : wrongCode(failure),
   passkey: () => say('passkey.unaccepted'),
   account: () => say('setup.invalid'),
   consent: () => say('consent.invalid'),
@@ -39,8 +40,16 @@ const inField: Partial<Record<Action, (failure: Failure) => string>> = {
 /** Puts a failed action into words. */
 export function problemOf(action: Action, failure: Failure, interaction: Interaction): Problem {
   const told = failure.code === 422 ? inField[action]?.(failure) : undefined;
-  if (told) return { action, failure, words: told, quiet: action !== 'consent' && !failure.names('spec.credential') };
-  if (failure.code === 409 && action === 'passkey') return { action, failure, words: say('passkey.many'), quiet: false };
-  if (failure.code === 410 && action === 'login') return { action, failure, words: whyOver(interaction), quiet: true };
+  if (told)
+    return {
+      action,
+      failure,
+      words: told,
+      quiet: action !== 'consent' && !failure.names('spec.credential'),
+    };
+  if (failure.code === 409 && action === 'passkey')
+    return { action, failure, words: say('passkey.many'), quiet: false };
+  if (failure.code === 410 && action === 'login')
+    return { action, failure, words: whyOver(interaction), quiet: true };
   return { action, failure, words: excuse(failure), quiet: false };
 }

@@ -4,26 +4,55 @@ import type { MessageID } from '../messages/catalog.js';
 
 export { default as messages } from '../messages/refusal.json';
 
-/** One row of a decision: its heading, its value (within the message `id` if there is one), and a link to more about it. */
-export interface Fact { readonly name: MessageID; readonly id?: MessageID; readonly value: string; readonly to?: string }
+/**
+ * One row of a decision: its heading, its value (within the message `id` if there is one), and a
+ * link to more about it.
+ */
+export interface Fact {
+  readonly name: MessageID;
+  readonly id?: MessageID;
+  readonly value: string;
+  readonly to?: string;
+}
 
-const asked: Readonly<Record<string, MessageID>> = { signUp: 'refused.signUp', signIn: 'refused.signIn', share: 'refused.share' };
-const without: Readonly<Record<string, MessageID>> = { default: 'refused.default', error: 'refused.error' };
+const asked: Readonly<Record<string, MessageID>> = {
+  signUp: 'refused.signUp',
+  signIn: 'refused.signIn',
+  share: 'refused.share',
+};
+const without: Readonly<Record<string, MessageID>> = {
+  default: 'refused.default',
+  error: 'refused.error',
+};
 
 const ruleFact = (rule: string, policy: string): Fact => {
   const name = 'refused.rule';
   if (Object.hasOwn(without, rule)) return { name, id: without[rule]!, value: '' };
-  return { name, value: wordsOf(rule), to: `/policy#${new URLSearchParams({ [policy]: '', rule })}` };
+  return {
+    name,
+    value: wordsOf(rule),
+    to: `/policy#${new URLSearchParams({ [policy]: '', rule })}`,
+  };
 };
 
 /**
- * Returns the rows of a decision: what was asked, the answer and its time (formatted in `language`), and the rules and
+ * Returns the rows of a decision: what was asked, the answer and its time (formatted in
+ * `language`), and the rules and
  * the policy that gave it.
  */
-export function factsOf({ spec: { action, policy }, status: { lastTimestamp, reasons } }: PolicyDecision, client: InteractionClient, language: string): Fact[] {
-  const when = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(lastTimestamp));
+export function factsOf(
+  { spec: { action, policy }, status: { lastTimestamp, reasons } }: PolicyDecision,
+  client: InteractionClient,
+  language: string,
+): Fact[] {
+  const when = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  }).format(new Date(lastTimestamp));
   return [
-    ...(Object.hasOwn(asked, action) ? [{ name: 'refused.asked', id: asked[action]!, value: client.displayName } as const] : []),
+    ...(Object.hasOwn(asked, action)
+      ? [{ name: 'refused.asked', id: asked[action]!, value: client.displayName } as const]
+      : []),
     { name: 'refused.answer', id: 'refused.no', value: when },
     ...reasons.map(({ rule }) => ruleFact(rule, policy)),
     { name: 'refused.by', value: policy },

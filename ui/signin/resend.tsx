@@ -7,17 +7,38 @@ import { inTime, say, tell } from '../base/message.js';
 import { useRemaining } from '../base/remaining.js';
 import type { Flow } from './flow.js';
 
-/** From when a new code may be asked for: the challenge says so, or the API's answer to the last try. */
+/**
+ * From when a new code may be asked for: the challenge says so, or the API's answer to the last
+ * try.
+ */
 function useReady(flow: Flow, challenge: EmailChallenge): number {
   const [wait, setWait] = useState('');
-  const seconds = flow.problem?.action === 'emailchallenge' ? flow.problem.failure.details.retryAfterSeconds : undefined;
-  useEffect(() => { if (seconds) setWait(new Date(now() + seconds * 1000).toISOString()); }, [flow.problem]);
-  const later = [challenge.resendAfterTimestamp, wait].sort((a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0))[1];
+  const seconds =
+    flow.problem?.action === 'emailchallenge'
+      ? flow.problem.failure.details.retryAfterSeconds
+      : undefined;
+  useEffect(() => {
+    if (seconds) setWait(new Date(now() + seconds * 1000).toISOString());
+  }, [flow.problem]);
+  const later = [challenge.resendAfterTimestamp, wait].sort(
+    (a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0),
+  )[1];
   return useRemaining(later);
 }
 
-/** Asks for a new code; counts down in the open and speaks up once, when the time has come. Takes the focus when only this is left to do. */
-export function Resend({ flow, challenge, wanted }: { flow: Flow; challenge: EmailChallenge; wanted: boolean }) {
+/**
+ * Asks for a new code; counts down in the open and speaks up once, when the time has come. Takes
+ * the focus when only this is left to do.
+ */
+export function Resend({
+  flow,
+  challenge,
+  wanted,
+}: {
+  flow: Flow;
+  challenge: EmailChallenge;
+  wanted: boolean;
+}) {
   const left = useReady(flow, challenge);
   const waited = useRef(false);
   const { email, sentTimestamp } = challenge;
@@ -26,13 +47,30 @@ export function Resend({ flow, challenge, wanted }: { flow: Flow; challenge: Ema
     if (left === 0 && waited.current) announce(say('code.resend.ready'));
     waited.current = left > 0;
   }, [left === 0]);
-  useEffect(() => { if (sentTimestamp !== first.current) announce(say('code.resent')); first.current = sentTimestamp; }, [sentTimestamp]);
-  useEffect(() => { if (wanted) document.getElementById('resend')?.focus(); }, [wanted]);
+  useEffect(() => {
+    if (sentTimestamp !== first.current) announce(say('code.resent'));
+    first.current = sentTimestamp;
+  }, [sentTimestamp]);
+  useEffect(() => {
+    if (wanted) document.getElementById('resend')?.focus();
+  }, [wanted]);
   return (
     <div class="resend">
-      <Button id="resend" off={left > 0} describedBy={left ? 'resend-wait' : undefined} busy={flow.busy === 'emailchallenge'} progress="email.sending"
-        press={() => void flow.act('emailchallenge', { spec: { email } })}>{say('code.resend')}</Button>
-      {left > 0 && <span class="hint" id="resend-wait">{tell('code.resend.wait', { when: inTime(sure(left)) })}</span>}
+      <Button
+        id="resend"
+        off={left > 0}
+        describedBy={left ? 'resend-wait' : undefined}
+        busy={flow.busy === 'emailchallenge'}
+        progress="email.sending"
+        press={() => void flow.act('emailchallenge', { spec: { email } })}
+      >
+        {say('code.resend')}
+      </Button>
+      {left > 0 && (
+        <span class="hint" id="resend-wait">
+          {tell('code.resend.wait', { when: inTime(sure(left)) })}
+        </span>
+      )}
     </div>
   );
 }

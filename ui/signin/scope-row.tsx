@@ -5,52 +5,125 @@ import { cap, say, tell } from '../base/message.js';
 function valueText({ claim, value }: ClaimPreview): string {
   if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(tag());
   if (typeof value === 'boolean') return say(value ? 'yes' : 'no');
-  if (Array.isArray(value)) return new Intl.ListFormat(tag(), { type: 'unit' }).format(value.map(String));
+  if (Array.isArray(value))
+    return new Intl.ListFormat(tag(), { type: 'unit' }).format(value.map(String));
   return String(value);
 }
 
 function Values({ id, scope }: { id: string; scope: ConsentScope }) {
-  if (scope.previewUnavailable) return (
-    <div class="values" id={id}>
-      <p>{say('consent.unavailable')}</p>
-      <ul>{scope.claims?.map(({ title }) => <li><bdi>{cap(title)}</bdi></li>)}</ul>
-    </div>
-  );
-  if (scope.permissions) return <ul class="values" id={id}>{scope.permissions.map((one) => <li>{one}</li>)}</ul>;
-  if (!scope.preview.length) return <p class="values hint" id={id}>{say('consent.novalue')}</p>;
+  if (scope.previewUnavailable)
+    return (
+      <div class="values" id={id}>
+        <p>{say('consent.unavailable')}</p>
+        <ul>
+          {scope.claims?.map(({ title }) => (
+            <li>
+              <bdi>{cap(title)}</bdi>
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  if (scope.permissions)
+    return (
+      <ul class="values" id={id}>
+        {scope.permissions.map((one) => (
+          <li>{one}</li>
+        ))}
+      </ul>
+    );
+  if (!scope.preview.length)
+    return (
+      <p class="values hint" id={id}>
+        {say('consent.novalue')}
+      </p>
+    );
   return (
     <dl class="values" id={id}>
       {scope.preview.map((one) => (
-        <div><dt><bdi>{cap(one.title)}</bdi></dt><dd><bdi>{cap(valueText(one), 500)}</bdi></dd></div>
+        <div>
+          <dt>
+            <bdi>{cap(one.title)}</bdi>
+          </dt>
+          <dd>
+            <bdi>{cap(valueText(one), 500)}</bdi>
+          </dd>
+        </div>
       ))}
     </dl>
   );
 }
 
 const words = (scope: ConsentScope): [string, string][] => [
-  ...(scope.required && scope.allowed ? [['required', say('consent.required')] as [string, string]] : []),
+  ...(scope.required && scope.allowed
+    ? [['required', say('consent.required')] as [string, string]]
+    : []),
   ...(scope.sensitive ? [['sensitive', say('consent.sensitive')] as [string, string]] : []),
-  ...(scope.granted && !scope.required && scope.allowed ? [['before', say('consent.before')] as [string, string]] : []),
+  ...(scope.granted && !scope.required && scope.allowed
+    ? [['before', say('consent.before')] as [string, string]]
+    : []),
   ...(scope.allowed ? [] : [['refused', say('consent.refused')] as [string, string]]),
 ];
 
-interface Props { scope: ConsentScope; chosen: boolean; error: string | undefined; choose: (chosen: boolean) => void }
+interface Props {
+  scope: ConsentScope;
+  chosen: boolean;
+  error: string | undefined;
+  choose: (chosen: boolean) => void;
+}
 
 /** One scope: what it is, who supplies it, and the very values that would be shared. */
 export function ScopeRow({ scope, chosen, error, choose }: Props) {
   const id = `scope-${scope.name}`;
   return (
-    <div role="group" class="scope" id={id} tabIndex={-1} data-off={scope.allowed ? undefined : true}
-      aria-labelledby={`${id}-title`} aria-describedby={`${error ? `${id}-error ` : ''}${id}-values`}>
-      <input type="checkbox" id={`${id}-box`} checked={chosen} disabled={scope.required || !scope.allowed}
-        aria-describedby={`${id}-words ${id}-what`} onChange={(event) => choose(event.currentTarget.checked)} />
-      <label for={`${id}-box`} id={`${id}-title`}><bdi>{cap(scope.title)}</bdi></label>
-      <p class="words" id={`${id}-words`}>{words(scope).map(([look, word]) => <span key={look} class={`word ${look}`}>{word}</span>)}</p>
+    <div
+      role="group"
+      class="scope"
+      id={id}
+      tabIndex={-1}
+      data-off={scope.allowed ? undefined : true}
+      aria-labelledby={`${id}-title`}
+      aria-describedby={`${error ? `${id}-error ` : ''}${id}-values`}
+    >
+      <input
+        type="checkbox"
+        id={`${id}-box`}
+        checked={chosen}
+        disabled={scope.required || !scope.allowed}
+        aria-describedby={`${id}-words ${id}-what`}
+        onChange={(event) => choose(event.currentTarget.checked)}
+      />
+      <label for={`${id}-box`} id={`${id}-title`}>
+        <bdi>{cap(scope.title)}</bdi>
+      </label>
+      <p class="words" id={`${id}-words`}>
+        {words(scope).map(([look, word]) => (
+          <span key={look} class={`word ${look}`}>
+            {word}
+          </span>
+        ))}
+      </p>
       <div class="what" id={`${id}-what`}>
-        <p class="hint"><bdi>{cap(scope.description, 500)}</bdi></p>
+        <p class="hint">
+          <bdi>{cap(scope.description, 500)}</bdi>
+        </p>
         <p class="hint">{tell('consent.from', { provider: scope.provider.displayName })}</p>
-        {!scope.allowed && scope.reason && <p class="reason">{tell('consent.refused.why', { reason: <q><bdi>{cap(scope.reason, 500)}</bdi></q> })}</p>}
-        {error && <p class="error" id={`${id}-error`}>{error}</p>}
+        {!scope.allowed && scope.reason && (
+          <p class="reason">
+            {tell('consent.refused.why', {
+              reason: (
+                <q>
+                  <bdi>{cap(scope.reason, 500)}</bdi>
+                </q>
+              ),
+            })}
+          </p>
+        )}
+        {error && (
+          <p class="error" id={`${id}-error`}>
+            {error}
+          </p>
+        )}
       </div>
       {scope.allowed && <Values id={`${id}-values`} scope={scope} />}
     </div>

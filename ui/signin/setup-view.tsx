@@ -14,12 +14,18 @@ function goOn(flow: Flow): void {
   flow.leave();
 }
 
-const Skip = ({ flow }: { flow: Flow }) => <Button press={() => goOn(flow)}>{say('setup.skip')}</Button>;
+const Skip = ({ flow }: { flow: Flow }) => (
+  <Button press={() => goOn(flow)}>{say('setup.skip')}</Button>
+);
 
 function NameForm({ flow }: { flow: Flow }) {
   const [name, setName] = useState(flow.interaction!.status.account?.displayName ?? '');
   const [empty, setEmpty] = useState(false);
-  const error = empty ? say('setup.empty') : flow.problem?.quiet && flow.problem.action === 'account' ? flow.problem.words : undefined;
+  const error = empty
+    ? say('setup.empty')
+    : flow.problem?.quiet && flow.problem.action === 'account'
+      ? flow.problem.words
+      : undefined;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!name.trim());
@@ -29,10 +35,21 @@ function NameForm({ flow }: { flow: Flow }) {
   };
   return (
     <form method="post" noValidate onSubmit={submit}>
-      <Field id="displayName" name="name" label={say('setup.name')} autoComplete="name" dir="auto" hint={say('setup.hint')}
-        value={name} error={error} onText={setName} />
+      <Field
+        id="displayName"
+        name="name"
+        label={say('setup.name')}
+        autoComplete="name"
+        dir="auto"
+        hint={say('setup.hint')}
+        value={name}
+        error={error}
+        onText={setName}
+      />
       <div class="pair">
-        <Button look="main" submit busy={flow.busy === 'account'} progress="setup.saving">{say('setup.go')}</Button>
+        <Button look="main" submit busy={flow.busy === 'account'} progress="setup.saving">
+          {say('setup.go')}
+        </Button>
         <Skip flow={flow} />
       </div>
     </form>
@@ -54,7 +71,14 @@ function PasskeyOffer({ flow, main, added }: { flow: Flow; main: boolean; added:
     <>
       <p>{say(flow.crossDevice ? 'setup.passkey.here' : 'setup.passkey.why')}</p>
       <div class="pair">
-        <Button look={main ? 'main' : undefined} busy={busy} progress="email.asking" press={() => void press()}>{say('setup.passkey.add')}</Button>
+        <Button
+          look={main ? 'main' : undefined}
+          busy={busy}
+          progress="email.asking"
+          press={() => void press()}
+        >
+          {say('setup.passkey.add')}
+        </Button>
         {main && <Skip flow={flow} />}
       </div>
     </>
@@ -68,7 +92,10 @@ export function SetupView({ flow }: { flow: Flow }) {
   const naming = Boolean(account?.setup.missing.includes('displayName'));
   const passkey = !has && passkeyDue(account, flow.crossDevice);
   const added = (): void => {
-    if (!naming) { goOn(flow); return; }
+    if (!naming) {
+      goOn(flow);
+      return;
+    }
     announce(say('setup.passkey.added'));
     setHas(true);
     requestAnimationFrame(() => document.getElementById('displayName')?.focus());
@@ -78,7 +105,11 @@ export function SetupView({ flow }: { flow: Flow }) {
       <p class="lead">{tell('setup.what', { email: <Latin of={account!.email} strong /> })}</p>
       {has && <p class="notice">{say('setup.passkey.added')}</p>}
       {naming && <NameForm flow={flow} />}
-      {passkey && <div class={naming ? 'or' : ''}><PasskeyOffer flow={flow} main={!naming} added={added} /></div>}
+      {passkey && (
+        <div class={naming ? 'or' : ''}>
+          <PasskeyOffer flow={flow} main={!naming} added={added} />
+        </div>
+      )}
     </View>
   );
 }

@@ -1,11 +1,16 @@
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+const pause = (ms) =>
+  new Promise((done) => {
+    setTimeout(done, ms);
+  });
 
 /** Elements by which a page of the suite shows that it has processed the response. */
 const taken = '#submission_complete, p#complete:not(.collapse)';
 
 /**
- * Goes through the pages of the service as a person does, from the address that a module asks for until its own
- * address is reached or a page has nothing to press; `codeTo` gives the newest emailed code, `declines` is for a
+ * Goes through the pages of the service as a person does, from the address that a module asks for
+ * until its own
+ * address is reached or a page has nothing to press; `codeTo` gives the newest emailed code,
+ * `declines` is for a
  * person who cancels.
  */
 export class Visitor {
@@ -45,22 +50,32 @@ export class Visitor {
   }
 
   /** Whether the browser is at an address of the suite. */
-  isBack() { return this.#page.url().startsWith(this.#suite); }
+  isBack() {
+    return this.#page.url().startsWith(this.#suite);
+  }
 
   /**
-   * Returns a screenshot of the page that the last visit ended on, or of its first page if it led back to the suite.
+   * Returns a screenshot of the page that the last visit ended on, or of its first page if it led
+   * back to the suite.
    */
-  picture() { return this.isBack() ? this.#first : this.#shot(); }
+  picture() {
+    return this.isBack() ? this.#first : this.#shot();
+  }
 
-  #shot() { return this.#page.screenshot(); }
+  #shot() {
+    return this.#page.screenshot();
+  }
 
   async #submit(url) {
     const { origin, pathname, searchParams } = new URL(url);
     const escaped = (text) => text.replace(/[&"<>]/g, (one) => `&#${one.charCodeAt(0)};`);
-    const fields = [...searchParams]
-      .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`);
+    const fields = [...searchParams].map(
+      ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+    );
     await this.#page.goto(this.#suite);
-    await this.#page.setContent(`<form method="post" action="${origin}${pathname}">${fields.join('')}</form>`);
+    await this.#page.setContent(
+      `<form method="post" action="${origin}${pathname}">${fields.join('')}</form>`,
+    );
     await this.#page.evaluate(() => document.forms[0].submit());
     const left = (now) => now.origin !== this.#suite || now.pathname.startsWith('/test/');
     await this.#page.waitForURL(left, { waitUntil: 'load' }).catch(() => undefined);
@@ -68,16 +83,25 @@ export class Visitor {
 
   /** Waits until the suite's page has processed the response. */
   async #arrived() {
-    await this.#page.locator(taken).first().waitFor({ state: 'attached', timeout: 15_000 }).catch(() => undefined);
+    await this.#page
+      .locator(taken)
+      .first()
+      .waitFor({ state: 'attached', timeout: 15_000 })
+      .catch(() => undefined);
   }
 
   /** Waits until a page of the service is ready for input, or the suite is reached. */
   async #settled() {
     const ready = this.#page.locator('main[data-phase]').or(this.#page.locator('h1'));
-    await ready.first().waitFor({ timeout: 20_000 }).catch(() => undefined);
+    await ready
+      .first()
+      .waitFor({ timeout: 20_000 })
+      .catch(() => undefined);
   }
 
-  /** Takes one step; tries again for two seconds while the page changes from one view to the next. */
+  /**
+   * Takes one step; tries again for two seconds while the page changes from one view to the next.
+   */
   async #stepOrWait() {
     for (let tries = 0; tries < 8; tries += 1) {
       const { done, isEnd } = await this.#step();
@@ -88,16 +112,24 @@ export class Visitor {
     return false;
   }
 
-  /** Does what the view asks for. Returns `done` if it did something, `isEnd` if the page ends the visit. */
+  /**
+   * Does what the view asks for. Returns `done` if it did something, `isEnd` if the page ends the
+   * visit.
+   */
   async #step() {
     const page = this.#page;
     await this.#settled();
     if (this.isBack()) return { done: true };
-    const phase = await page.locator('main[data-phase]').getAttribute('data-phase', { timeout: 500 }).catch(() => null);
+    const phase = await page
+      .locator('main[data-phase]')
+      .getAttribute('data-phase', { timeout: 500 })
+      .catch(() => null);
     if (phase === 'error') return { isEnd: true };
-    if (phase === 'provider') return { done: await this.#leave(page.getByRole('button', { name: 'Sign out' })) };
+    if (phase === 'provider')
+      return { done: await this.#leave(page.getByRole('button', { name: 'Sign out' })) };
     if (phase === null) return { done: false };
-    if (this.#declines) return { done: await this.#leave(page.getByRole('button', { name: /^Cancel/ })) };
+    if (this.#declines)
+      return { done: await this.#leave(page.getByRole('button', { name: /^Cancel/ })) };
     return { done: await this.#signIn(page, phase) };
   }
 
@@ -110,13 +142,15 @@ export class Visitor {
     }
     const email = page.getByRole('textbox', { name: 'Email' });
     if (await email.isVisible().catch(() => false)) {
-      if (await email.isEditable().catch(() => false)) await email.fill(this.#person).catch(() => undefined);
+      if (await email.isEditable().catch(() => false))
+        await email.fill(this.#person).catch(() => undefined);
       return this.#press(page.getByRole('button', { name: 'Continue with email' }));
     }
     for (const name of ['Email me a code', 'Not now']) {
       if (await this.#press(page.getByRole('button', { name }))) return true;
     }
-    if (phase !== 'ConsentRequired') return ['LoginRequired', 'Authenticated', 'Completed'].includes(phase);
+    if (phase !== 'ConsentRequired')
+      return ['LoginRequired', 'Authenticated', 'Completed'].includes(phase);
     await pause(600);
     const boxes = page.getByRole('checkbox', { disabled: false });
     for (const box of await boxes.all()) await box.check({ timeout: 5_000 }).catch(() => undefined);
@@ -127,13 +161,24 @@ export class Visitor {
   async #leave(button) {
     const from = this.#page.url();
     if (!(await this.#press(button))) return false;
-    await this.#page.waitForURL((now) => now.href !== from, { timeout: 20_000 }).catch(() => undefined);
+    await this.#page
+      .waitForURL((now) => now.href !== from, { timeout: 20_000 })
+      .catch(() => undefined);
     return true;
   }
 
   async #press(button) {
-    if (!(await button.first().isVisible().catch(() => false))) return false;
-    await button.first().click({ timeout: 5_000 }).catch(() => undefined);
+    if (
+      !(await button
+        .first()
+        .isVisible()
+        .catch(() => false))
+    )
+      return false;
+    await button
+      .first()
+      .click({ timeout: 5_000 })
+      .catch(() => undefined);
     return true;
   }
 }

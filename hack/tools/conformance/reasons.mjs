@@ -1,8 +1,12 @@
-const known = 'A person must look at the error page: it says that the address is not known, and does not redirect.';
-const again = 'A person must look at the page that asks to sign in a second time. The suite checks that there was a second sign-in.';
+const known =
+  'A person must look at the error page: it says that the address is not known, and does not redirect.';
+const again =
+  'A person must look at the page that asks to sign in a second time. The suite checks that there was a second sign-in.';
 const noScope = 'The service has no scopes `address` and `phone`, and does not list them.';
-const notSignedOut = 'A person must look at the error page: it says what is wrong, and that there was no sign-out.';
-const signedOut = 'A person must look at the page after the sign-out: it confirms the sign-out, and does not redirect.';
+const notSignedOut =
+  'A person must look at the error page: it says what is wrong, and that there was no sign-out.';
+const signedOut =
+  'A person must look at the page after the sign-out: it confirms the sign-out, and does not redirect.';
 
 /** Why a module does not pass, in plain words, by its name. */
 export const reasons = {
@@ -13,12 +17,13 @@ export const reasons = {
   'oidcc-max-age-1': again,
   'oidcc-ensure-registered-redirect-uri': known,
   'oidcc-ensure-request-object-with-redirect-uri':
-    'Request objects are not supported, so the `redirect_uri` outside it applies, which is not registered. ' + known,
+    'Request objects are not supported, so the `redirect_uri` outside it applies, which is not registered. ' +
+    known,
   'oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported':
     'Request objects are not supported. The service says so with `request_not_supported`, which is allowed.',
   'oidcc-claims-essential':
-    'People consent to scopes, so scopes alone decide which claims an app gets. The `claims` parameter can only ask for '
-    + 'an `acr`, and discovery says `claims_parameter_supported: false`.',
+    'People consent to scopes, so scopes alone decide which claims an app gets. The `claims` parameter can only ask for ' +
+    'an `acr`, and discovery says `claims_parameter_supported: false`.',
   'oidcc-rp-initiated-logout-bad-post-logout-redirect-uri': notSignedOut,
   'oidcc-rp-initiated-logout-query-added-to-post-logout-redirect-uri': notSignedOut,
   'oidcc-rp-initiated-logout-modified-id-token-hint': notSignedOut,

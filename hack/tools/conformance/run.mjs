@@ -1,5 +1,6 @@
 /**
- * Runs plans of the OpenID Foundation's conformance suite against this service and prints a table of their modules:
+ * Runs plans of the OpenID Foundation's conformance suite against this service and prints a table
+ * of their modules:
  * `hack/conformance [PLAN ...]`. Exits with 1 where a module failed.
  */
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,10 @@ import { clientsFor, startService } from './service.mjs';
 import { Suite, suiteHost } from './suite.mjs';
 import { countsOf, tableOf, writeSections } from './table.mjs';
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+const pause = (ms) =>
+  new Promise((done) => {
+    setTimeout(done, ms);
+  });
 const { values, names } = read(process.argv.slice(2));
 const built = process.env.CONFORMANCE_BUILT;
 const java = process.env.JAVA_HOME;
@@ -20,16 +24,29 @@ const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
 const alias = 'vestibule';
 const person = 'ada@example.test';
 const profile = {
-  displayName: 'Ada King', givenName: 'Ada', middleName: 'Augusta', familyName: 'King', nickname: 'Countess', preferredUsername: 'ada',
-  profileURI: 'https://ada.example.test/about', pictureURI: 'https://ada.example.test/picture.png', website: 'https://ada.example.test/',
-  gender: 'female', locale: 'en-GB', zoneinfo: 'Europe/London', birthdate: '1985-12-10',
+  displayName: 'Ada King',
+  givenName: 'Ada',
+  middleName: 'Augusta',
+  familyName: 'King',
+  nickname: 'Countess',
+  preferredUsername: 'ada',
+  profileURI: 'https://ada.example.test/about',
+  pictureURI: 'https://ada.example.test/picture.png',
+  website: 'https://ada.example.test/',
+  gender: 'female',
+  locale: 'en-GB',
+  zoneinfo: 'Europe/London',
+  birthdate: '1985-12-10',
 };
 
 // The suite's certificate is made for one run, and its host is this one.
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 process.removeAllListeners('warning');
 
-/** `--modules PATTERN` runs the modules whose name matches; `--write FILE` writes the tables of whole plans into a page. */
+/**
+ * `--modules PATTERN` runs the modules whose name matches; `--write FILE` writes the tables of
+ * whole plans into a page.
+ */
 function read(args) {
   const options = {};
   const rest = [];
@@ -39,25 +56,40 @@ function read(args) {
       i += 1;
     } else rest.push(args[i]);
   }
-  if (options.write && options.modules) throw new Error('--write is for whole plans: leave out --modules');
+  if (options.write && options.modules)
+    throw new Error('--write is for whole plans: leave out --modules');
   const unknown = rest.filter((name) => !(name in plans));
-  if (unknown.length > 0) throw new Error(`no plan is called ${unknown.join(', ')}; there are ${Object.keys(plans).join(', ')}`);
+  if (unknown.length > 0)
+    throw new Error(
+      `no plan is called ${unknown.join(', ')}; there are ${Object.keys(plans).join(', ')}`,
+    );
   return { values: options, names: rest.length > 0 ? rest : Object.keys(plans) };
 }
 
 /** By the end of a module's name: which of its visits, counted from 1, only opens the page. */
-const looks = { 'reused-request-uri-prior-to-auth-completion-succeeds': 1, 'rp-initiated-logout-no-id-token-hint': 2 };
+const looks = {
+  'reused-request-uri-prior-to-auth-completion-succeeds': 1,
+  'rp-initiated-logout-no-id-token-hint': 2,
+};
 
 const isOver = ({ status }) => ['FINISHED', 'INTERRUPTED'].includes(status);
 
-/** Runs one module to its end: visits what it asks for, and hands it a picture of each page that a person must judge. */
+/**
+ * Runs one module to its end: visits what it asks for, and hands it a picture of each page that a
+ * person must judge.
+ */
 async function runModule(suite, service, browser, plan, module) {
   const name = module.testModule;
   const id = await suite.startModule(plan.id, module);
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
   const declines = name.endsWith('user-rejects-authentication');
-  const visitor = new Visitor(page, { person, suite: suite.base, codeTo: service.codeTo, declines });
+  const visitor = new Visitor(page, {
+    person,
+    suite: suite.base,
+    codeTo: service.codeTo,
+    declines,
+  });
   const look = Object.entries(looks).find(([end]) => name.endsWith(end))?.[1];
   const visits = { name: `${plan.name}-${name}`, count: 0, look, isPictured: true };
   let idleSince = Date.now();
@@ -71,7 +103,11 @@ async function runModule(suite, service, browser, plan, module) {
   }
   const findings = [];
   if (!isOver(info)) {
-    findings.push({ source: 'runner', message: `timed out at ${page.url()}`, result: 'INTERRUPTED' });
+    findings.push({
+      source: 'runner',
+      message: `timed out at ${page.url()}`,
+      result: 'INTERRUPTED',
+    });
     await page.screenshot({ path: join(folder, `${name}.png`) }).catch(() => undefined);
     await suite.call('DELETE', `runner/${id}`).catch(() => undefined);
   }
@@ -82,9 +118,10 @@ async function runModule(suite, service, browser, plan, module) {
   return { module: name, status: info.status, result, findings, id };
 }
 
-const findingsOf = (log) => log
-  .filter(({ result }) => ['FAILURE', 'WARNING', 'INTERRUPTED', 'SKIPPED'].includes(result))
-  .map(({ src, msg, result }) => ({ source: src, message: msg, result }));
+const findingsOf = (log) =>
+  log
+    .filter(({ result }) => ['FAILURE', 'WARNING', 'INTERRUPTED', 'SKIPPED'].includes(result))
+    .map(({ src, msg, result }) => ({ source: src, message: msg, result }));
 
 /** Visits the next address that the module asks for; false where there is none. */
 async function visitNext(suite, visitor, id, visits) {
@@ -94,13 +131,17 @@ async function visitNext(suite, visitor, id, visits) {
   visits.count += 1;
   visits.isPictured = false;
   await suite.call('POST', `runner/browser/${id}/visit?${new URLSearchParams({ url: next.url })}`);
-  await (visits.count === visits.look ? visitor.open(next.url) : visitor.visit(next.url, next.method === 'POST'));
+  await (visits.count === visits.look
+    ? visitor.open(next.url)
+    : visitor.visit(next.url, next.method === 'POST'));
   return true;
 }
 
 /**
- * Uploads a screenshot where the module waits for one: at once if the visit ended on a page of the service. If it led
- * back to the suite, the module may still be processing the response, so only after it has waited for five seconds.
+ * Uploads a screenshot where the module waits for one: at once if the visit ended on a page of the
+ * service. If it led
+ * back to the suite, the module may still be processing the response, so only after it has waited
+ * for five seconds.
  */
 async function handPictures(suite, visitor, id, visits, idleMs) {
   if (visits.isPictured || (visitor.isBack() && idleMs < 5_000)) return;
@@ -115,11 +156,16 @@ async function handPictures(suite, visitor, id, visits, idleMs) {
   }
 }
 
-/** Signs the person up and fills in every field of their profile, so that scope profile shares every claim. */
+/**
+ * Signs the person up and fills in every field of their profile, so that scope profile shares every
+ * claim.
+ */
 async function fillProfile(service, suite, browser) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  await new Visitor(page, { person, suite: suite.base, codeTo: service.codeTo }).visit(`${service.issuer}/account`);
+  await new Visitor(page, { person, suite: suite.base, codeTo: service.codeTo }).visit(
+    `${service.issuer}/account`,
+  );
   await page.locator('main[data-phase=account]').waitFor();
   const code = await page.evaluate(async (spec) => {
     const body = JSON.stringify({ spec });
@@ -132,8 +178,12 @@ async function fillProfile(service, suite, browser) {
 
 /** The suite's configuration of a plan, with the Clients it gets. */
 const configOf = (service, clients) => ({
-  alias, description: 'Vestibule',
-  server: { discoveryUrl: `${service.issuer}/.well-known/openid-configuration`, login_hint: person },
+  alias,
+  description: 'Vestibule',
+  server: {
+    discoveryUrl: `${service.issuer}/.well-known/openid-configuration`,
+    login_hint: person,
+  },
   resource: { resourceUrl: `${service.issuer}/oauth2/userinfo` },
   ...clients,
 });
@@ -148,13 +198,16 @@ async function runPlan(suite, service, browser, name) {
   for (const [index, module] of modules.entries()) {
     const started = Date.now();
     const row = await runModule(suite, service, browser, plan, module).catch((error) => ({
-      module: module.testModule, result: 'INTERRUPTED',
+      module: module.testModule,
+      result: 'INTERRUPTED',
       findings: [{ source: 'runner', message: error.message, result: 'INTERRUPTED' }],
     }));
     rows.push(row);
     const seconds = Math.round((Date.now() - started) / 1000);
     const found = row.findings.map(({ source, message }) => `\n    ${source}: ${message}`).join('');
-    console.error(`${name} ${index + 1}/${modules.length} ${row.module}: ${row.result} (${seconds} s)${found}`);
+    console.error(
+      `${name} ${index + 1}/${modules.length} ${row.module}: ${row.result} (${seconds} s)${found}`,
+    );
     if (row.result === 'PASSED' || !row.id) continue;
     const log = await suite.call('GET', `log/${row.id}`).catch(() => []);
     writeFileSync(join(folder, `${name}-${row.module}.json`), JSON.stringify(log, undefined, 1));
@@ -163,21 +216,34 @@ async function runPlan(suite, service, browser, name) {
 }
 
 /** Starts Chromium so that it reaches the suite and localhost, and no other host. */
-const openBrowser = () => chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: [
-    '--no-sandbox', '--disable-background-networking', '--no-first-run',
-    `--host-resolver-rules=MAP ${suiteHost} 127.0.0.1, EXCLUDE localhost, MAP * ~NOTFOUND`,
-  ],
-});
+const openBrowser = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--no-first-run',
+      `--host-resolver-rules=MAP ${suiteHost} 127.0.0.1, EXCLUDE localhost, MAP * ~NOTFOUND`,
+    ],
+  });
 
 const free = (base) => base + Math.floor(Math.random() * 500);
 mkdirSync(folder, { recursive: true });
 console.error(`logs and pictures: ${folder}`);
-const suite = await Suite.start({ java, built, folder, port: free(20_000), databasePort: free(21_000) });
+const suite = await Suite.start({
+  java,
+  built,
+  folder,
+  port: free(20_000),
+  databasePort: free(21_000),
+});
 const clients = clientsFor(suite, alias);
 const service = await startService({
-  folder, port: free(22_000), securePort: free(23_000), manifests: clients.manifests, trusted: suite.certificate,
+  folder,
+  port: free(22_000),
+  securePort: free(23_000),
+  manifests: clients.manifests,
+  trusted: suite.certificate,
 });
 const browser = await openBrowser();
 const runs = {};
@@ -190,8 +256,10 @@ try {
   suite.stop();
 }
 
-for (const [name, rows] of Object.entries(runs)) console.log(`${plans[name].title}\n${tableOf(rows)}\n`);
-if (values.write) writeSections(values.write, runs, readFileSync(join(built, 'commit'), 'utf8').trim());
+for (const [name, rows] of Object.entries(runs))
+  console.log(`${plans[name].title}\n${tableOf(rows)}\n`);
+if (values.write)
+  writeSections(values.write, runs, readFileSync(join(built, 'commit'), 'utf8').trim());
 const { line, failed } = countsOf(Object.values(runs).flat());
 console.log(line);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '../../..');
-const scopes = ['openid', 'profile', 'email', 'offline_access'].map((name) => ({ name, ...(name === 'openid' && { required: true }) }));
+const scopes = ['openid', 'profile', 'email', 'offline_access'].map((name) => ({
+  name,
+  ...(name === 'openid' && { required: true }),
+}));
 
 const pairs = {
   ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
@@ -13,7 +16,8 @@ const pairs = {
 };
 
 /**
- * Returns a key pair for a JWS algorithm: a JWK Set with the private key for the suite, one with the public key for the
+ * Returns a key pair for a JWS algorithm: a JWK Set with the private key for the suite, one with
+ * the public key for the
  * Client.
  */
 function signingKey(kid, alg) {
@@ -25,9 +29,17 @@ function signingKey(kid, alg) {
   };
 }
 
-const manifest = (name, spec) => ({ apiVersion: 'id.vestibule.org/v1alpha1', kind: 'Client', metadata: { name }, spec });
+const manifest = (name, spec) => ({
+  apiVersion: 'id.vestibule.org/v1alpha1',
+  kind: 'Client',
+  metadata: { name },
+  spec,
+});
 
-/** The Clients of the plans: what the service is given as manifests, and what the suite is configured with. */
+/**
+ * The Clients of the plans: what the service is given as manifests, and what the suite is
+ * configured with.
+ */
 export function clientsFor({ base, backchannel }, alias) {
   const own = `${base}/test/a/${alias}`;
   const urls = {
@@ -39,20 +51,51 @@ export function clientsFor({ base, backchannel }, alias) {
   const confidential = (name, more) => {
     const secret = randomBytes(32).toString('base64url');
     const hash = createHash('sha256').update(secret).digest('hex');
-    const spec = { displayName: `Conformance ${name}`, type: 'Confidential', pkce: 'Optional', secretHashes: [`sha256:${hash}`], scopes, ...urls, ...more };
+    const spec = {
+      displayName: `Conformance ${name}`,
+      type: 'Confidential',
+      pkce: 'Optional',
+      secretHashes: [`sha256:${hash}`],
+      scopes,
+      ...urls,
+      ...more,
+    };
     return { manifest: manifest(name, spec), config: { client_id: name, client_secret: secret } };
   };
   const fapi = (name, alg) => {
     const keys = signingKey(name, alg);
-    const spec = { displayName: `Conformance ${name}`, type: 'Confidential', profile: 'FAPI2', tokenEndpointAuthSigningAlg: alg, jwks: keys.public, scopes, ...urls };
-    return { manifest: manifest(name, spec), config: { client_id: name, scope: 'openid profile email offline_access', jwks: keys.private } };
+    const spec = {
+      displayName: `Conformance ${name}`,
+      type: 'Confidential',
+      profile: 'FAPI2',
+      tokenEndpointAuthSigningAlg: alg,
+      jwks: keys.public,
+      scopes,
+      ...urls,
+    };
+    return {
+      manifest: manifest(name, spec),
+      config: { client_id: name, scope: 'openid profile email offline_access', jwks: keys.private },
+    };
   };
-  const basic = { client: confidential('suite-basic'), client2: confidential('suite-second'), client_secret_post: confidential('suite-post', { tokenEndpointAuthMethod: 'client_secret_post' }) };
+  const basic = {
+    client: confidential('suite-basic'),
+    client2: confidential('suite-second'),
+    client_secret_post: confidential('suite-post', {
+      tokenEndpointAuthMethod: 'client_secret_post',
+    }),
+  };
   const informed = { client: confidential('suite-backchannel', { backchannelLogoutURI }) };
-  const fapi2 = { client: fapi('suite-fapi', 'PS256'), client2: fapi('suite-fapi-second', 'ES256') };
-  const configs = (all) => Object.fromEntries(Object.entries(all).map(([name, { config }]) => [name, config]));
+  const fapi2 = {
+    client: fapi('suite-fapi', 'PS256'),
+    client2: fapi('suite-fapi-second', 'ES256'),
+  };
+  const configs = (all) =>
+    Object.fromEntries(Object.entries(all).map(([name, { config }]) => [name, config]));
   return {
-    manifests: [basic, informed, fapi2].flatMap((set) => Object.values(set)).map((one) => one.manifest),
+    manifests: [basic, informed, fapi2]
+      .flatMap((set) => Object.values(set))
+      .map((one) => one.manifest),
     configs: { basic: configs(basic), backchannel: configs(informed), fapi2: configs(fapi2) },
   };
 }
@@ -61,15 +104,37 @@ export function clientsFor({ base, backchannel }, alias) {
 export async function startService({ folder, port, securePort, manifests, trusted }) {
   const manifestFolder = join(folder, 'manifests');
   mkdirSync(manifestFolder, { recursive: true });
-  for (const one of manifests) writeFileSync(join(manifestFolder, `${one.metadata.name}.yaml`), JSON.stringify(one));
+  for (const one of manifests)
+    writeFileSync(join(manifestFolder, `${one.metadata.name}.yaml`), JSON.stringify(one));
   const authority = join(folder, 'suite.pem');
   writeFileSync(authority, trusted);
   const issuer = `https://localhost:${securePort}`;
   const args = [
-    'bin/vestibule', 'serve', '--mock-mail', '--data-dir', join(folder, 'data'), '--port', String(port), '--secure-port', String(securePort),
-    '--base-url', issuer, '--manifests', manifestFolder, '--limit-factor', '1000', '--limits-recent-sign-in', '1h', '--log-level', 'info',
+    'bin/vestibule',
+    'serve',
+    '--mock-mail',
+    '--data-dir',
+    join(folder, 'data'),
+    '--port',
+    String(port),
+    '--secure-port',
+    String(securePort),
+    '--base-url',
+    issuer,
+    '--manifests',
+    manifestFolder,
+    '--limit-factor',
+    '1000',
+    '--limits-recent-sign-in',
+    '1h',
+    '--log-level',
+    'info',
   ];
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, NODE_EXTRA_CA_CERTS: authority }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const log = createWriteStream(join(folder, 'service.log'));
   child.stderr.pipe(log, { end: false });
   await new Promise((ready, failed) => {
@@ -77,7 +142,9 @@ export async function startService({ folder, port, securePort, manifests, truste
       log.write(`${line}\n`);
       if (line.startsWith('ready ')) ready();
     });
-    child.on('exit', (code) => failed(new Error(`the service ended with ${code}; see ${join(folder, 'service.log')}`)));
+    child.on('exit', (code) =>
+      failed(new Error(`the service ended with ${code}; see ${join(folder, 'service.log')}`)),
+    );
   });
   const used = new Set();
   return {
@@ -88,13 +155,20 @@ export async function startService({ folder, port, securePort, manifests, truste
       for (let tries = 0; tries < 300; tries += 1) {
         const response = await fetch(`http://localhost:${port}/api/v1alpha1/mockmessages`);
         const { items = [] } = await response.json();
-        const fresh = items.filter(({ metadata, status }) => status.to === address && status.code && !used.has(metadata.name));
-        const newest = fresh.sort((a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion))[0];
+        const fresh = items.filter(
+          ({ metadata, status }) =>
+            status.to === address && status.code && !used.has(metadata.name),
+        );
+        const newest = fresh.sort(
+          (a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
+        )[0];
         if (newest) {
           used.add(newest.metadata.name);
           return newest.status.code;
         }
-        await new Promise((done) => { setTimeout(done, 100); });
+        await new Promise((done) => {
+          setTimeout(done, 100);
+        });
       }
       throw new Error(`no code was sent to ${address}`);
     },

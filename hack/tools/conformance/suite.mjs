@@ -9,14 +9,21 @@ import { join } from 'node:path';
 export const suiteHost = 'suite.example.test';
 
 const password = 'conformance';
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+const pause = (ms) =>
+  new Promise((done) => {
+    setTimeout(done, ms);
+  });
 
 /** Waits until a port of loopback takes connections; throws where the process ends first. */
 async function opened(port, child) {
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnargs[0]} ended with ${child.exitCode}; see its log`);
+    if (child.exitCode !== null)
+      throw new Error(`${child.spawnargs[0]} ended with ${child.exitCode}; see its log`);
     const taken = await new Promise((done) => {
-      const socket = connect(port, '127.0.0.1', () => { socket.destroy(); done(true); });
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        done(true);
+      });
       socket.on('error', () => done(false));
     });
     if (taken) return;
@@ -25,27 +32,35 @@ async function opened(port, child) {
 }
 
 /**
- * Starts a proxy that forwards requests to the suite, with the headers it expects about the connection's TLS version
+ * Starts a proxy that forwards requests to the suite, with the headers it expects about the
+ * connection's TLS version
  * and cipher.
  */
 async function startProxy(to, keyStore) {
-  const proxy = createServer({ pfx: readFileSync(keyStore), passphrase: password }, (asked, answered) => {
-    const tls = { 'x-ssl-protocol': asked.socket.getProtocol(), 'x-ssl-cipher': asked.socket.getCipher().name };
-    const { method, headers, url } = asked;
-    const sent = request(`${to}${url}`, { method, headers: { ...headers, ...tls } }, (answer) => {
-      answered.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(answered);
-    });
-    sent.on('error', () => answered.destroy());
-    asked.pipe(sent);
-  });
+  const proxy = createServer(
+    { pfx: readFileSync(keyStore), passphrase: password },
+    (asked, answered) => {
+      const tls = {
+        'x-ssl-protocol': asked.socket.getProtocol(),
+        'x-ssl-cipher': asked.socket.getCipher().name,
+      };
+      const { method, headers, url } = asked;
+      const sent = request(`${to}${url}`, { method, headers: { ...headers, ...tls } }, (answer) => {
+        answered.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(answered);
+      });
+      sent.on('error', () => answered.destroy());
+      asked.pipe(sent);
+    },
+  );
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   return proxy;
 }
 
 /**
- * The conformance suite as a process of its own, with its database in memory. `built` is the folder that
+ * The conformance suite as a process of its own, with its database in memory. `built` is the folder
+ * that
  * hack/tools/conformance/build made, `folder` takes its logs. Ends with `stop()`.
  */
 export class Suite {
@@ -53,7 +68,10 @@ export class Suite {
   #proxy;
 
   constructor(port) {
-    /** What the service and Chromium know it by: a name that is not loopback, as apps on loopback are asked every time. */
+    /**
+     * What the service and Chromium know it by: a name that is not loopback, as apps on loopback
+     * are asked every time.
+     */
     this.base = `https://${suiteHost}:${port}`;
     /** What programs of this machine reach it by. */
     this.local = `https://localhost:${port}`;
@@ -62,19 +80,64 @@ export class Suite {
   static async start({ java, built, folder, port, databasePort }) {
     const suite = new Suite(port);
     const keyStore = join(folder, 'suite.p12');
-    execFileSync(join(java, 'bin/keytool'), [
-      '-genkeypair', '-alias', 'suite', '-keyalg', 'EC', '-groupname', 'secp256r1', '-validity', '30', '-dname', 'CN=localhost',
-      '-ext', `san=dns:localhost,dns:${suiteHost}`, '-storetype', 'PKCS12', '-keystore', keyStore, '-storepass', password,
-    ], { stdio: 'ignore' });
-    const certificate = execFileSync(join(java, 'bin/keytool'), ['-exportcert', '-rfc', '-alias', 'suite', '-keystore', keyStore, '-storepass', password]);
+    execFileSync(
+      join(java, 'bin/keytool'),
+      [
+        '-genkeypair',
+        '-alias',
+        'suite',
+        '-keyalg',
+        'EC',
+        '-groupname',
+        'secp256r1',
+        '-validity',
+        '30',
+        '-dname',
+        'CN=localhost',
+        '-ext',
+        `san=dns:localhost,dns:${suiteHost}`,
+        '-storetype',
+        'PKCS12',
+        '-keystore',
+        keyStore,
+        '-storepass',
+        password,
+      ],
+      { stdio: 'ignore' },
+    );
+    const certificate = execFileSync(join(java, 'bin/keytool'), [
+      '-exportcert',
+      '-rfc',
+      '-alias',
+      'suite',
+      '-keystore',
+      keyStore,
+      '-storepass',
+      password,
+    ]);
     suite.certificate = String(certificate);
-    const database = suite.#run(folder, 'database', java, ['-cp', join(built, 'lib/*'), join(import.meta.dirname, 'Mongo.java'), String(databasePort)]);
+    const database = suite.#run(folder, 'database', java, [
+      '-cp',
+      join(built, 'lib/*'),
+      join(import.meta.dirname, 'Mongo.java'),
+      String(databasePort),
+    ]);
     await opened(databasePort, database);
     const server = suite.#run(folder, 'suite', java, [
-      '-Xmx1500m', '-Djdk.tls.maxHandshakeMessageSize=65536', '-jar', join(built, 'suite.jar'),
-      '--fintechlabs.devmode=true', '--fintechlabs.startredir=false', `--fintechlabs.base_url=${suite.base}`, `--fintechlabs.base_mtls_url=${suite.base}`,
-      `--spring.mongodb.uri=mongodb://127.0.0.1:${databasePort}/test_suite`, '--openid.mongodb.targetFeatureCompatibilityVersion=',
-      `--server.port=${port}`, '--server.address=127.0.0.1', `--server.ssl.key-store=${keyStore}`, `--server.ssl.key-store-password=${password}`,
+      '-Xmx1500m',
+      '-Djdk.tls.maxHandshakeMessageSize=65536',
+      '-jar',
+      join(built, 'suite.jar'),
+      '--fintechlabs.devmode=true',
+      '--fintechlabs.startredir=false',
+      `--fintechlabs.base_url=${suite.base}`,
+      `--fintechlabs.base_mtls_url=${suite.base}`,
+      `--spring.mongodb.uri=mongodb://127.0.0.1:${databasePort}/test_suite`,
+      '--openid.mongodb.targetFeatureCompatibilityVersion=',
+      `--server.port=${port}`,
+      '--server.address=127.0.0.1',
+      `--server.ssl.key-store=${keyStore}`,
+      `--server.ssl.key-store-password=${password}`,
       '--server.ssl.key-store-type=PKCS12',
     ]);
     await opened(port, server);
@@ -85,7 +148,10 @@ export class Suite {
   }
 
   #run(folder, name, java, args) {
-    const child = spawn(join(java, 'bin/java'), args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(join(java, 'bin/java'), args, {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const log = createWriteStream(join(folder, `${name}.log`));
     child.stdout.pipe(log);
     child.stderr.pipe(log);
@@ -95,20 +161,33 @@ export class Suite {
 
   /** Calls the suite's API; throws where it does not answer with 2xx. */
   async call(method, path, body, type = 'application/json') {
-    const response = await fetch(`${this.local}/api/${path}`, { method, ...(body !== undefined && { body, headers: { 'content-type': type } }) });
+    const response = await fetch(`${this.local}/api/${path}`, {
+      method,
+      ...(body !== undefined && { body, headers: { 'content-type': type } }),
+    });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+    if (!response.ok)
+      throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
     return text ? JSON.parse(text) : undefined;
   }
 
   /** Makes a plan and returns it, with its `id` and `modules`. */
   createPlan(name, variant, config) {
-    return this.call('POST', `plan?${new URLSearchParams({ planName: name, variant: JSON.stringify(variant) })}`, JSON.stringify(config));
+    return this.call(
+      'POST',
+      `plan?${new URLSearchParams({ planName: name, variant: JSON.stringify(variant) })}`,
+      JSON.stringify(config),
+    );
   }
 
   /** Starts a module of a plan and returns its id. */
   async startModule(plan, { testModule, variant = {} }) {
-    return (await this.call('POST', `runner?${new URLSearchParams({ test: testModule, plan, variant: JSON.stringify(variant) })}`)).id;
+    return (
+      await this.call(
+        'POST',
+        `runner?${new URLSearchParams({ test: testModule, plan, variant: JSON.stringify(variant) })}`,
+      )
+    ).id;
   }
 
   stop() {

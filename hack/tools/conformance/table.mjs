@@ -12,17 +12,20 @@ function reasonOf({ module, result, findings }) {
 }
 
 /** Returns the modules of one plan as a Markdown table. */
-export const tableOf = (rows) => [
-  '| Module | Result | Reason |', '|---|---|---|',
-  ...rows.map((row) => `| ${row.module} | ${row.result} | ${reasonOf(row)} |`),
-].join('\n');
+export const tableOf = (rows) =>
+  [
+    '| Module | Result | Reason |',
+    '|---|---|---|',
+    ...rows.map((row) => `| ${row.module} | ${row.result} | ${reasonOf(row)} |`),
+  ].join('\n');
 
 /** Returns how many modules have each result, as one line of text, and how many failed. */
 export function countsOf(rows) {
   const count = (...results) => rows.filter(({ result }) => results.includes(result)).length;
   const failed = count('FAILED', 'INTERRUPTED', 'UNKNOWN');
-  const line = `${count('PASSED')} passed, ${count('WARNING')} with warnings, ${count('REVIEW')} for review, `
-    + `${count('SKIPPED')} skipped, ${failed} failed`;
+  const line =
+    `${count('PASSED')} passed, ${count('WARNING')} with warnings, ${count('REVIEW')} for review, ` +
+    `${count('SKIPPED')} skipped, ${failed} failed`;
   return { line, failed };
 }
 
@@ -32,8 +35,10 @@ function sectionOf(name, rows, commit) {
   const choices = Object.entries(variant).map(([key, value]) => `\`${key}=${value}\``);
   const of = choices.length > 0 ? `, with ${choices.join(', ')}` : '';
   const date = new Date().toISOString().slice(0, 10);
-  return `## ${title}\n\n\`${plan}\`${of}. Last run on ${date} with the suite’s commit \`${commit}\`: ${countsOf(rows).line}.\n\n`
-    + `${tableOf(rows)}\n\n`;
+  return (
+    `## ${title}\n\n\`${plan}\`${of}. Last run on ${date} with the suite’s commit \`${commit}\`: ${countsOf(rows).line}.\n\n` +
+    `${tableOf(rows)}\n\n`
+  );
 }
 
 /** Replaces the section of each plan that was run in the page `file`, or adds it at the end. */
@@ -44,9 +49,10 @@ export function writeSections(file, runs, commit) {
     const start = page.indexOf(heading);
     const next = start < 0 ? -1 : page.indexOf('\n## ', start);
     const end = next < 0 ? page.length : next + 1;
-    const [before, after] = start < 0
-      ? [page === '' ? '' : `${page.trimEnd()}\n\n`, '']
-      : [page.slice(0, start), page.slice(end)];
+    const [before, after] =
+      start < 0
+        ? [page === '' ? '' : `${page.trimEnd()}\n\n`, '']
+        : [page.slice(0, start), page.slice(end)];
     page = before + sectionOf(name, rows, commit) + after;
   }
   writeFileSync(file, `${page.trimEnd()}\n`);

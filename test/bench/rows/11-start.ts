@@ -7,13 +7,25 @@ import { serveCommand } from '../sides/vestibule.js';
 import { median } from '../statistics.js';
 
 const starts = 5;
-const shared = { unit: 'ms', peer: 'oidc-provider', of: ({ p50 }: { p50: number }) => p50 * 1000, is: '≤' } as const;
+const shared = {
+  unit: 'ms',
+  peer: 'oidc-provider',
+  of: ({ p50 }: { p50: number }) => p50 * 1000,
+  is: '≤',
+} as const;
 
 /** Command to `ready` line, the middle of some starts; a store and its keys are there already. */
 function starting(bench: Bench, name: string, command: readonly string[]): Side {
   const once = async (): Promise<number> => {
     const began = performance.now();
-    const child = await Child.start({ core: bench.layout.server, cwd: bench.root, log: bench.logFile(name), ipc: false, ready: 'ready', command: [bench.node, ...command] });
+    const child = await Child.start({
+      core: bench.layout.server,
+      cwd: bench.root,
+      log: bench.logFile(name),
+      ipc: false,
+      ready: 'ready',
+      command: [bench.node, ...command],
+    });
     const took = performance.now() - began;
     await child.stop();
     return took / 1000;
@@ -23,13 +35,23 @@ function starting(bench: Bench, name: string, command: readonly string[]): Side 
     async sample() {
       const times: number[] = [];
       for (let i = 0; i < starts; i += 1) times.push(await once());
-      return { operations: starts, seconds: times.reduce((sum, time) => sum + time, 0), cpuMicros: 0, p50: median(times), p99: Math.max(...times), rss: 0 };
+      return {
+        operations: starts,
+        seconds: times.reduce((sum, time) => sum + time, 0),
+        cpuMicros: 0,
+        p50: median(times),
+        p99: Math.max(...times),
+        rss: 0,
+      };
     },
     async stop() {},
   };
 }
 
-/** Start to the `ready` line against bare oidc-provider that listens: on an empty store, and on a hundred thousand objects. */
+/**
+ * Start to the `ready` line against bare oidc-provider that listens: on an empty store, and on a
+ * hundred thousand objects.
+ */
 export const start: Row = {
   metrics: [
     { ...shared, id: '11a', workload: 'start, empty', ours: 'empty', gate: 2, stretch: 1.4 },
@@ -37,7 +59,11 @@ export const start: Row = {
   ],
   async open(bench) {
     const [empty, full] = [bench.newFolder('empty'), bench.newFolder('full')];
-    const sides = [starting(bench, 'empty', serveCommand(bench, empty)), starting(bench, 'full', serveCommand(bench, full)), starting(bench, 'oidc-provider', [join(import.meta.dirname, '../sides/bare.js')])];
+    const sides = [
+      starting(bench, 'empty', serveCommand(bench, empty)),
+      starting(bench, 'full', serveCommand(bench, full)),
+      starting(bench, 'oidc-provider', [join(import.meta.dirname, '../sides/bare.js')]),
+    ];
     await fill(bench, join(full, 'data'), bench.quick ? 10_000 : 100_000);
     for (const side of sides) await side.sample(0);
     return sides;

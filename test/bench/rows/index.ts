@@ -14,4 +14,22 @@ import { memory } from './12-memory.js';
 import { page } from './13-page.js';
 
 /** The table of contents of the benchmarks. */
-export const rows: readonly Row[] = [get, patchMany, patchAlone, patchOnEtcd, signInAsked, signInRemembered, signInPeer, assertion, policy, listPage, listWhole, watchStart, getGrowth, watching, start, memory, page];
+export const rows: readonly Row[] = [
+  get,
+  patchMany,
+  patchAlone,
+  patchOnEtcd,
+  signInAsked,
+  signInRemembered,
+  signInPeer,
+  assertion,
+  policy,
+  listPage,
+  listWhole,
+  watchStart,
+  getGrowth,
+  watching,
+  start,
+  memory,
+  page,
+];

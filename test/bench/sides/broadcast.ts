@@ -17,4 +17,6 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 65_000;
-server.listen(0, '127.0.0.1', () => process.stdout.write(`ready ${(server.address() as AddressInfo).port}\n`));
+server.listen(0, '127.0.0.1', () =>
+  process.stdout.write(`ready ${(server.address() as AddressInfo).port}\n`),
+);

@@ -7,31 +7,64 @@ import { pinned } from '../layout.js';
 import { Skip } from '../row.js';
 
 /** One etcd in a folder of its own. */
-export interface Etcd { readonly endpoint: string; stop(): Promise<void> }
+export interface Etcd {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
 
-/** The etcd of the rows that need one: a supported one where hack/bench could build it, else that of the path. */
+/**
+ * The etcd of the rows that need one: a supported one where hack/bench could build it, else that of
+ * the path.
+ */
 export const etcdBinary = process.env.BENCH_ETCD ?? 'etcd';
 
 /** Starts etcd on its core and waits until it is healthy. */
 export async function startEtcd(bench: Bench): Promise<Etcd> {
   if (spawnSync(etcdBinary, ['--version']).status !== 0) throw new Skip('etcd is not installed');
-  const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`) as [string, string];
-  const flags = [`--data-dir=${bench.newFolder('etcd')}`, `--listen-client-urls=${client}`, `--advertise-client-urls=${client}`, `--listen-peer-urls=${peer}`,
-    `--initial-advertise-peer-urls=${peer}`, `--initial-cluster=default=${peer}`, '--log-level=error', '--logger=zap'];
-  const [file, ...args] = pinned(bench.layout.etcd, [etcdBinary, ...flags]) as [string, ...string[]];
+  const [client, peer] = [await freePort(), await freePort()].map(
+    (port) => `http://127.0.0.1:${port}`,
+  ) as [string, string];
+  const flags = [
+    `--data-dir=${bench.newFolder('etcd')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    '--log-level=error',
+    '--logger=zap',
+  ];
+  const [file, ...args] = pinned(bench.layout.etcd, [etcdBinary, ...flags]) as [
+    string,
+    ...string[],
+  ];
   const child = spawn(file, args, { stdio: 'ignore' });
   for (let i = 0; i < 200 && !(await isHealthy(client)); i += 1) await pause(50);
   return {
     endpoint: client,
-    stop: () => new Promise((resolve) => { child.once('exit', () => resolve()); child.kill('SIGTERM') }),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        child.kill('SIGTERM');
+      }),
   };
 }
 
-const isHealthy = (endpoint: string): Promise<boolean> => new Promise((resolve) => {
-  request(`${endpoint}/health`, (answer) => { answer.resume(); resolve(answer.statusCode === 200) }).on('error', () => resolve(false)).end();
-});
+const isHealthy = (endpoint: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    request(`${endpoint}/health`, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    })
+      .on('error', () => resolve(false))
+      .end();
+  });
 
 /** A port nobody listens on now. */
-const freePort = (): Promise<number> => new Promise((resolve) => {
-  const server = createServer().listen(0, '127.0.0.1', () => { const { port } = server.address() as AddressInfo; server.close(() => resolve(port)) });
-});
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });

@@ -6,6 +6,10 @@ import type { AddressInfo } from 'node:net';
 const { body } = JSON.parse(process.env.SPECIMEN!) as { body: string };
 const object = JSON.parse(body) as unknown;
 const app = express();
-app.get('/api/v1alpha1/passkeys/:name', (_request, response) => { response.json(object) });
-const server = createServer(app).listen(0, '127.0.0.1', () => process.stdout.write(`ready ${(server.address() as AddressInfo).port}\n`));
+app.get('/api/v1alpha1/passkeys/:name', (_request, response) => {
+  response.json(object);
+});
+const server = createServer(app).listen(0, '127.0.0.1', () =>
+  process.stdout.write(`ready ${(server.address() as AddressInfo).port}\n`),
+);
 server.keepAliveTimeout = 65_000;

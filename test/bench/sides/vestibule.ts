@@ -9,7 +9,9 @@ import type { Served } from './peer.js';
 export function manifestsIn(folder: string): string {
   const manifests = join(folder, 'manifests');
   mkdirSync(manifests, { recursive: true });
-  writeFileSync(join(manifests, 'bench.yaml'), `apiVersion: id.vestibule.org/v1alpha1
+  writeFileSync(
+    join(manifests, 'bench.yaml'),
+    `apiVersion: id.vestibule.org/v1alpha1
 kind: Client
 metadata: { name: ${client.name} }
 spec:
@@ -17,19 +19,53 @@ spec:
   type: Public
   redirectURIs: ["${client.redirectURI}"]
   scopes: [{ name: openid, required: true }, { name: email, required: true }]
-`);
+`,
+  );
   return manifests;
 }
 
 /** The command line of the service as shipped, with nothing raised but its limits. */
-export const serveCommand = (bench: Bench, folder: string, store: readonly string[] = ['--data-dir', join(folder, 'data')]): string[] =>
-  [join(bench.root, 'bin/vestibule'), 'serve', '--port', '0', '--mock-mail', '--limit-factor', '100000', '--manifests', manifestsIn(folder), ...store];
+export const serveCommand = (
+  bench: Bench,
+  folder: string,
+  store: readonly string[] = ['--data-dir', join(folder, 'data')],
+): string[] => [
+  join(bench.root, 'bin/vestibule'),
+  'serve',
+  '--port',
+  '0',
+  '--mock-mail',
+  '--limit-factor',
+  '100000',
+  '--manifests',
+  manifestsIn(folder),
+  ...store,
+];
 
-/** Starts the service as shipped on the server's core; on the embedded store in `folder` unless told another. */
-export async function startVestibule(bench: Bench, folder: string, store?: readonly string[]): Promise<Served> {
+/**
+ * Starts the service as shipped on the server's core; on the embedded store in `folder` unless told
+ * another.
+ */
+export async function startVestibule(
+  bench: Bench,
+  folder: string,
+  store?: readonly string[],
+): Promise<Served> {
   const child = await Child.start({
-    core: bench.layout.server, cwd: bench.root, log: bench.logFile('vestibule'), ipc: true, ready: 'ready',
-    command: [bench.node, ...(process.env.BENCH_PROFILE ? ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE] : []), '--import', join(import.meta.dirname, '../probe.js'), ...serveCommand(bench, folder, store)],
+    core: bench.layout.server,
+    cwd: bench.root,
+    log: bench.logFile('vestibule'),
+    ipc: true,
+    ready: 'ready',
+    command: [
+      bench.node,
+      ...(process.env.BENCH_PROFILE
+        ? ['--cpu-prof', '--cpu-prof-dir', process.env.BENCH_PROFILE]
+        : []),
+      '--import',
+      join(import.meta.dirname, '../probe.js'),
+      ...serveCommand(bench, folder, store),
+    ],
   });
   return { child, port: Number(new URL(child.line.split(' ')[2]!).port), stop: () => child.stop() };
 }

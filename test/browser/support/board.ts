@@ -6,7 +6,11 @@ import { freePorts } from '../../storage/etcd-server.js';
 import { startTest, temporary, type TestService } from '../../support/service.js';
 
 /** The second sample as hack/run starts it, and the service that loaded its manifests. */
-export interface Board { readonly url: string; readonly service: TestService; stop(): void }
+export interface Board {
+  readonly url: string;
+  readonly service: TestService;
+  stop(): void;
+}
 
 const sample = join(import.meta.dirname, '../../../deploy/examples/apps/board');
 
@@ -15,11 +19,36 @@ export async function startBoard(): Promise<Board> {
   const [port] = await freePorts(1);
   const folder = join(temporary(), 'manifests');
   mkdirSync(folder);
-  for (const file of readdirSync(join(sample, 'manifests'))) writeFileSync(join(folder, file), readFileSync(join(sample, 'manifests', file), 'utf8').replaceAll('localhost:8091', `localhost:${port}`));
-  const policy = execFileSync(join(sample, '../../../../bin/vestibule'), ['policy'], { encoding: 'utf8' }) + readFileSync(join(sample, 'policy.cedar'), 'utf8');
-  writeFileSync(join(folder, 'policy.yaml'), `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${policy.replaceAll(/^(?=.)/gm, '    ')}`);
+  for (const file of readdirSync(join(sample, 'manifests')))
+    writeFileSync(
+      join(folder, file),
+      readFileSync(join(sample, 'manifests', file), 'utf8').replaceAll(
+        'localhost:8091',
+        `localhost:${port}`,
+      ),
+    );
+  const policy =
+    execFileSync(join(sample, '../../../../bin/vestibule'), ['policy'], { encoding: 'utf8' }) +
+    readFileSync(join(sample, 'policy.cedar'), 'utf8');
+  writeFileSync(
+    join(folder, 'policy.yaml'),
+    `apiVersion: id.vestibule.org/v1alpha1\nkind: Policy\nspec:\n  cedar: |\n${policy.replaceAll(/^(?=.)/gm, '    ')}`,
+  );
   const service = await startTest({ flags: ['--limit-factor', '1000', '--manifests', folder] });
-  const child = spawn(process.execPath, [join(sample, 'server.mjs')], { env: { PATH: process.env.PATH, ISSUER: service.baseURL, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise<void>((resolve, reject) => { createInterface({ input: child.stdout! }).once('line', () => resolve()); child.once('exit', (code) => reject(new Error(`the sample stopped (${code})`))) });
-  return { url: `http://localhost:${port}`, service, stop: () => { child.removeAllListeners('exit'); child.kill() } };
+  const child = spawn(process.execPath, [join(sample, 'server.mjs')], {
+    env: { PATH: process.env.PATH, ISSUER: service.baseURL, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).once('line', () => resolve());
+    child.once('exit', (code) => reject(new Error(`the sample stopped (${code})`)));
+  });
+  return {
+    url: `http://localhost:${port}`,
+    service,
+    stop: () => {
+      child.removeAllListeners('exit');
+      child.kill();
+    },
+  };
 }

@@ -3,15 +3,39 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
 import { GalleryServer } from './gallery-server.js';
 
 /** What one call to the scripted API was. */
-export interface Call { call: string; body: { spec?: Record<string, unknown> } | undefined }
+export interface Call {
+  call: string;
+  body: { spec?: Record<string, unknown> } | undefined;
+}
 
-/** What the gallery's page offers to tests; functions given to `page.evaluate` see it as a global. */
-interface Driver { api: { calls: Call[]; script: Record<string, any>; watching: number; delay: number; push(object?: object): void; emit(collection: string, object: object, type?: string): void; say(call: string, answer: unknown): void; settled(): Promise<void> } }
-declare global { var stage: Driver }
+/**
+ * What the gallery's page offers to tests; functions given to `page.evaluate` see it as a global.
+ */
+interface Driver {
+  api: {
+    calls: Call[];
+    script: Record<string, any>;
+    watching: number;
+    delay: number;
+    push(object?: object): void;
+    emit(collection: string, object: object, type?: string): void;
+    say(call: string, answer: unknown): void;
+    settled(): Promise<void>;
+  };
+}
+declare global {
+  var stage: Driver;
+}
 
 /** The built gallery under its policy, and a browser to look at it. */
 export class Gallery {
@@ -27,7 +51,8 @@ export class Gallery {
     await promisify(execFile)(process.execPath, ['ui/build.mjs', 'gallery', this.#folder]);
     this.#origin = await this.server.listen();
     this.#browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
     });
   }
 
@@ -39,18 +64,36 @@ export class Gallery {
 
   /** A window with storage and cookies of its own. */
   async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    const context = await this.#browser!.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
-    context.on('console', (message) => { if (/Content Security Policy|Trusted/.test(message.text())) this.complaints.push(message.text()); });
-    context.on('weberror', (error) => { this.complaints.push(String(error.error())); });
+    const context = await this.#browser!.newContext({
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+      ...options,
+    });
+    context.on('console', (message) => {
+      if (/Content Security Policy|Trusted/.test(message.text()))
+        this.complaints.push(message.text());
+    });
+    context.on('weberror', (error) => {
+      this.complaints.push(String(error.error()));
+    });
     return context;
   }
 
-  /** Opens a scene and waits until its state is reached, once more where the browser itself stood still; a name may carry a query or a fragment. */
+  /**
+   * Opens a scene and waits until its state is reached, once more where the browser itself stood
+   * still; a name may carry a query or a fragment.
+   */
   async show(page: Page, scene: string): Promise<Page> {
     for (let again = true; ; again = false) {
       await page.goto('about:blank');
       await page.goto(`${this.#origin}/gallery/${scene}`);
-      const reached = await page.locator('html[data-scene]').waitFor({ state: 'attached', timeout: 30_000 }).then(() => true, () => false);
+      const reached = await page
+        .locator('html[data-scene]')
+        .waitFor({ state: 'attached', timeout: 30_000 })
+        .then(
+          () => true,
+          () => false,
+        );
       if (reached) return page;
       const { ours, ...found } = await page.evaluate(whatHolds);
       if (ours || !again) throw new Error(`${scene} is never reached: ${JSON.stringify(found)}`);
@@ -72,21 +115,44 @@ export class Gallery {
   }
 
   /** The address of a page of the gallery. */
-  at(scene: string): string { return `${this.#origin}/gallery/${scene}`; }
+  at(scene: string): string {
+    return `${this.#origin}/gallery/${scene}`;
+  }
 }
 
-/** Why a scene is not reached: ours when the page's script runs and frames are drawn, else the browser's, which loads or draws nothing. */
-async function whatHolds(): Promise<{ ours: boolean; script: boolean; frames: boolean; html: string }> {
+/**
+ * Why a scene is not reached: ours when the page's script runs and frames are drawn, else the
+ * browser's, which loads or draws nothing.
+ */
+async function whatHolds(): Promise<{
+  ours: boolean;
+  script: boolean;
+  frames: boolean;
+  html: string;
+}> {
   const script = (globalThis as { stage?: Driver }).stage !== undefined;
-  const frames = await Promise.race([new Promise<boolean>((done) => { requestAnimationFrame(() => { done(true); }); }), new Promise<boolean>((done) => { setTimeout(done, 5_000, false); })]);
+  const frames = await Promise.race([
+    new Promise<boolean>((done) => {
+      requestAnimationFrame(() => {
+        done(true);
+      });
+    }),
+    new Promise<boolean>((done) => {
+      setTimeout(done, 5_000, false);
+    }),
+  ]);
   return { ours: script && frames, script, frames, html: document.body.innerHTML.slice(0, 1_000) };
 }
 
 /** Calls that change something, which the page has sent. */
-export const sent = (page: Page): Promise<Call[]> => page.evaluate(() => stage.api.calls.filter(({ call }) => !call.startsWith('GET')));
+export const sent = (page: Page): Promise<Call[]> =>
+  page.evaluate(() => stage.api.calls.filter(({ call }) => !call.startsWith('GET')));
 
 /** Reads until it matches, for what comes a moment after an act; gives the last thing read. */
-export async function settle<T>(read: () => Promise<T>, matches: (value: T) => boolean): Promise<T> {
+export async function settle<T>(
+  read: () => Promise<T>,
+  matches: (value: T) => boolean,
+): Promise<T> {
   const end = Date.now() + 30_000;
   let value = await read();
   while (!matches(value) && Date.now() < end) value = await read();

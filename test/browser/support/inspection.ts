@@ -2,16 +2,26 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
-const axe = readFileSync(createRequire(`${process.cwd()}/package.json`).resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(
+  createRequire(`${process.cwd()}/package.json`).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
 
-interface Finding { id: string; nodes: { html: string; failureSummary: string }[] }
+interface Finding {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
 
 /** What axe finds on the page as it stands, one line each; with `rules` these alone. */
 export async function axeFindings(page: Page, rules?: string[]): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe);
   const only = rules ?? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  const { violations } = await page.evaluate(`axe.run(document, { resultTypes: ['violations'], runOnly: ${JSON.stringify(only)} })`) as { violations: Finding[] };
-  return violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.html} (${nodes[0]?.failureSummary})`);
+  const { violations } = (await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'], runOnly: ${JSON.stringify(only)} })`,
+  )) as { violations: Finding[] };
+  return violations.map(
+    ({ id, nodes }) => `${id} at ${nodes[0]?.html} (${nodes[0]?.failureSummary})`,
+  );
 }
 
 /** Whether the page scrolls sideways under a style of the reader's own. */
@@ -31,12 +41,24 @@ export async function overflows(page: Page, width: number, style = ''): Promise<
 }
 
 /** One heading, the landmarks, a title and both live regions (WCAG 1.3.1, 2.4.2, 4.1.3). */
-export const structureFaults = (page: Page): Promise<string[]> => page.evaluate(() => [
-  ...['h1', 'header', 'main', 'footer', '[role=status]', '[role=alert]'].filter((what) => document.querySelectorAll(what).length !== 1).map((what) => `not one ${what}`),
-  ...(document.title.length > 3 ? [] : ['no title']),
-]);
+export const structureFaults = (page: Page): Promise<string[]> =>
+  page.evaluate(() => [
+    ...['h1', 'header', 'main', 'footer', '[role=status]', '[role=alert]']
+      .filter((what) => document.querySelectorAll(what).length !== 1)
+      .map((what) => `not one ${what}`),
+    ...(document.title.length > 3 ? [] : ['no title']),
+  ]);
 
 /** Targets lower than so many pixels (WCAG 2.5.8). */
-export const smallTargets = (page: Page, least: number): Promise<string[]> => page.evaluate((most) =>
-  [...document.querySelectorAll<HTMLElement>('button, input:not([type=checkbox]), summary, select, a.button')]
-    .filter((one) => one.getBoundingClientRect().height < most).map((one) => `low target ${one.outerHTML}`), least);
+export const smallTargets = (page: Page, least: number): Promise<string[]> =>
+  page.evaluate(
+    (most) =>
+      [
+        ...document.querySelectorAll<HTMLElement>(
+          'button, input:not([type=checkbox]), summary, select, a.button',
+        ),
+      ]
+        .filter((one) => one.getBoundingClientRect().height < most)
+        .map((one) => `low target ${one.outerHTML}`),
+    least,
+  );

@@ -22,23 +22,66 @@ export interface Notes {
 }
 
 /** Starts the sample against a service, with a Client of its own. */
-export async function startNotes(service: TestService, spec: Partial<ClientSpec> = {}): Promise<Notes> {
+export async function startNotes(
+  service: TestService,
+  spec: Partial<ClientSpec> = {},
+): Promise<Notes> {
   const [port] = await freePorts(1);
   const url = `http://localhost:${port}`;
   const secret = randomBytes(32).toString('base64url');
   await createClient(service, 'notes', {
-    displayName: 'Notes', type: 'Confidential', homepageURI: `${url}/`, initiateLoginURI: `${url}/login`, redirectURIs: [`${url}/callback`], postLogoutRedirectURIs: [`${url}/`], backchannelLogoutURI: `${url}/backchannel-logout`,
-    secretHashes: [`sha256:${createHash('sha256').update(secret).digest('hex')}`], ...spec,
+    displayName: 'Notes',
+    type: 'Confidential',
+    homepageURI: `${url}/`,
+    initiateLoginURI: `${url}/login`,
+    redirectURIs: [`${url}/callback`],
+    postLogoutRedirectURIs: [`${url}/`],
+    backchannelLogoutURI: `${url}/backchannel-logout`,
+    secretHashes: [`sha256:${createHash('sha256').update(secret).digest('hex')}`],
+    ...spec,
   });
   const lines: string[] = [];
   let child: ChildProcess;
-  const start = (): Promise<void> => new Promise((resolve, reject) => {
-    child = spawn(process.execPath, ['deploy/examples/apps/notes/server.mjs'], { cwd: join(import.meta.dirname, '../../..'), env: { PATH: process.env.PATH, ISSUER: service.baseURL, CLIENT_ID: 'notes', CLIENT_SECRET: secret, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'] });
-    createInterface({ input: child.stdout! }).on('line', (line) => { lines.push(line); resolve() });
-    child.once('exit', (code) => reject(new Error(`the sample stopped (${code})`)));
-  });
-  const kill = (): void => { child.removeAllListeners('exit'); child.kill('SIGKILL') };
-  const end = (): Promise<void> => new Promise((resolve) => { kill(); child.once('exit', () => resolve()) });
+  const start = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      child = spawn(process.execPath, ['deploy/examples/apps/notes/server.mjs'], {
+        cwd: join(import.meta.dirname, '../../..'),
+        env: {
+          PATH: process.env.PATH,
+          ISSUER: service.baseURL,
+          CLIENT_ID: 'notes',
+          CLIENT_SECRET: secret,
+          PORT: String(port),
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      createInterface({ input: child.stdout! }).on('line', (line) => {
+        lines.push(line);
+        resolve();
+      });
+      child.once('exit', (code) => reject(new Error(`the sample stopped (${code})`)));
+    });
+  const kill = (): void => {
+    child.removeAllListeners('exit');
+    child.kill('SIGKILL');
+  };
+  const end = (): Promise<void> =>
+    new Promise((resolve) => {
+      kill();
+      child.once('exit', () => resolve());
+    });
   await start();
-  return { url, lines, start, end, stop: kill, pause: () => { child.kill('SIGSTOP') }, resume: () => { child.kill('SIGCONT') } };
+  return {
+    url,
+    lines,
+    start,
+    end,
+    stop: kill,
+    pause: () => {
+      child.kill('SIGSTOP');
+    },
+    resume: () => {
+      child.kill('SIGCONT');
+    },
+  };
 }

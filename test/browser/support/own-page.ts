@@ -2,8 +2,15 @@ import { mailTo } from '../../support/signin.js';
 import type { TestService } from '../../support/service.js';
 import type { Person } from './person.js';
 
-/** Goes to the account page without a session, and so to the sign-in; types an address and its code. Stands in setup afterwards, or on the page. */
-export async function comeByEmail(service: TestService, person: Person, address: string): Promise<void> {
+/**
+ * Goes to the account page without a session, and so to the sign-in; types an address and its code.
+ * Stands in setup afterwards, or on the page.
+ */
+export async function comeByEmail(
+  service: TestService,
+  person: Person,
+  address: string,
+): Promise<void> {
   const { page } = person;
   await page.goto(`${service.baseURL}/account`);
   await person.at('LoginRequired');
@@ -13,7 +20,11 @@ export async function comeByEmail(service: TestService, person: Person, address:
 }
 
 /** Types the newest code to an address, which the mailbox then forgets. */
-export async function typeCode(service: TestService, { page }: Person, address: string): Promise<void> {
+export async function typeCode(
+  service: TestService,
+  { page }: Person,
+  address: string,
+): Promise<void> {
   const field = page.getByRole('textbox', { name: 'Code' });
   await field.waitFor();
   const { code } = await mailTo(service, address);
@@ -22,7 +33,8 @@ export async function typeCode(service: TestService, { page }: Person, address: 
 }
 
 /** Waits until a part of the account page says so. */
-export const says = ({ page }: Person, words: string | RegExp): Promise<void> => page.getByText(words).first().waitFor();
+export const says = ({ page }: Person, words: string | RegExp): Promise<void> =>
+  page.getByText(words).first().waitFor();
 
 /** Waits out the time for which buttons that take something away are deaf, then presses Confirm. */
 export async function confirm({ page }: Person): Promise<void> {

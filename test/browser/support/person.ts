@@ -17,11 +17,21 @@ export class Person {
   }
 
   static async arrive(options: Parameters<Browser['newContext']>[0] = {}): Promise<Person> {
-    browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'] });
+    browser ??= await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--no-first-run'],
+    });
     const context = await browser.newContext(options);
     context.setDefaultTimeout(15_000);
     // A page may be gone before its headers are asked for.
-    context.on('response', (response) => void response.headerValues('set-cookie').then((lines) => seen.note({ headers: { 'set-cookie': lines }, body: undefined }), () => {}));
+    context.on(
+      'response',
+      (response) =>
+        void response.headerValues('set-cookie').then(
+          (lines) => seen.note({ headers: { 'set-cookie': lines }, body: undefined }),
+          () => {},
+        ),
+    );
     return new Person(context, await context.newPage());
   }
 
@@ -34,22 +44,34 @@ export class Person {
 
   /** Waits until the view of a phase is ready for input. */
   async at(phase: string, page: Page = this.page): Promise<void> {
-    await page.waitForFunction((wanted) => (globalThis as any).document.querySelector('main')?.dataset.phase === wanted, phase);
+    await page.waitForFunction(
+      (wanted) => (globalThis as any).document.querySelector('main')?.dataset.phase === wanted,
+      phase,
+    );
   }
 
   /** What axe finds wrong on the page as it stands. */
   async faults(page: Page = this.page): Promise<string[]> {
     const session = await this.context.newCDPSession(page);
     await session.send('Runtime.evaluate', { expression: axe.source });
-    const { result } = await session.send('Runtime.evaluate', { expression: `axe.run().then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))))`, awaitPromise: true, returnByValue: true });
+    const { result } = await session.send('Runtime.evaluate', {
+      expression: `axe.run().then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))))`,
+      awaitPromise: true,
+      returnByValue: true,
+    });
     await session.detach();
     return JSON.parse(String(result.value)) as string[];
   }
 
-  leave(): Promise<void> { return this.context.close() }
+  leave(): Promise<void> {
+    return this.context.close();
+  }
 
   #listen(page: Page): void {
-    page.on('console', (message) => { if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) this.complaints.push(message.text()) });
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+        this.complaints.push(message.text());
+    });
     page.on('pageerror', (error) => this.complaints.push(error.message));
   }
 }

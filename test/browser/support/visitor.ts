@@ -3,10 +3,25 @@ import type { TestService } from '../../support/service.js';
 import type { Tab } from '../../support/tab.js';
 import { Person } from './person.js';
 
-/** A person in a browser who holds the cookies of a tab, so that they are signed in where that is. */
-export async function asPerson(service: TestService, tab: Tab, options: Parameters<typeof Person.arrive>[0] = {}): Promise<Person> {
+/**
+ * A person in a browser who holds the cookies of a tab, so that they are signed in where that is.
+ */
+export async function asPerson(
+  service: TestService,
+  tab: Tab,
+  options: Parameters<typeof Person.arrive>[0] = {},
+): Promise<Person> {
   const person = await Person.arrive(options);
-  await person.context.addCookies(tab.cookies.map(({ name, value, path }) => ({ name, value, path, domain: new URL(service.baseURL).hostname, httpOnly: true, sameSite: 'Lax' as const })));
+  await person.context.addCookies(
+    tab.cookies.map(({ name, value, path }) => ({
+      name,
+      value,
+      path,
+      domain: new URL(service.baseURL).hostname,
+      httpOnly: true,
+      sameSite: 'Lax' as const,
+    })),
+  );
   return person;
 }
 
@@ -15,7 +30,9 @@ export async function reach({ page }: Person, name: string): Promise<void> {
   for (let i = 0; i < 400; i += 1) {
     const held = await page.evaluate(() => {
       const one = document.activeElement;
-      return one?.matches('a, button, summary, select, input') ? [one.textContent, (one as HTMLInputElement).labels?.[0]?.textContent].join('|') : '';
+      return one?.matches('a, button, summary, select, input')
+        ? [one.textContent, (one as HTMLInputElement).labels?.[0]?.textContent].join('|')
+        : '';
     });
     if (held.includes(name)) return;
     await page.keyboard.press('Tab');
@@ -25,10 +42,14 @@ export async function reach({ page }: Person, name: string): Promise<void> {
 
 /** Reaches a button by Tab, once it is there, and presses Enter. */
 export async function go(person: Person, name: string): Promise<void> {
-  await person.page.getByRole('button', { name: new RegExp(`^${name}`) }).first().waitFor();
+  await person.page
+    .getByRole('button', { name: new RegExp(`^${name}`) })
+    .first()
+    .waitFor();
   await reach(person, name);
   await person.page.keyboard.press('Enter');
 }
 
 /** Waits until an element has the focus. */
-export const focused = (one: Locator): Promise<void> => one.and(one.page().locator(':focus')).waitFor();
+export const focused = (one: Locator): Promise<void> =>
+  one.and(one.page().locator(':focus')).waitFor();

@@ -10,8 +10,32 @@ const seconds = secondsOr(16);
 historySuite('embedded', seconds, async () => {
   const directory = temporary();
   const served = await Served.start(directory, {}, { manifest: operatorManifest });
-  const end = async (): Promise<void> => { await served.end(); await stopAll() };
-  const harms = [{ what: 'the process killed', do: async () => { served.kill(); await served.up() } }];
-  const log = async (from: number, to: number) => { await served.end(); return logOfEmbedded(join(directory, 'store'), from, to) };
-  return { end, plan: { seed, seconds, places: [served], harms, about: `one process on the embedded store, Node ${process.version}`, log } };
+  const end = async (): Promise<void> => {
+    await served.end();
+    await stopAll();
+  };
+  const harms = [
+    {
+      what: 'the process killed',
+      do: async () => {
+        served.kill();
+        await served.up();
+      },
+    },
+  ];
+  const log = async (from: number, to: number) => {
+    await served.end();
+    return logOfEmbedded(join(directory, 'store'), from, to);
+  };
+  return {
+    end,
+    plan: {
+      seed,
+      seconds,
+      places: [served],
+      harms,
+      about: `one process on the embedded store, Node ${process.version}`,
+      log,
+    },
+  };
 });

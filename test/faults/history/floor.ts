@@ -5,7 +5,8 @@ export class Floor {
   /** `told`: when each answer came, and the revision it named. */
   constructor(told: readonly { readonly end: number; readonly revision: number }[]) {
     let revision = 0;
-    for (const one of [...told].sort((a, b) => a.end - b.end)) this.#ends.push({ end: one.end, revision: (revision = Math.max(revision, one.revision)) });
+    for (const one of [...told].sort((a, b) => a.end - b.end))
+      this.#ends.push({ end: one.end, revision: (revision = Math.max(revision, one.revision)) });
   }
 
   /** The newest revision among the answers that came before `time`. */
@@ -13,7 +14,8 @@ export class Floor {
     let [low, high] = [0, this.#ends.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#ends[middle]!.end < time) low = middle + 1; else high = middle;
+      if (this.#ends[middle]!.end < time) low = middle + 1;
+      else high = middle;
     }
     return this.#ends[low - 1]?.revision ?? 0;
   }

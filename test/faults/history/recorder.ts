@@ -23,11 +23,21 @@ export class Recorder {
     this.cookie = cookie;
   }
 
-  now(): number { return performance.now() }
-  place(): Served { return this.places[this.chance.between(0, this.places.length - 1)]! }
-  value(client: string): string { return `${client}.${this.#values++}` }
-  pick<T>(all: readonly T[]): T { return all[this.chance.between(0, all.length - 1)]! }
-  surprise(what: string): void { if (this.surprises.length < 50) this.surprises.push(what) }
+  now(): number {
+    return performance.now();
+  }
+  place(): Served {
+    return this.places[this.chance.between(0, this.places.length - 1)]!;
+  }
+  value(client: string): string {
+    return `${client}.${this.#values++}`;
+  }
+  pick<T>(all: readonly T[]): T {
+    return all[this.chance.between(0, all.length - 1)]!;
+  }
+  surprise(what: string): void {
+    if (this.surprises.length < 50) this.surprises.push(what);
+  }
 }
 
 /** The objects that are written, and the labels they carry. */

@@ -2,7 +2,10 @@ import { Chance } from '../chance.js';
 import { expectedOf } from './watched.js';
 import type { Call, Change, History, Item, Step } from './history.js';
 
-/** A history of a store that does all as it should, with calls that overlap and answers that are lost; a revision is shared now and then. */
+/**
+ * A history of a store that does all as it should, with calls that overlap and answers that are
+ * lost; a revision is shared now and then.
+ */
 export function simulated(seed: number, length: number): History {
   const chance = new Chance(seed);
   const stands = new Map<string, Change>();
@@ -16,33 +19,80 @@ export function simulated(seed: number, length: number): History {
     const held = stands.get(key);
     const die = chance.next();
     const shares = die < 0.5 && together.size > 0 && !together.has(key) && chance.next() < 0.3;
-    if (!shares) { clock += chance.between(1, 10); together = new Set() }
+    if (!shares) {
+      clock += chance.between(1, 10);
+      together = new Set();
+    }
     const span = { start: clock - chance.between(1, 30), end: clock + 0.5 + chance.between(0, 20) };
     if (die < 0.5) {
       const expects = held && chance.next() < 0.4 ? held.revision : undefined;
-      const verb = held ? (chance.next() < 0.2 ? 'delete' as const : 'patch' as const) : 'create' as const;
+      const verb = held
+        ? chance.next() < 0.2
+          ? ('delete' as const)
+          : ('patch' as const)
+        : ('create' as const);
       if (!shares) revision += 1;
       together.add(key);
       const uid = held?.uid ?? `u${uids++}`;
-      const change: Change = { revision, key, uid, ...(verb !== 'delete' && { value: `v${i}`, label: chance.next() < 0.5 ? 'a' : 'b' }) };
+      const change: Change = {
+        revision,
+        key,
+        uid,
+        ...(verb !== 'delete' && { value: `v${i}`, label: chance.next() < 0.5 ? 'a' : 'b' }),
+      };
       log.push(change);
-      if (verb === 'delete') stands.delete(key); else stands.set(key, change);
-      const facts = { type: 'write' as const, verb, key, ...(expects !== undefined && { expects }), ...(verb !== 'delete' && { value: `v${i}` }) };
-      calls.push(chance.next() < 0.1 ? { ...facts, start: span.start, outcome: 'unknown' } : { ...facts, ...span, outcome: 'done', uid, ...(verb !== 'delete' && { revision }) });
-    } else if (die < 0.6) calls.push({ type: 'write', verb: 'patch', key, value: `v${i}`, expects: 1, ...span, outcome: 'refused' });
-    else if (die < 0.8) calls.push({ type: 'get', key, ...span, ...(held && { revision: held.revision, value: held.value! }) });
+      if (verb === 'delete') stands.delete(key);
+      else stands.set(key, change);
+      const facts = {
+        type: 'write' as const,
+        verb,
+        key,
+        ...(expects !== undefined && { expects }),
+        ...(verb !== 'delete' && { value: `v${i}` }),
+      };
+      calls.push(
+        chance.next() < 0.1
+          ? { ...facts, start: span.start, outcome: 'unknown' }
+          : { ...facts, ...span, outcome: 'done', uid, ...(verb !== 'delete' && { revision }) },
+      );
+    } else if (die < 0.6)
+      calls.push({
+        type: 'write',
+        verb: 'patch',
+        key,
+        value: `v${i}`,
+        expects: 1,
+        ...span,
+        outcome: 'refused',
+      });
+    else if (die < 0.8)
+      calls.push({
+        type: 'get',
+        key,
+        ...span,
+        ...(held && { revision: held.revision, value: held.value! }),
+      });
     else {
       const label = chance.next() < 0.5 ? 'a' : undefined;
-      const items: Item[] = [...stands.values()].filter((one) => !label || one.label === label).map((one) => ({ key: one.key, revision: one.revision, value: one.value! }));
+      const items: Item[] = [...stands.values()]
+        .filter((one) => !label || one.label === label)
+        .map((one) => ({ key: one.key, revision: one.revision, value: one.value! }));
       calls.push({ type: 'list', ...span, revision, items, ...(label && { label }) });
     }
   }
-  const tracks = [{}, { label: 'a' }, { key: 'h-1' }].map((filter, i) => ({ name: `t${i}`, filter, steps: stepsOf(log, filter, chance, revision) }));
+  const tracks = [{}, { label: 'a' }, { key: 'h-1' }].map((filter, i) => ({
+    name: `t${i}`,
+    filter,
+    steps: stepsOf(log, filter, chance, revision),
+  }));
   return { seed, about: 'simulated', calls, log, tracks, faults: [] };
 }
 
 function stepsOf(log: readonly Change[], filter: object, chance: Chance, last: number): Step[] {
-  const steps: Step[] = [{ step: 'listed', revision: 100 }, { step: 'opened', from: 100, at: 'x' }];
+  const steps: Step[] = [
+    { step: 'listed', revision: 100 },
+    { step: 'opened', from: 100, at: 'x' },
+  ];
   for (const [revision, group] of expectedOf(log, filter)) {
     steps.push(...group);
     if (chance.next() < 0.2) steps.push({ step: 'opened', from: revision, at: 'y' });

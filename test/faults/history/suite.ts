@@ -7,13 +7,24 @@ import { loadHistory, saveHistory, writesOf, type Call, type History } from './h
 import { record, type Plan, type Recorded } from './record.js';
 
 /** How long is recorded, in seconds; VESTIBULE_HISTORY_SECONDS says otherwise. */
-export const secondsOr = (usual: number): number => Number(process.env['VESTIBULE_HISTORY_SECONDS'] ?? usual);
+export const secondsOr = (usual: number): number =>
+  Number(process.env['VESTIBULE_HISTORY_SECONDS'] ?? usual);
 
 /** The seed of this run; VESTIBULE_TEST_SEED repeats one, as far as the machine lets it. */
-export const seed = Number(process.env['VESTIBULE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+export const seed = Number(
+  process.env['VESTIBULE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31),
+);
 
-/** Records a history, keeps it in a file while anything is wrong with it, and checks it. VESTIBULE_HISTORY names one to check again, without a system. */
-export function historySuite(name: string, seconds: number, prepare: () => Promise<{ plan: Plan; end(): Promise<void> }>, further: (recorded: Recorded) => void = () => {}): void {
+/**
+ * Records a history, keeps it in a file while anything is wrong with it, and checks it.
+ * VESTIBULE_HISTORY names one to check again, without a system.
+ */
+export function historySuite(
+  name: string,
+  seconds: number,
+  prepare: () => Promise<{ plan: Plan; end(): Promise<void> }>,
+  further: (recorded: Recorded) => void = () => {},
+): void {
   const kept = process.env['VESTIBULE_HISTORY'];
   const file = kept ?? join(tmpdir(), `vestibule-history-${name}-${seed}.json`);
   describe(`a history of ${name}, seed ${seed}`, () => {
@@ -21,23 +32,29 @@ export function historySuite(name: string, seconds: number, prepare: () => Promi
     let history: History;
     let faults = 0;
 
-    beforeAll(async () => {
-      if (!kept) {
-        const { plan, end } = await prepare();
-        try {
-          recorded = await record(plan);
-        } finally {
-          await end();
+    beforeAll(
+      async () => {
+        if (!kept) {
+          const { plan, end } = await prepare();
+          try {
+            recorded = await record(plan);
+          } finally {
+            await end();
+          }
+          saveHistory(file, recorded.history);
         }
-        saveHistory(file, recorded.history);
-      }
-      history = loadHistory(file);
-      faults = 1;
-      process.stderr.write(`${history.about}, seed ${history.seed}: ${summary(history)}\n`);
-    }, (seconds + 120) * 1000);
+        history = loadHistory(file);
+        faults = 1;
+        process.stderr.write(`${history.about}, seed ${history.seed}: ${summary(history)}\n`);
+      },
+      (seconds + 120) * 1000,
+    );
 
     afterAll(() => {
-      if (faults > 1) process.stderr.write(`the history is kept in ${file}; VESTIBULE_HISTORY=${file} checks it again\n`);
+      if (faults > 1)
+        process.stderr.write(
+          `the history is kept in ${file}; VESTIBULE_HISTORY=${file} checks it again\n`,
+        );
       else if (!kept) rmSync(file, { force: true });
     });
 
@@ -49,12 +66,23 @@ export function historySuite(name: string, seconds: number, prepare: () => Promi
 
     test('enough happened for the checks to mean something', () => {
       const writes = writesOf(history);
-      const outcomes = (of: string): number => writes.filter(({ outcome }) => outcome === of).length;
-      expect(Math.min(outcomes('done') / seconds, outcomes('refused') / seconds)).toBeGreaterThan(1);
-      expect(writes.filter(({ outcome, expects }) => outcome === 'done' && expects !== undefined).length).toBeGreaterThan(5);
+      const outcomes = (of: string): number =>
+        writes.filter(({ outcome }) => outcome === of).length;
+      expect(Math.min(outcomes('done') / seconds, outcomes('refused') / seconds)).toBeGreaterThan(
+        1,
+      );
+      expect(
+        writes.filter(({ outcome, expects }) => outcome === 'done' && expects !== undefined).length,
+      ).toBeGreaterThan(5);
       expect(history.faults.length).toBeGreaterThanOrEqual(Math.floor(seconds / 10));
-      for (const type of ['get', 'list', 'use', 'signout', 'accepted'] as const) expect([type, countOf(history, type) > 0]).toEqual([type, true]);
-      for (const { name: of, steps } of history.tracks) expect([of, steps.filter(({ step }) => step === 'told').length > 5, steps.filter(({ step }) => step === 'opened').length > 1]).toEqual([of, true, true]);
+      for (const type of ['get', 'list', 'use', 'signout', 'accepted'] as const)
+        expect([type, countOf(history, type) > 0]).toEqual([type, true]);
+      for (const { name: of, steps } of history.tracks)
+        expect([
+          of,
+          steps.filter(({ step }) => step === 'told').length > 5,
+          steps.filter(({ step }) => step === 'opened').length > 1,
+        ]).toEqual([of, true, true]);
     });
 
     test('nobody was given an answer that no fault excuses', () => {
@@ -64,7 +92,8 @@ export function historySuite(name: string, seconds: number, prepare: () => Promi
   });
 }
 
-const countOf = ({ calls }: History, type: Call['type']): number => calls.filter((call) => call.type === type).length;
+const countOf = ({ calls }: History, type: Call['type']): number =>
+  calls.filter((call) => call.type === type).length;
 
 function summary(history: History): string {
   const writes = writesOf(history);
@@ -73,9 +102,18 @@ function summary(history: History): string {
   const uses = history.calls.filter((call) => call.type === 'use');
   const shared = history.log.length - new Set(history.log.map(({ revision }) => revision)).size;
   return [
-    ...(['done', 'refused', 'unknown'] as const).map((outcome) => count(`writes ${outcome}`, writes.filter((one) => one.outcome === outcome).length)),
-    count('gets', countOf(history, 'get')), count('lists', countOf(history, 'list')), count('changes in the log', history.log.length), count('sharing a revision', shared),
-    count('events', steps.filter(({ step }) => step === 'told').length), count('watches opened', steps.filter(({ step }) => step === 'opened').length), count('relists', steps.filter(({ step }) => step === 'listed').length),
-    count('uses', uses.length), count('sign-outs', countOf(history, 'signout')), count('faults', history.faults.length),
+    ...(['done', 'refused', 'unknown'] as const).map((outcome) =>
+      count(`writes ${outcome}`, writes.filter((one) => one.outcome === outcome).length),
+    ),
+    count('gets', countOf(history, 'get')),
+    count('lists', countOf(history, 'list')),
+    count('changes in the log', history.log.length),
+    count('sharing a revision', shared),
+    count('events', steps.filter(({ step }) => step === 'told').length),
+    count('watches opened', steps.filter(({ step }) => step === 'opened').length),
+    count('relists', steps.filter(({ step }) => step === 'listed').length),
+    count('uses', uses.length),
+    count('sign-outs', countOf(history, 'signout')),
+    count('faults', history.faults.length),
   ].join(', ');
 }

@@ -19,41 +19,79 @@ let file: string;
 beforeAll(async () => {
   file = join(temporary(), 'clock');
   const preload = join(import.meta.dirname, 'clockjump.mjs');
-  quorum = await Quorum.start({ replicas: 3, environment: (replica): Record<string, string> => (replica === jumping ? { NODE_OPTIONS: `--import ${preload}`, TEST_CLOCK_FILE: file } : {}) });
+  quorum = await Quorum.start({
+    replicas: 3,
+    environment: (replica): Record<string, string> =>
+      replica === jumping ? { NODE_OPTIONS: `--import ${preload}`, TEST_CLOCK_FILE: file } : {},
+  });
 });
-afterEach(() => { writeFileSync(file, '0') });
-afterAll(async () => { await quorum?.end() });
-
-const at = (replica: number, { cookies }: Tab): Tab => Object.assign(quorum.replicas[replica]!.tab(), { cookies: [...cookies] });
-const readiness = (): Promise<number[]> => Promise.all(quorum.replicas.map((one) => Promise.resolve(one.tab().get('/readyz', { plain: true })).then(({ code }) => code)));
-const redeemed = (replica: number, code: string, verifier: string): PromiseLike<Answer> => quorum.replicas[replica]!.tab().send('POST', '/oauth2/token', { plain: true, body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.test/callback', client_id: 'app', code_verifier: verifier }).toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-
-test.each(jumps)('the clock of one of three replicas jumps by %i ms: it alone is unready; what it made outlives its time at no other', async (by) => {
-  await settles(readiness, (codes) => codes.every((code) => code === 200));
-  const before = await signIn(quorum.replicas[0]!, `before${by}@example.test`);
-  const started = performance.now();
-  writeFileSync(file, String(by));
-  await settles(readiness, (codes) => codes[jumping] !== 200);
-  const unready = performance.now() - started;
-  await pause(6_000);
-  expect(await readiness()).toEqual([200, 200, 500]);
-  await at(0, before.tab).get('accounts/~').is(200);
-
-  const there = quorum.replicas[jumping]!;
-  const { tab, I } = await begin(there);
-  await tab.post(`${I}/emailchallenge`, { spec: { email: `during${by}@example.test` } });
-  const seen = await at(jumping, tab).get(I);
-  // What was over more than an hour ago is swept as soon as it is written.
-  if (by >= -hour || seen.code !== 404) expect(Math.abs(Date.parse(seen.body.status.emailChallenge.expirationTimestamp) - (Date.now() + by + 600_000))).toBeLessThan(60_000);
-  // What was written an hour ago is over for the others, who may have dropped its mail: any code does.
-  const code = by < 0 ? '00000000' : (await mailTo(quorum.replicas[0]!, `during${by}@example.test`)).code;
-  const answer = await at(0, tab).post(`${I}/login`, { spec: { method: 'EmailCode', code } });
-  if (by < 0) expect([404, 410]).toContain(answer.code);
-
+afterEach(() => {
   writeFileSync(file, '0');
-  await settles(readiness, (codes) => codes.every((one) => one === 200));
-  const verifier = 'v'.repeat(43);
-  const callback = await proceed(before.tab, authorizationPath('app', 'openid email', verifier));
-  expect((await redeemed(jumping, callback.searchParams.get('code')!, verifier)).code).toBe(200);
-  tell(`a clock ${by / hour} h off: unready after ${unready.toFixed(0)} ms, back after it was right again; what it made was answered ${answer.code} elsewhere`);
 });
+afterAll(async () => {
+  await quorum?.end();
+});
+
+const at = (replica: number, { cookies }: Tab): Tab =>
+  Object.assign(quorum.replicas[replica]!.tab(), { cookies: [...cookies] });
+const readiness = (): Promise<number[]> =>
+  Promise.all(
+    quorum.replicas.map((one) =>
+      Promise.resolve(one.tab().get('/readyz', { plain: true })).then(({ code }) => code),
+    ),
+  );
+const redeemed = (replica: number, code: string, verifier: string): PromiseLike<Answer> =>
+  quorum.replicas[replica]!.tab().send('POST', '/oauth2/token', {
+    plain: true,
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: 'https://app.example.test/callback',
+      client_id: 'app',
+      code_verifier: verifier,
+    }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+
+test.each(jumps)(
+  'the clock of one of three replicas jumps by %i ms: it alone is unready; what it made outlives its time at no other',
+  async (by) => {
+    await settles(readiness, (codes) => codes.every((code) => code === 200));
+    const before = await signIn(quorum.replicas[0]!, `before${by}@example.test`);
+    const started = performance.now();
+    writeFileSync(file, String(by));
+    await settles(readiness, (codes) => codes[jumping] !== 200);
+    const unready = performance.now() - started;
+    await pause(6_000);
+    expect(await readiness()).toEqual([200, 200, 500]);
+    await at(0, before.tab).get('accounts/~').is(200);
+
+    const there = quorum.replicas[jumping]!;
+    const { tab, I } = await begin(there);
+    await tab.post(`${I}/emailchallenge`, { spec: { email: `during${by}@example.test` } });
+    const seen = await at(jumping, tab).get(I);
+    // What was over more than an hour ago is swept as soon as it is written.
+    if (by >= -hour || seen.code !== 404)
+      expect(
+        Math.abs(
+          Date.parse(seen.body.status.emailChallenge.expirationTimestamp) -
+            (Date.now() + by + 600_000),
+        ),
+      ).toBeLessThan(60_000);
+    // What was written an hour ago is over for the others, who may have dropped its mail: any code
+    // does.
+    const code =
+      by < 0 ? '00000000' : (await mailTo(quorum.replicas[0]!, `during${by}@example.test`)).code;
+    const answer = await at(0, tab).post(`${I}/login`, { spec: { method: 'EmailCode', code } });
+    if (by < 0) expect([404, 410]).toContain(answer.code);
+
+    writeFileSync(file, '0');
+    await settles(readiness, (codes) => codes.every((one) => one === 200));
+    const verifier = 'v'.repeat(43);
+    const callback = await proceed(before.tab, authorizationPath('app', 'openid email', verifier));
+    expect((await redeemed(jumping, callback.searchParams.get('code')!, verifier)).code).toBe(200);
+    tell(
+      `a clock ${by / hour} h off: unready after ${unready.toFixed(0)} ms, back after it was right again; what it made was answered ${answer.code} elsewhere`,
+    );
+  },
+);

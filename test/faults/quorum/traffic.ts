@@ -2,14 +2,29 @@ import { exchange, type Answer, type Tab } from '../../support/tab.js';
 import type { Served } from '../served.js';
 import { pause } from './quorum.js';
 
-/** One request and what became of it, in milliseconds since the traffic began; without a code it got no answer. */
-export interface Told { readonly replica: number; readonly what: 'create' | 'get' | 'list'; readonly name?: string; readonly at: number; readonly took: number; readonly code?: number; readonly retryAfter?: string | undefined; readonly count?: number }
+/**
+ * One request and what became of it, in milliseconds since the traffic began; without a code it got
+ * no answer.
+ */
+export interface Told {
+  readonly replica: number;
+  readonly what: 'create' | 'get' | 'list';
+  readonly name?: string;
+  readonly at: number;
+  readonly took: number;
+  readonly code?: number;
+  readonly retryAfter?: string | undefined;
+  readonly count?: number;
+}
 
 const every = 20;
 /** After so long a request is given up; no answer of the service may take as long. */
 const patience = 10_000;
 
-/** Clients of an operator's at each replica, who create objects with names of their own, read them and list them, and remember every answer: so many requests a second. */
+/**
+ * Clients of an operator's at each replica, who create objects with names of their own, read them
+ * and list them, and remember every answer: so many requests a second.
+ */
 export class Traffic {
   readonly told: Told[] = [];
   readonly #replicas: readonly Served[];
@@ -25,12 +40,17 @@ export class Traffic {
     this.#replicas = replicas;
     this.#prefix = prefix;
     this.#rate = rate;
-    this.#cookie = operator.cookies.filter(({ path }) => path === '/').map(({ name, value }) => `${name}=${value}`).join('; ');
+    this.#cookie = operator.cookies
+      .filter(({ path }) => path === '/')
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
     for (const i of replicas.keys()) this.#running.push(this.#run(i));
   }
 
   /** Milliseconds since it began. */
-  now(): number { return performance.now() - this.#began }
+  now(): number {
+    return performance.now() - this.#began;
+  }
 
   /** Ends it once every request has its answer. */
   async stop(): Promise<void> {
@@ -41,35 +61,67 @@ export class Traffic {
   /** The names whose creation was acknowledged, and those whose was not. */
   get created(): { readonly sure: ReadonlySet<string>; readonly unsure: ReadonlySet<string> } {
     const creations = this.told.filter(({ what }) => what === 'create');
-    const [sure, unsure] = [creations.filter(({ code }) => code === 201), creations.filter(({ code }) => code !== 201)];
-    return { sure: new Set(sure.map(({ name }) => name!)), unsure: new Set(unsure.map(({ name }) => name!)) };
+    const [sure, unsure] = [
+      creations.filter(({ code }) => code === 201),
+      creations.filter(({ code }) => code !== 201),
+    ];
+    return {
+      sure: new Set(sure.map(({ name }) => name!)),
+      unsure: new Set(unsure.map(({ name }) => name!)),
+    };
   }
 
   /** What is in the store under its names as against what was acknowledged; each a sentence. */
   async faults(): Promise<string[]> {
     const { sure, unsure } = this.created;
     const answer = await this.#ask(0, 'GET', 'groups');
-    const there = (answer.body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name).filter((name) => name.startsWith(this.#prefix));
+    const there = (answer.body.items as { metadata: { name: string } }[])
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => name.startsWith(this.#prefix));
     const found = new Set(there);
     return [
-      ...[...sure].filter((name) => !found.has(name)).map((name) => `${name} was acknowledged and is lost`),
-      ...there.filter((name) => !sure.has(name) && !unsure.has(name)).map((name) => `${name} was never asked for`),
-      ...this.told.filter((one) => (one.code === undefined || ![200, 201, 503, 504, 429].includes(one.code)) && !this.stale.includes(one)).map((one) => `${one.what} of ${one.name} at ${one.at.toFixed(0)} ms was answered ${one.code}`),
-      ...this.told.filter(({ code, retryAfter }) => (code === 503 || code === 429) !== (retryAfter !== undefined)).map((one) => `${one.code} with Retry-After ${one.retryAfter}`),
+      ...[...sure]
+        .filter((name) => !found.has(name))
+        .map((name) => `${name} was acknowledged and is lost`),
+      ...there
+        .filter((name) => !sure.has(name) && !unsure.has(name))
+        .map((name) => `${name} was never asked for`),
+      ...this.told
+        .filter(
+          (one) =>
+            (one.code === undefined || ![200, 201, 503, 504, 429].includes(one.code)) &&
+            !this.stale.includes(one),
+        )
+        .map(
+          (one) => `${one.what} of ${one.name} at ${one.at.toFixed(0)} ms was answered ${one.code}`,
+        ),
+      ...this.told
+        .filter(
+          ({ code, retryAfter }) => (code === 503 || code === 429) !== (retryAfter !== undefined),
+        )
+        .map((one) => `${one.code} with Retry-After ${one.retryAfter}`),
     ];
   }
 
   /** Reads that did not find what had been acknowledged before they were sent. */
-  get stale(): readonly Told[] { return this.told.filter(({ what, code }) => what === 'get' && code === 404) }
+  get stale(): readonly Told[] {
+    return this.told.filter(({ what, code }) => what === 'get' && code === 404);
+  }
 
   /** Requests of some time and replica. */
-  within(from: number, to = Infinity, replica?: number): Told[] { return this.told.filter(({ at, replica: by }) => at >= from && at < to && (replica === undefined || by === replica)) }
+  within(from: number, to = Infinity, replica?: number): Told[] {
+    return this.told.filter(
+      ({ at, replica: by }) => at >= from && at < to && (replica === undefined || by === replica),
+    );
+  }
 
   async #run(replica: number): Promise<void> {
     const under = new Set<Promise<void>>();
     const step = (1000 / this.#rate) * this.#replicas.length;
     for (let due = this.now(), number = 0; !this.#over; due += step, number += 1) {
-      const one = this.#once(replica, number).finally(() => { under.delete(one) });
+      const one = this.#once(replica, number).finally(() => {
+        under.delete(one);
+      });
       under.add(one);
       await pause(Math.max(1, due + step - this.now()));
     }
@@ -79,21 +131,50 @@ export class Traffic {
   async #once(replica: number, number: number): Promise<void> {
     const what = number % every === 0 ? 'list' : number % 2 ? 'create' : 'get';
     const known = this.told.findLast((one) => one.what === 'create' && one.code === 201)?.name;
-    const name = what === 'create' ? `${this.#prefix}${replica}-${number}` : what === 'get' ? known : undefined;
+    const name =
+      what === 'create'
+        ? `${this.#prefix}${replica}-${number}`
+        : what === 'get'
+          ? known
+          : undefined;
     const at = this.now();
     const facts = { replica, what, ...(name !== undefined && { name }), at } as const;
     try {
-      const { code, headers } = await this.#ask(replica, what === 'create' ? 'POST' : 'GET', what === 'get' && name !== undefined ? `groups/${name}` : 'groups', what === 'create' ? { metadata: { name }, spec: { displayName: name } } : undefined);
+      const { code, headers } = await this.#ask(
+        replica,
+        what === 'create' ? 'POST' : 'GET',
+        what === 'get' && name !== undefined ? `groups/${name}` : 'groups',
+        what === 'create' ? { metadata: { name }, spec: { displayName: name } } : undefined,
+      );
       this.told.push({ ...facts, took: this.now() - at, code, retryAfter: headers['retry-after'] });
-    } catch { this.told.push({ ...facts, took: this.now() - at }) }
+    } catch {
+      this.told.push({ ...facts, took: this.now() - at });
+    }
   }
 
   #ask(replica: number, method: string, path: string, body?: unknown): Promise<Answer> {
-    const headers = { accept: 'application/json', cookie: this.#cookie, 'sec-fetch-site': 'same-origin', ...(body !== undefined && { 'content-type': 'application/json' }) };
-    const sent = exchange(this.#replicas[replica]!.url, method, `/api/v1alpha1/${path}`, headers, body === undefined ? undefined : JSON.stringify(body));
+    const headers = {
+      accept: 'application/json',
+      cookie: this.#cookie,
+      'sec-fetch-site': 'same-origin',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    const sent = exchange(
+      this.#replicas[replica]!.url,
+      method,
+      `/api/v1alpha1/${path}`,
+      headers,
+      body === undefined ? undefined : JSON.stringify(body),
+    );
     let timer: NodeJS.Timeout;
-    const late = new Promise<never>((_, reject) => { timer = setTimeout(() => { reject(new Error('no answer')) }, patience) });
-    return Promise.race([sent, late]).finally(() => { clearTimeout(timer) });
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error('no answer'));
+      }, patience);
+    });
+    return Promise.race([sent, late]).finally(() => {
+      clearTimeout(timer);
+    });
   }
 }
 
@@ -106,6 +187,7 @@ export function percentile(told: readonly Told[], share: number): number {
 /** Figures of some requests in a line. */
 export function figures(told: readonly Told[]): string {
   const codes = new Map<string, number>();
-  for (const { code } of told) codes.set(String(code ?? 'none'), (codes.get(String(code ?? 'none')) ?? 0) + 1);
+  for (const { code } of told)
+    codes.set(String(code ?? 'none'), (codes.get(String(code ?? 'none')) ?? 0) + 1);
   return `${told.length} requests (${[...codes].map(([code, count]) => `${count} × ${code}`).join(', ')}), median ${percentile(told, 0.5).toFixed(0)} ms, p99 ${percentile(told, 0.99).toFixed(0)} ms, longest ${percentile(told, 1).toFixed(0)} ms`;
 }

@@ -5,30 +5,79 @@ import fc from 'fast-check';
 import { verifyAssertion, type KnownCredential } from '../../../kinds/passkey/assertion.js';
 import type { Assertion, NewCredential } from '../../../kinds/passkey/credential.js';
 import { verifyRegistration, type Registration } from '../../../kinds/passkey/registration.js';
-import { algorithms, Authenticator, cbor, coseKey, Raw, type Algorithm, type Asking, type Item, type Lies } from '../../support/authenticator.js';
+import {
+  algorithms,
+  Authenticator,
+  cbor,
+  coseKey,
+  Raw,
+  type Algorithm,
+  type Asking,
+  type Item,
+  type Lies,
+} from '../../support/authenticator.js';
 
 jest.setTimeout(120_000);
 
-const asking = (): Asking => ({ challenge: randomBytes(32).toString('base64url'), origin: 'https://id.example.test', rpID: 'id.example.test' });
+const asking = (): Asking => ({
+  challenge: randomBytes(32).toString('base64url'),
+  origin: 'https://id.example.test',
+  rpID: 'id.example.test',
+});
 const handle = randomBytes(64).toString('base64url');
 
 /** What the library alone says. */
-async function libraryTakesAssertion(answer: unknown, { challenge, origin, rpID }: Asking, known: KnownCredential, id: string): Promise<boolean> {
+async function libraryTakesAssertion(
+  answer: unknown,
+  { challenge, origin, rpID }: Asking,
+  known: KnownCredential,
+  id: string,
+): Promise<boolean> {
   try {
-    return (await verifyAuthenticationResponse({ response: answer as never, expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: rpID, credential: { id, publicKey: new Uint8Array(Buffer.from(known.publicKey, 'base64url')), counter: known.counter } })).verified;
-  } catch { return false }
+    return (
+      await verifyAuthenticationResponse({
+        response: answer as never,
+        expectedChallenge: challenge,
+        expectedOrigin: origin,
+        expectedRPID: rpID,
+        credential: {
+          id,
+          publicKey: new Uint8Array(Buffer.from(known.publicKey, 'base64url')),
+          counter: known.counter,
+        },
+      })
+    ).verified;
+  } catch {
+    return false;
+  }
 }
-async function libraryTakesRegistration(answer: unknown, { challenge, origin, rpID }: Asking): Promise<boolean> {
+async function libraryTakesRegistration(
+  answer: unknown,
+  { challenge, origin, rpID }: Asking,
+): Promise<boolean> {
   try {
-    return (await verifyRegistrationResponse({ response: answer as never, expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: rpID, supportedAlgorithmIDs: [-8, -7, -257] })).verified;
-  } catch { return false }
+    return (
+      await verifyRegistrationResponse({
+        response: answer as never,
+        expectedChallenge: challenge,
+        expectedOrigin: origin,
+        expectedRPID: rpID,
+        supportedAlgorithmIDs: [-8, -7, -257],
+      })
+    ).verified;
+  } catch {
+    return false;
+  }
 }
 
 /** One credential of each algorithm, registered by ours; counting, so that counters can lie. */
 const held = new Map<Algorithm, { authenticator: Authenticator; known: KnownCredential }>();
 async function registered(authenticator: Authenticator): Promise<Registration> {
   const to = asking();
-  const verdict = await verifyRegistration(authenticator.create(to, {}, handle) as NewCredential, to);
+  const verdict = await verifyRegistration(
+    authenticator.create(to, {}, handle) as NewCredential,
+    to,
+  );
   if (!verdict.verified) throw new Error(verdict.why);
   return verdict.registration;
 }
@@ -36,39 +85,100 @@ beforeAll(async () => {
   for (const algorithm of algorithms) {
     const authenticator = new Authenticator({ algorithm, counter: 5 });
     const { publicKey, counter, deviceType } = await registered(authenticator);
-    held.set(algorithm, { authenticator, known: { publicKey, counter, deviceType, userHandle: handle } });
+    held.set(algorithm, {
+      authenticator,
+      known: { publicKey, counter, deviceType, userHandle: handle },
+    });
     authenticator.counter = 6;
   }
 });
 
-/** A lie, and whether the library sees through it too; where it does not, it is ours alone to refuse. */
-interface Lie { readonly lies: Lies; readonly library: boolean }
+/**
+ * A lie, and whether the library sees through it too; where it does not, it is ours alone to
+ * refuse.
+ */
+interface Lie {
+  readonly lies: Lies;
+  readonly library: boolean;
+}
 const text = fc.string({ minLength: 1, maxLength: 30 });
 const bit = fc.nat(7);
-const flip = (at: number, which: number) => (bytes: Buffer): Buffer => { const copy = Buffer.from(bytes); copy[at % copy.length]! ^= 1 << which; return copy };
-/** Where the numbers of a signature are, in DER or bare: the library reads lengths, tags and leading zeros of DER leniently and takes the same numbers from another frame. */
+const flip =
+  (at: number, which: number) =>
+  (bytes: Buffer): Buffer => {
+    const copy = Buffer.from(bytes);
+    copy[at % copy.length]! ^= 1 << which;
+    return copy;
+  };
+/**
+ * Where the numbers of a signature are, in DER or bare: the library reads lengths, tags and leading
+ * zeros of DER leniently and takes the same numbers from another frame.
+ */
 function numbersOf(signature: Buffer): number[] {
   const all = [...signature.keys()];
-  if (signature[0] !== 0x30 || signature[1] !== signature.length - 2 || signature[2] !== 2) return all;
+  if (signature[0] !== 0x30 || signature[1] !== signature.length - 2 || signature[2] !== 2)
+    return all;
   const second = 4 + signature[3]!;
-  const framing = new Set([0, 1, 2, 3, second, second + 1, ...[4, second + 2].filter((at) => signature[at] === 0)]);
+  const framing = new Set([
+    0,
+    1,
+    2,
+    3,
+    second,
+    second + 1,
+    ...[4, second + 2].filter((at) => signature[at] === 0),
+  ]);
   return all.filter((at) => !framing.has(at));
 }
-const flipNumber = (at: number, which: number) => (signature: Buffer): Buffer => { const places = numbersOf(signature); return flip(places[at % places.length]!, which)(signature) };
+const flipNumber =
+  (at: number, which: number) =>
+  (signature: Buffer): Buffer => {
+    const places = numbersOf(signature);
+    return flip(places[at % places.length]!, which)(signature);
+  };
 const seen = (lies: Lies): Lie => ({ lies, library: true });
 const ours = (lies: Lies): Lie => ({ lies, library: false });
-const append = (bytes: Uint8Array) => (to: Buffer): Buffer => Buffer.concat([to, bytes]);
+const append =
+  (bytes: Uint8Array) =>
+  (to: Buffer): Buffer =>
+    Buffer.concat([to, bytes]);
 const some = fc.uint8Array({ minLength: 1, maxLength: 40 });
-const nested = (levels: number): Buffer => Buffer.concat([Buffer.alloc(levels, 0x81), Buffer.from([0])]);
+const nested = (levels: number): Buffer =>
+  Buffer.concat([Buffer.alloc(levels, 0x81), Buffer.from([0])]);
 
 /** Lies that both ceremonies know. */
 const common: fc.Arbitrary<Lie>[] = [
   text.map((challenge) => seen({ clientData: { challenge } })),
-  fc.oneof(text, fc.constantFrom('https://id.example.test/', 'https://id.example.test:443', 'http://id.example.test', 'https://evil.test', 'https://id.example.test.evil.test', 'https://sub.id.example.test', 'null', 'HTTPS://ID.EXAMPLE.TEST')).map((origin) => seen({ clientData: { origin } })),
-  fc.oneof(text, fc.constantFrom('webauthn.create ', 'payment.get', 'webauthn.GET')).map((type) => seen({ clientData: { type } })),
-  fc.constantFrom(true, 'true', 1, null).map((crossOrigin) => ours({ clientData: { crossOrigin } })),
-  fc.oneof(text, fc.constant('https://id.example.test')).map((topOrigin) => ours({ clientData: { topOrigin } })),
-  fc.constantFrom('origin', 'challenge', 'type', 'crossOrigin').map((name) => ours({ clientDataText: (json) => `{"${name.replace('o', '\\u006f')}":"https://evil.test",${json.slice(1)}` })),
+  fc
+    .oneof(
+      text,
+      fc.constantFrom(
+        'https://id.example.test/',
+        'https://id.example.test:443',
+        'http://id.example.test',
+        'https://evil.test',
+        'https://id.example.test.evil.test',
+        'https://sub.id.example.test',
+        'null',
+        'HTTPS://ID.EXAMPLE.TEST',
+      ),
+    )
+    .map((origin) => seen({ clientData: { origin } })),
+  fc
+    .oneof(text, fc.constantFrom('webauthn.create ', 'payment.get', 'webauthn.GET'))
+    .map((type) => seen({ clientData: { type } })),
+  fc
+    .constantFrom(true, 'true', 1, null)
+    .map((crossOrigin) => ours({ clientData: { crossOrigin } })),
+  fc
+    .oneof(text, fc.constant('https://id.example.test'))
+    .map((topOrigin) => ours({ clientData: { topOrigin } })),
+  fc.constantFrom('origin', 'challenge', 'type', 'crossOrigin').map((name) =>
+    ours({
+      clientDataText: (json) =>
+        `{"${name.replace('o', '\\u006f')}":"https://evil.test",${json.slice(1)}`,
+    }),
+  ),
   fc.constant(seen({ clientDataText: (json) => json.slice(0, -1) })),
   fc.constant(seen({ clientDataText: (json) => `[${json}]` })),
   text.map((rpID) => seen({ rpID })),
@@ -78,47 +188,195 @@ const common: fc.Arbitrary<Lie>[] = [
   some.map((rest) => seen({ authData: append(rest) })),
   fc.constant(seen({ authData: (bytes) => bytes.subarray(0, 36) })),
   text.filter((one) => one !== 'public-key').map((type) => seen({ credential: { type } })),
-  fc.uint8Array({ minLength: 16, maxLength: 64 }).map((other) => seen({ credential: { rawId: Buffer.from(other).toString('base64url') } })),
-  fc.constantFrom('=', '==', ' ', '\n', '+', '/').map((end) => `${'A'.repeat(32)}${end}`).map((id) => ours({ credential: { id, rawId: id } })),
+  fc
+    .uint8Array({ minLength: 16, maxLength: 64 })
+    .map((other) => seen({ credential: { rawId: Buffer.from(other).toString('base64url') } })),
+  fc
+    .constantFrom('=', '==', ' ', '\n', '+', '/')
+    .map((end) => `${'A'.repeat(32)}${end}`)
+    .map((id) => ours({ credential: { id, rawId: id } })),
 ];
 
-const assertionLies = fc.oneof(...common,
+const assertionLies = fc.oneof(
+  ...common,
   fc.tuple(fc.nat(), bit).map(([at, which]) => seen({ signature: flipNumber(at, which) })),
   fc.tuple(fc.nat(), bit).map(([at, which]) => ours({ signature: flip(at, which) })),
   fc.uint8Array({ maxLength: 80 }).map((bytes) => seen({ signature: () => Buffer.from(bytes) })),
   fc.integer({ min: 0, max: 5 }).map((counter) => seen({ counter })),
   fc.constantFrom(null, '').map((userHandle) => ours({ userHandle })),
-  fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => ours({ userHandle: Buffer.from(bytes).toString('base64url') })).filter(({ lies }) => lies.userHandle !== handle),
+  fc
+    .uint8Array({ minLength: 1, maxLength: 64 })
+    .map((bytes) => ours({ userHandle: Buffer.from(bytes).toString('base64url') }))
+    .filter(({ lies }) => lies.userHandle !== handle),
   fc.constant(ours({ flags: (flags) => flags & ~24 })),
   fc.constant(ours({ flags: (flags) => flags | 128, authData: append(nested(6)) })),
-  fc.constant(ours({ flags: (flags) => flags | 64, authData: (bytes) => Buffer.concat([bytes, Buffer.alloc(16), Buffer.from([0, 16]), Buffer.alloc(16), cbor(coseKey('ES256', held.get('ES256')!.authenticator.publicKey))]) })),
-  fc.constantFrom('clientDataJSON', 'authenticatorData', 'signature').chain((name) => text.filter((one) => !/^[A-Za-z0-9_-]*$/.test(one)).map((value) => seen({ response: { [name]: value } }))),
+  fc.constant(
+    ours({
+      flags: (flags) => flags | 64,
+      authData: (bytes) =>
+        Buffer.concat([
+          bytes,
+          Buffer.alloc(16),
+          Buffer.from([0, 16]),
+          Buffer.alloc(16),
+          cbor(coseKey('ES256', held.get('ES256')!.authenticator.publicKey)),
+        ]),
+    }),
+  ),
+  fc
+    .constantFrom('clientDataJSON', 'authenticatorData', 'signature')
+    .chain((name) =>
+      text
+        .filter((one) => !/^[A-Za-z0-9_-]*$/.test(one))
+        .map((value) => seen({ response: { [name]: value } })),
+    ),
 );
 
-const otherKey = (): Map<Item, Item> => coseKey('ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey);
-const withMember = (label: Item, value: Item) => ({ key: (key: Map<Item, Item>) => new Map([...key, [label, value]]) });
-const registrationLies = fc.oneof(...common,
-  fc.constantFrom(-36, -37, -38, -39, -258, -259, -65535, -8000, 0).map((alg) => seen(withMember(3, alg))),
-  fc.constantFrom(1, 2, 3, 4).map((kty) => ours({ key: (key) => new Map([...key, [1, key.get(1) === kty ? 9 : kty]]) })),
-  fc.constantFrom(-1, -2, 1, 3).map((label) => ours({ key: (key) => { const less = new Map(key); less.delete(label); return less } })),
-  fc.tuple(fc.constantFrom(2, 4, -4, -70_000, 'k'), fc.nat(9)).map(([label, value]) => ours(withMember(label, value))),
-  fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => ours({ key: () => new Map<Item, Item>([[1, 2], [3, -7], [-1, 1], [-2, Buffer.from(bytes)], [-3, Buffer.from(bytes)]]) })),
-  fc.constantFrom('00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', 'ff'.repeat(32), `02${'00'.repeat(31)}`).map((x) => ours({ key: () => new Map<Item, Item>([[1, 1], [3, -8], [-1, 6], [-2, Buffer.from(x, 'hex')]]) })),
-  fc.constantFrom(1, 17, 128, 255, 513).map((size) => ours({ key: () => new Map<Item, Item>([[1, 3], [3, -257], [-1, Buffer.alloc(size, 255)], [-2, Buffer.from([1, 0, 1])]]) })),
-  fc.constantFrom('03', '010002', '00010001').map((e) => ours({ key: () => new Map<Item, Item>([[1, 3], [3, -257], [-1, Buffer.alloc(256, 255)], [-2, Buffer.from(e, 'hex')]]) })),
-  fc.constantFrom(0, 1, 15).map((size) => ours({ attestedID: Buffer.alloc(size, 7), credential: { id: Buffer.alloc(size, 7).toString('base64url'), rawId: Buffer.alloc(size, 7).toString('base64url') } })),
-  fc.constantFrom(1024, 2000).map((size) => ours({ attestedID: Buffer.alloc(size, 7), credential: { id: Buffer.alloc(size, 7).toString('base64url'), rawId: Buffer.alloc(size, 7).toString('base64url') } })),
-  fc.uint8Array({ minLength: 16, maxLength: 40 }).map((bytes) => ours({ attestedID: Buffer.from(bytes) })),
-  fc.constantFrom('fido-u2f', 'android-key', 'android-safetynet', 'tpm', 'apple', '', 'None').map((format) => ours({ format })),
+const otherKey = (): Map<Item, Item> =>
+  coseKey('ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey);
+const withMember = (label: Item, value: Item) => ({
+  key: (key: Map<Item, Item>) => new Map([...key, [label, value]]),
+});
+const registrationLies = fc.oneof(
+  ...common,
+  fc
+    .constantFrom(-36, -37, -38, -39, -258, -259, -65535, -8000, 0)
+    .map((alg) => seen(withMember(3, alg))),
+  fc
+    .constantFrom(1, 2, 3, 4)
+    .map((kty) => ours({ key: (key) => new Map([...key, [1, key.get(1) === kty ? 9 : kty]]) })),
+  fc.constantFrom(-1, -2, 1, 3).map((label) =>
+    ours({
+      key: (key) => {
+        const less = new Map(key);
+        less.delete(label);
+        return less;
+      },
+    }),
+  ),
+  fc
+    .tuple(fc.constantFrom(2, 4, -4, -70_000, 'k'), fc.nat(9))
+    .map(([label, value]) => ours(withMember(label, value))),
+  fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) =>
+    ours({
+      key: () =>
+        new Map<Item, Item>([
+          [1, 2],
+          [3, -7],
+          [-1, 1],
+          [-2, Buffer.from(bytes)],
+          [-3, Buffer.from(bytes)],
+        ]),
+    }),
+  ),
+  fc
+    .constantFrom(
+      '00'.repeat(32),
+      `01${'00'.repeat(31)}`,
+      `ec${'ff'.repeat(30)}7f`,
+      '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+      'ff'.repeat(32),
+      `02${'00'.repeat(31)}`,
+    )
+    .map((x) =>
+      ours({
+        key: () =>
+          new Map<Item, Item>([
+            [1, 1],
+            [3, -8],
+            [-1, 6],
+            [-2, Buffer.from(x, 'hex')],
+          ]),
+      }),
+    ),
+  fc.constantFrom(1, 17, 128, 255, 513).map((size) =>
+    ours({
+      key: () =>
+        new Map<Item, Item>([
+          [1, 3],
+          [3, -257],
+          [-1, Buffer.alloc(size, 255)],
+          [-2, Buffer.from([1, 0, 1])],
+        ]),
+    }),
+  ),
+  fc.constantFrom('03', '010002', '00010001').map((e) =>
+    ours({
+      key: () =>
+        new Map<Item, Item>([
+          [1, 3],
+          [3, -257],
+          [-1, Buffer.alloc(256, 255)],
+          [-2, Buffer.from(e, 'hex')],
+        ]),
+    }),
+  ),
+  fc.constantFrom(0, 1, 15).map((size) =>
+    ours({
+      attestedID: Buffer.alloc(size, 7),
+      credential: {
+        id: Buffer.alloc(size, 7).toString('base64url'),
+        rawId: Buffer.alloc(size, 7).toString('base64url'),
+      },
+    }),
+  ),
+  fc.constantFrom(1024, 2000).map((size) =>
+    ours({
+      attestedID: Buffer.alloc(size, 7),
+      credential: {
+        id: Buffer.alloc(size, 7).toString('base64url'),
+        rawId: Buffer.alloc(size, 7).toString('base64url'),
+      },
+    }),
+  ),
+  fc
+    .uint8Array({ minLength: 16, maxLength: 40 })
+    .map((bytes) => ours({ attestedID: Buffer.from(bytes) })),
+  fc
+    .constantFrom('fido-u2f', 'android-key', 'android-safetynet', 'tpm', 'apple', '', 'None')
+    .map((format) => ours({ format })),
   fc.constant(seen({ statement: () => new Map<Item, Item>([['sig', Buffer.alloc(8)]]) })),
-  fc.tuple(fc.nat(), bit).map(([at, which]) => seen({ format: 'packed', statement: (statement) => new Map([...statement, ['sig', flipNumber(at, which)(statement.get('sig') as Buffer)]]) })),
-  fc.constant(seen({ format: 'packed', statement: (statement) => { const less = new Map(statement); less.delete('sig'); return less } })),
-  fc.constant(ours({ format: 'packed', statement: (statement) => new Map<Item, Item>([...statement, ['ecdaaKeyId', Buffer.alloc(4)]]) })),
-  fc.uint8Array({ minLength: 1, maxLength: 200 }).map((certificate) => ours({ format: 'packed', statement: (statement) => new Map<Item, Item>([...statement, ['x5c', [Buffer.from(certificate)]]]) })),
+  fc.tuple(fc.nat(), bit).map(([at, which]) =>
+    seen({
+      format: 'packed',
+      statement: (statement) =>
+        new Map([...statement, ['sig', flipNumber(at, which)(statement.get('sig') as Buffer)]]),
+    }),
+  ),
+  fc.constant(
+    seen({
+      format: 'packed',
+      statement: (statement) => {
+        const less = new Map(statement);
+        less.delete('sig');
+        return less;
+      },
+    }),
+  ),
+  fc.constant(
+    ours({
+      format: 'packed',
+      statement: (statement) =>
+        new Map<Item, Item>([...statement, ['ecdaaKeyId', Buffer.alloc(4)]]),
+    }),
+  ),
+  fc.uint8Array({ minLength: 1, maxLength: 200 }).map((certificate) =>
+    ours({
+      format: 'packed',
+      statement: (statement) =>
+        new Map<Item, Item>([...statement, ['x5c', [Buffer.from(certificate)]]]),
+    }),
+  ),
   some.map((rest) => ours({ attestation: append(rest) })),
   fc.integer({ min: 5, max: 3_000 }).map((levels) => ours({ attestation: () => nested(levels) })),
-  fc.integer({ min: 5, max: 2_000 }).map((levels) => ours({ statement: () => new Map<Item, Item>([['x', new Raw(nested(levels))]]) })),
-  fc.constant(ours({ flags: (flags) => flags | 128, authData: append(Buffer.from('a2616101616102', 'hex')) })),
+  fc
+    .integer({ min: 5, max: 2_000 })
+    .map((levels) =>
+      ours({ statement: () => new Map<Item, Item>([['x', new Raw(nested(levels))]]) }),
+    ),
+  fc.constant(
+    ours({ flags: (flags) => flags | 128, authData: append(Buffer.from('a2616101616102', 'hex')) }),
+  ),
   fc.constant(seen({ flags: (flags) => flags & ~64 })),
   fc.uint8Array({ maxLength: 200 }).map((bytes) => ours({ attestation: () => Buffer.from(bytes) })),
 );
@@ -127,52 +385,105 @@ const algorithm = fc.constantFrom(...algorithms);
 
 describe('an authenticator that lies in any field (E9)', () => {
   test('is believed in nothing at a sign-in; where the library looks, it says the same', async () => {
-    await fc.assert(fc.asyncProperty(algorithm, assertionLies, async (which, { lies, library }) => {
-      const { authenticator, known } = held.get(which)!;
-      const to = asking();
-      const answer = authenticator.get(to, lies) as Assertion;
-      expect((await verifyAssertion(answer, to, known)).verified).toBe(false);
-      if (library) expect(await libraryTakesAssertion(answer, to, known, answer.id)).toBe(false);
-    }), { numRuns: 700 });
+    await fc.assert(
+      fc.asyncProperty(algorithm, assertionLies, async (which, { lies, library }) => {
+        const { authenticator, known } = held.get(which)!;
+        const to = asking();
+        const answer = authenticator.get(to, lies) as Assertion;
+        expect((await verifyAssertion(answer, to, known)).verified).toBe(false);
+        if (library) expect(await libraryTakesAssertion(answer, to, known, answer.id)).toBe(false);
+      }),
+      { numRuns: 700 },
+    );
   });
 
   test('is believed in nothing at a registration', async () => {
-    await fc.assert(fc.asyncProperty(algorithm, registrationLies, async (which, { lies, library }) => {
-      const to = asking();
-      const answer = held.get(which)!.authenticator.create(to, lies) as NewCredential;
-      expect((await verifyRegistration(answer, to)).verified).toBe(false);
-      if (library) expect(await libraryTakesRegistration(answer, to)).toBe(false);
-    }), { numRuns: 700 });
+    await fc.assert(
+      fc.asyncProperty(algorithm, registrationLies, async (which, { lies, library }) => {
+        const to = asking();
+        const answer = held.get(which)!.authenticator.create(to, lies) as NewCredential;
+        expect((await verifyRegistration(answer, to)).verified).toBe(false);
+        if (library) expect(await libraryTakesRegistration(answer, to)).toBe(false);
+      }),
+      { numRuns: 700 },
+    );
   });
 
   test('and what is true is believed by both', async () => {
-    await fc.assert(fc.asyncProperty(algorithm, fc.constantFrom('none', 'packed'), fc.boolean(), fc.integer({ min: 6, max: 0xffff_ffff }), fc.integer({ min: 16, max: 1023 }), async (which, format, synced, counter, size) => {
-      const to = asking();
-      const authenticator = new Authenticator({ algorithm: which, synced, counter, id: randomBytes(size) });
-      const made = authenticator.create(to, { format }, handle) as NewCredential;
-      const verdict = await verifyRegistration(made, to);
-      expect(verdict).toMatchObject({ verified: true, registration: { id: authenticator.id.toString('base64url'), counter, deviceType: synced ? 'multiDevice' : 'singleDevice', backedUp: synced, transports: ['hybrid', 'internal'] } });
-      expect(await libraryTakesRegistration(made, to)).toBe(true);
-      const { publicKey, deviceType } = (verdict as { registration: Registration }).registration;
-      const known: KnownCredential = { publicKey, deviceType, counter: counter - 1, userHandle: handle };
-      const again = asking();
-      const answer = authenticator.get(again) as Assertion;
-      expect(await verifyAssertion(answer, again, known)).toEqual({ verified: true, counter, backedUp: synced });
-      expect(await libraryTakesAssertion(answer, again, known, answer.id)).toBe(true);
-    }), { numRuns: 50 });
+    await fc.assert(
+      fc.asyncProperty(
+        algorithm,
+        fc.constantFrom('none', 'packed'),
+        fc.boolean(),
+        fc.integer({ min: 6, max: 0xffff_ffff }),
+        fc.integer({ min: 16, max: 1023 }),
+        async (which, format, synced, counter, size) => {
+          const to = asking();
+          const authenticator = new Authenticator({
+            algorithm: which,
+            synced,
+            counter,
+            id: randomBytes(size),
+          });
+          const made = authenticator.create(to, { format }, handle) as NewCredential;
+          const verdict = await verifyRegistration(made, to);
+          expect(verdict).toMatchObject({
+            verified: true,
+            registration: {
+              id: authenticator.id.toString('base64url'),
+              counter,
+              deviceType: synced ? 'multiDevice' : 'singleDevice',
+              backedUp: synced,
+              transports: ['hybrid', 'internal'],
+            },
+          });
+          expect(await libraryTakesRegistration(made, to)).toBe(true);
+          const { publicKey, deviceType } = (verdict as { registration: Registration })
+            .registration;
+          const known: KnownCredential = {
+            publicKey,
+            deviceType,
+            counter: counter - 1,
+            userHandle: handle,
+          };
+          const again = asking();
+          const answer = authenticator.get(again) as Assertion;
+          expect(await verifyAssertion(answer, again, known)).toEqual({
+            verified: true,
+            counter,
+            backedUp: synced,
+          });
+          expect(await libraryTakesAssertion(answer, again, known, answer.id)).toBe(true);
+        },
+      ),
+      { numRuns: 50 },
+    );
   });
 
   test('one bit turned anywhere in what is signed is seen; whatever ours take of a registration, the library takes', async () => {
-    await fc.assert(fc.asyncProperty(algorithm, fc.constantFrom('clientDataJSON', 'authenticatorData', 'signature'), fc.nat(), bit, async (which, name, at, turned) => {
-      const { authenticator, known } = held.get(which)!;
-      const to = asking();
-      const answer = authenticator.get(to) as Assertion;
-      const response = answer.response as unknown as Record<string, string>;
-      response[name] = flip(at, turned)(Buffer.from(response[name]!, 'base64url')).toString('base64url');
-      expect((await verifyAssertion(answer, to, known)).verified).toBe(false);
-      const made = authenticator.create(to, { attestation: flip(at, turned) }) as NewCredential;
-      if ((await verifyRegistration(made, to)).verified) expect(await libraryTakesRegistration(made, to)).toBe(true);
-    }), { numRuns: 300 });
+    await fc.assert(
+      fc.asyncProperty(
+        algorithm,
+        fc.constantFrom('clientDataJSON', 'authenticatorData', 'signature'),
+        fc.nat(),
+        bit,
+        async (which, name, at, turned) => {
+          const { authenticator, known } = held.get(which)!;
+          const to = asking();
+          const answer = authenticator.get(to) as Assertion;
+          const response = answer.response as unknown as Record<string, string>;
+          response[name] = flip(
+            at,
+            turned,
+          )(Buffer.from(response[name]!, 'base64url')).toString('base64url');
+          expect((await verifyAssertion(answer, to, known)).verified).toBe(false);
+          const made = authenticator.create(to, { attestation: flip(at, turned) }) as NewCredential;
+          if ((await verifyRegistration(made, to)).verified)
+            expect(await libraryTakesRegistration(made, to)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 });
 
@@ -180,9 +491,19 @@ describe('counters (E4)', () => {
   const outcome = async (stored: number, sent: number): Promise<unknown> => {
     const { authenticator, known } = held.get('ES256')!;
     const to = asking();
-    return verifyAssertion(authenticator.get(to, { counter: sent }) as Assertion, to, { ...known, counter: stored });
+    return verifyAssertion(authenticator.get(to, { counter: sent }) as Assertion, to, {
+      ...known,
+      counter: stored,
+    });
   };
-  test.each([[5, 5, false], [5, 4, false], [5, 0, false], [5, 6, true], [0, 0, true], [0, 1, true]])('stored %i, sent %i', async (stored, sent, verified) => {
+  test.each([
+    [5, 5, false],
+    [5, 4, false],
+    [5, 0, false],
+    [5, 6, true],
+    [0, 0, true],
+    [0, 1, true],
+  ])('stored %i, sent %i', async (stored, sent, verified) => {
     expect(await outcome(stored, sent)).toMatchObject({ verified });
   });
 });
@@ -190,8 +511,18 @@ describe('counters (E4)', () => {
 test('transports that nobody knows are left out, and none is no fault', async () => {
   const to = asking();
   const authenticator = new Authenticator();
-  expect(await verifyRegistration(authenticator.create(to, { transports: ['usb', 'pigeon', 'usb', 'nfc'] }) as NewCredential, to)).toMatchObject({ registration: { transports: ['nfc', 'usb'] } });
-  expect(await verifyRegistration(authenticator.create(to, { response: { transports: undefined } }) as NewCredential, to)).toMatchObject({ registration: { transports: [] } });
+  expect(
+    await verifyRegistration(
+      authenticator.create(to, { transports: ['usb', 'pigeon', 'usb', 'nfc'] }) as NewCredential,
+      to,
+    ),
+  ).toMatchObject({ registration: { transports: ['nfc', 'usb'] } });
+  expect(
+    await verifyRegistration(
+      authenticator.create(to, { response: { transports: undefined } }) as NewCredential,
+      to,
+    ),
+  ).toMatchObject({ registration: { transports: [] } });
 });
 
 test('what is signed is the credential’s own: another key’s signature is refused', async () => {
@@ -199,8 +530,13 @@ test('what is signed is the credential’s own: another key’s signature is ref
   const to = asking();
   const thief = new Authenticator({ id: authenticator.id, counter: 9 });
   thief.userHandle = handle;
-  expect(await verifyAssertion(thief.get(to) as Assertion, to, known)).toEqual({ verified: false, why: 'the signature is not good' });
-  expect(await verifyAssertion(authenticator.get(to) as Assertion, to, undefined)).toMatchObject({ verified: false });
+  expect(await verifyAssertion(thief.get(to) as Assertion, to, known)).toEqual({
+    verified: false,
+    why: 'the signature is not good',
+  });
+  expect(await verifyAssertion(authenticator.get(to) as Assertion, to, undefined)).toMatchObject({
+    verified: false,
+  });
   const swapped = authenticator.create(to, { format: 'packed', key: otherKey }) as NewCredential;
   expect((await verifyRegistration(swapped, to)).verified).toBe(false);
 });
@@ -211,11 +547,26 @@ test('every refusal costs one verification, of a known credential and an unknown
   const cost = async (lies: Lies, whose: KnownCredential | undefined): Promise<number> => {
     const to = asking();
     verify.mockClear();
-    expect((await verifyAssertion(authenticator.get(to, lies) as Assertion, to, whose)).verified).toBe(false);
+    expect(
+      (await verifyAssertion(authenticator.get(to, lies) as Assertion, to, whose)).verified,
+    ).toBe(false);
     return verify.mock.calls.length;
   };
-  const tampered: Lies = { signature: (bytes) => { const copy = Buffer.from(bytes); copy[12]! ^= 1; return copy } };
-  const costs = [await cost(tampered, known), await cost({}, undefined), await cost({ clientData: { challenge: 'x' } }, known), await cost({ counter: 1 }, known), await cost({ credential: { id: '' } }, known), await cost({ userHandle: null }, known)];
+  const tampered: Lies = {
+    signature: (bytes) => {
+      const copy = Buffer.from(bytes);
+      copy[12]! ^= 1;
+      return copy;
+    },
+  };
+  const costs = [
+    await cost(tampered, known),
+    await cost({}, undefined),
+    await cost({ clientData: { challenge: 'x' } }, known),
+    await cost({ counter: 1 }, known),
+    await cost({ credential: { id: '' } }, known),
+    await cost({ userHandle: null }, known),
+  ];
   verify.mockRestore();
   expect(costs).toEqual([1, 1, 1, 1, 1, 1]);
 });

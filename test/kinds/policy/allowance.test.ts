@@ -2,12 +2,24 @@ import { expect, test } from '@jest/globals';
 import { Allowance } from '../../../kinds/policy/allowance.js';
 
 const hour = 3_600_000;
-const taken = (allowance: Allowance, what: 'refusals' | 'changes', owner: string, now: number): number => Array.from({ length: 500 }, () => allowance.take(what, owner, now)).filter(Boolean).length;
+const taken = (
+  allowance: Allowance,
+  what: 'refusals' | 'changes',
+  owner: string,
+  now: number,
+): number =>
+  Array.from({ length: 500 }, () => allowance.take(what, owner, now)).filter(Boolean).length;
 
 test('each owner has so many refusals and so many changes an hour', () => {
   const allowance = new Allowance();
-  expect([taken(allowance, 'refusals', 'ada', hour), taken(allowance, 'changes', 'ada', hour)]).toEqual([60, 120]);
-  expect([taken(allowance, 'changes', 'ada', 2 * hour - 1), taken(allowance, 'changes', 'bob', 2 * hour - 1)]).toEqual([0, 120]);
+  expect([
+    taken(allowance, 'refusals', 'ada', hour),
+    taken(allowance, 'changes', 'ada', hour),
+  ]).toEqual([60, 120]);
+  expect([
+    taken(allowance, 'changes', 'ada', 2 * hour - 1),
+    taken(allowance, 'changes', 'bob', 2 * hour - 1),
+  ]).toEqual([0, 120]);
   expect(taken(allowance, 'changes', 'ada', 2 * hour)).toBe(120);
 });
 

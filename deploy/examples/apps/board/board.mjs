@@ -20,21 +20,45 @@ const element = (name, content = [], more = {}) => {
 };
 const button = (text, press, more) => element('button', text, { onclick: press, ...more });
 const show = (...content) => main.replaceChildren(...content);
-const text = (value) => (Array.isArray(value) ? value.join(', ') : value === true ? 'yes' : value === false ? 'no' : String(value));
+const text = (value) =>
+  Array.isArray(value)
+    ? value.join(', ')
+    : value === true
+      ? 'yes'
+      : value === false
+        ? 'no'
+        : String(value);
 
 /** Begins a sign-in: what the answer is checked against stays in this tab. */
 async function signIn(config, prompt) {
-  const begun = { pkceCodeVerifier: oidc.randomPKCECodeVerifier(), expectedState: oidc.randomState(), expectedNonce: oidc.randomNonce() };
+  const begun = {
+    pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
+    expectedState: oidc.randomState(),
+    expectedNonce: oidc.randomNonce(),
+  };
   sessionStorage.setItem('begun', JSON.stringify(begun));
-  location.assign(oidc.buildAuthorizationUrl(config, {
-    redirect_uri: home, scope, state: begun.expectedState, nonce: begun.expectedNonce, ...(prompt && { prompt }),
-    code_challenge: await oidc.calculatePKCECodeChallenge(begun.pkceCodeVerifier), code_challenge_method: 'S256',
-  }));
+  location.assign(
+    oidc.buildAuthorizationUrl(config, {
+      redirect_uri: home,
+      scope,
+      state: begun.expectedState,
+      nonce: begun.expectedNonce,
+      ...(prompt && { prompt }),
+      code_challenge: await oidc.calculatePKCECodeChallenge(begun.pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    }),
+  );
 }
 
-/** Ends it: the code is redeemed here, the ID token verified, userinfo asked; nothing is kept beyond this page. */
+/**
+ * Ends it: the code is redeemed here, the ID token verified, userinfo asked; nothing is kept beyond
+ * this page.
+ */
 async function finish(config) {
-  const [url, begun] = [new URL(location.href), JSON.parse(sessionStorage.getItem('begun') ?? 'null')];
+  const [url, begun] = [
+    new URL(location.href),
+    JSON.parse(sessionStorage.getItem('begun') ?? 'null'),
+  ];
   sessionStorage.removeItem('begun');
   history.replaceState(null, '', '/');
   if (!begun) return welcome(config, 'This sign-in was not begun here.');
@@ -44,26 +68,71 @@ async function finish(config) {
 }
 
 function welcome(config, trouble) {
-  show(element('h2', 'What is up at the club'), ...(trouble ? [element('p', trouble, { role: 'alert' })] : []),
-    element('p', 'Sign in to see what is meant for you.'), button('Sign in', () => signIn(config), { className: 'primary' }));
+  show(
+    element('h2', 'What is up at the club'),
+    ...(trouble ? [element('p', trouble, { role: 'alert' })] : []),
+    element('p', 'Sign in to see what is meant for you.'),
+    button('Sign in', () => signIn(config), { className: 'primary' }),
+  );
 }
 
 function board(config, tokens, { sub, groups = [], ...claims }) {
-  const rows = Object.entries(claims).map(([name, value]) => element('tr', [element('th', name, { scope: 'row' }), element('td', text(value))]));
-  document.getElementById('who').replaceChildren(button('Sign out', () => location.assign(oidc.buildEndSessionUrl(config, { id_token_hint: tokens.id_token, post_logout_redirect_uri: home }))));
-  show(element('h2', `Hello ${claims.name ?? 'member'}`),
-    element('ul', notices.filter(({ group }) => !group || groups.includes(group)).map((notice) => element('li', notice.text))),
-    element('h3', 'Your groups'), groups.length > 0 ? element('ul', groups.map((group) => element('li', group)), { id: 'groups' }) : element('p', 'None that this page was told of.', { className: 'quiet' }),
-    element('h3', 'What you agreed to share'), element('p', `${tokens.scope}`, { className: 'quiet' }), element('table', rows), element('p', `You are known here as ${sub}.`, { className: 'quiet' }),
-    button('Choose again', () => signIn(config, 'consent')));
+  const rows = Object.entries(claims).map(([name, value]) =>
+    element('tr', [element('th', name, { scope: 'row' }), element('td', text(value))]),
+  );
+  document.getElementById('who').replaceChildren(
+    button('Sign out', () =>
+      location.assign(
+        oidc.buildEndSessionUrl(config, {
+          id_token_hint: tokens.id_token,
+          post_logout_redirect_uri: home,
+        }),
+      ),
+    ),
+  );
+  show(
+    element('h2', `Hello ${claims.name ?? 'member'}`),
+    element(
+      'ul',
+      notices
+        .filter(({ group }) => !group || groups.includes(group))
+        .map((notice) => element('li', notice.text)),
+    ),
+    element('h3', 'Your groups'),
+    groups.length > 0
+      ? element(
+          'ul',
+          groups.map((group) => element('li', group)),
+          { id: 'groups' },
+        )
+      : element('p', 'None that this page was told of.', { className: 'quiet' }),
+    element('h3', 'What you agreed to share'),
+    element('p', `${tokens.scope}`, { className: 'quiet' }),
+    element('table', rows),
+    element('p', `You are known here as ${sub}.`, { className: 'quiet' }),
+    button('Choose again', () => signIn(config, 'consent')),
+  );
 }
 
 const insecure = issuer.protocol === 'http:' ? { execute: [oidc.allowInsecureRequests] } : {};
 try {
-  const config = await oidc.discovery(issuer, client, { id_token_signed_response_alg: 'ES256' }, oidc.None(), insecure);
+  const config = await oidc.discovery(
+    issuer,
+    client,
+    { id_token_signed_response_alg: 'ES256' },
+    oidc.None(),
+    insecure,
+  );
   const { searchParams } = new URL(location.href);
-  if (searchParams.has('code') || searchParams.has('error')) await finish(config).catch((error) => welcome(config, `You are not signed in: ${error.error ?? error.message}.`));
+  if (searchParams.has('code') || searchParams.has('error'))
+    await finish(config).catch((error) =>
+      welcome(config, `You are not signed in: ${error.error ?? error.message}.`),
+    );
   else welcome(config);
 } catch (error) {
-  show(element('h2', 'Something went wrong'), element('p', error.error ?? error.message, { role: 'alert' }), button('Try again', () => location.assign('/')));
+  show(
+    element('h2', 'Something went wrong'),
+    element('p', error.error ?? error.message, { role: 'alert' }),
+    button('Try again', () => location.assign('/')),
+  );
 }

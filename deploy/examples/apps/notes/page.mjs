@@ -1,7 +1,16 @@
 const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** HTML with every value escaped. */
-export const html = (parts, ...values) => parts.reduce((text, part, i) => text + part + (i < values.length ? (values[i]?.raw ?? String(values[i] ?? '').replace(/[&<>"']/g, (char) => escapes[char])) : ''), '');
+export const html = (parts, ...values) =>
+  parts.reduce(
+    (text, part, i) =>
+      text +
+      part +
+      (i < values.length
+        ? (values[i]?.raw ?? String(values[i] ?? '').replace(/[&<>"']/g, (char) => escapes[char]))
+        : ''),
+    '',
+  );
 export const raw = (text) => ({ raw: text });
 
 const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:44rem;margin:0 auto;padding:2rem 1rem}
@@ -11,8 +20,20 @@ h1{font-size:1.4rem;margin:0}button,.button{font:inherit;padding:.6rem 1rem;bord
 th{width:12rem;font-weight:600}li{margin:.3rem 0}form{display:inline}textarea{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}`;
 
 /** A whole page of the sample. */
-export const page = (title, body, user) => html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${raw(style)}</style></head>
+export const page = (
+  title,
+  body,
+  user,
+) => html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${raw(style)}</style></head>
 <body><header><h1>Notes</h1><nav>${raw(user ? html`<form method="post" action="/logout"><button>Sign out ${user}</button></form>` : '')}</nav></header><main>${raw(body)}</main></body></html>`;
 
 /** A table of claims. */
-export const claimsTable = (claims) => html`<table>${raw(Object.entries(claims).map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${typeof value === 'object' ? JSON.stringify(value) : value}</td></tr>`).join(''))}</table>`;
+export const claimsTable = (claims) =>
+  html`<table>${raw(
+    Object.entries(claims)
+      .map(
+        ([name, value]) =>
+          html`<tr><th scope="row">${name}</th><td>${typeof value === 'object' ? JSON.stringify(value) : value}</td></tr>`,
+      )
+      .join(''),
+  )}</table>`;
