@@ -122,13 +122,13 @@ const extension = (number: number, value: Buffer, critical = false): Buffer =>
  */
 function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const value = Buffer.concat(parts);
-  const length =
-    value.length < 0x80
-      ? [value.length]
-      : value.length < 0x100
-        ? [0x81, value.length]
-        : [0x82, value.length >> 8, value.length & 0xff];
-  return Buffer.concat([Buffer.of(tag, ...length), value]);
+  return Buffer.concat([Buffer.of(tag, ...lengthOctets(value.length)), value]);
+}
+
+/** A length below 64 Ki as it is encoded (X.690 8.1.3). */
+function lengthOctets(length: number): number[] {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
 const sequence = (...parts: readonly Buffer[]): Buffer => tlv(0x30, ...parts);

@@ -82,14 +82,14 @@ function written(tree: ReturnType<typeof treeOf>): string {
 }
 
 /** A value as it stands in a file of settings, in a line. */
-const inLine = (value: unknown): string =>
-  escaped(
-    typeof value === 'object'
-      ? `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]`
-      : typeof value === 'string' && /[\n\r]/.test(value)
-        ? JSON.stringify(value)
-        : stringify(value, { lineWidth: 0 }).trimEnd(),
-  );
+const inLine = (value: unknown): string => escaped(yamlOf(value));
+
+function yamlOf(value: unknown): string {
+  if (typeof value === 'object')
+    return `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]`;
+  if (typeof value === 'string' && /[\n\r]/.test(value)) return JSON.stringify(value);
+  return stringify(value, { lineWidth: 0 }).trimEnd();
+}
 
 /**
  * What of the files that settings name would stop a start, as far as neither store nor network is

@@ -82,12 +82,14 @@ function fromFlags(args: readonly string[]): Found {
       found.problems.push(
         `${rawName} has no value: one that begins with a dash is written ${rawName}=-…`,
       );
-      for (const one of [name, value?.replace(/^--/, '')])
-        if (one !== undefined && Object.hasOwn(options, one)) found.spoiled.add(one);
+      for (const one of flagsIn([name, value?.replace(/^--/, '')])) found.spoiled.add(one);
     } else found.given[name] = { value, source: 'flag' };
   }
   return found;
 }
+
+const flagsIn = (words: readonly (string | undefined)[]): string[] =>
+  all.map(({ flag }) => flag).filter((flag) => words.includes(flag));
 
 /** What variables say, and the files of those that name one. */
 function fromEnvironment(environment: NodeJS.ProcessEnv): Found {

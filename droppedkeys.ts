@@ -104,8 +104,7 @@ export class DroppedKeys {
     const { signal } = this.#stop;
     for (let revision = from; !signal.aborted; ) {
       try {
-        for await (const { changes } of this.#storage.watch(key, revision, signal))
-          for (const change of changes) if (change.key === key) this.#take(change.entry?.value);
+        await this.#watch(revision, signal);
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on dropped keys was interrupted');
       }
@@ -113,6 +112,11 @@ export class DroppedKeys {
       await this.#pause();
       revision = await this.#load().catch(() => revision);
     }
+  }
+
+  async #watch(from: number, signal: AbortSignal): Promise<void> {
+    for await (const { changes } of this.#storage.watch(key, from, signal))
+      for (const change of changes) if (change.key === key) this.#take(change.entry?.value);
   }
 
   #take(value: Buffer | undefined): void {

@@ -134,7 +134,12 @@ export function report(error: unknown): void {
     : [error instanceof Error ? error.message : String(error)];
   for (const line of lines)
     process.stderr.write(`${error instanceof Told ? '' : `${program}: `}${plain(line)}\n`);
-  process.exit(isConfigError(error) ? 2 : error instanceof Failure ? error.code : 1);
+  process.exit(exitCodeOf(error));
+}
+
+function exitCodeOf(error: unknown): number {
+  if (isConfigError(error)) return 2;
+  return error instanceof Failure ? error.code : 1;
 }
 
 /** By its name: the class is loaded with the service alone. */

@@ -36,14 +36,7 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
   let operatorsGroup: Revocation['operatorsGroup'] = 'Absent';
   for await (const items of readItems(snapshot)) {
     for (const item of items) {
-      if (item.key === objectKey(Group, operators)) {
-        const { metadata } = decoded(Group, item);
-        operatorsGroup =
-          metadata.generation > 1 || Date.parse(metadata.creationTimestamp) >= from
-            ? 'LeftOut'
-            : 'Kept';
-        if (operatorsGroup === 'LeftOut') leftOut.add(item.key);
-      }
+      if (item.key === objectKey(Group, operators)) operatorsGroup = groupOutcome(item, from);
       if (!item.key.startsWith(objectKey(Passkey, ''))) continue;
       const { metadata, status, internal } = decoded(Passkey, item);
       if (Date.parse(metadata.creationTimestamp) < from) continue;
@@ -55,6 +48,7 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
       );
     }
   }
+  if (operatorsGroup === 'LeftOut') leftOut.add(objectKey(Group, operators));
   let withoutPasskey = 0;
   return {
     passkeys,
@@ -73,6 +67,14 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
       return { ...item, value: frame(Account, account) };
     },
   };
+}
+
+/** Whether a Group is left out, as it was made since `from` or changed at any time. */
+function groupOutcome(item: Item, from: number): 'Kept' | 'LeftOut' {
+  const { metadata } = decoded(Group, item);
+  return metadata.generation > 1 || Date.parse(metadata.creationTimestamp) >= from
+    ? 'LeftOut'
+    : 'Kept';
 }
 
 const decoded = <K extends AnyKind>(kind: K, { key, value }: Item): ObjectOf<K> =>

@@ -1,4 +1,4 @@
-import { wrongMailServer } from './config.js';
+import { wrongMailServer } from './config-validation.js';
 import { followFiles } from './followfiles.js';
 import type { Transport } from './mail/message.js';
 import type { Log } from './registry/observe.js';

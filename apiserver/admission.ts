@@ -309,12 +309,8 @@ const sweeps = ({ ask, caller }: Asking): boolean =>
   caller.type === 'Machine' && ask.verb === 'get' && ask.view.metadataOnly;
 
 function mine({ kind }: ResourceAsk, caller: Caller): string {
-  const name =
-    caller.type === 'Account'
-      ? kind.resource === 'sessions'
-        ? caller.session
-        : caller.account
-      : undefined;
+  if (caller.type !== 'Account') throw unauthorized();
+  const name = kind.resource === 'sessions' ? caller.session : caller.account;
   if (name === undefined) throw unauthorized();
   return name;
 }
@@ -382,5 +378,9 @@ function because(error: StatusError, decision: Decision): StatusError {
 }
 
 /** How messages name a caller. */
-const whoIs = (caller: Caller): string =>
-  `User "${caller.type === 'Account' ? caller.account : caller.type === 'Machine' ? caller.user : caller.type.toLowerCase()}"`;
+const whoIs = (caller: Caller): string => `User "${userName(caller)}"`;
+
+function userName(caller: Caller): string {
+  if (caller.type === 'Account') return caller.account;
+  return caller.type === 'Machine' ? caller.user : caller.type.toLowerCase();
+}

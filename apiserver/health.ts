@@ -52,11 +52,8 @@ export class Health {
       failed ||= !good;
       lines.push(good ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`);
     }
-    const body = failed
-      ? `${lines.join('\n')}\n${which} check failed\n`
-      : query.has('verbose')
-        ? `${lines.join('\n')}\n${which} check passed\n`
-        : 'ok';
+    const report = `${lines.join('\n')}\n${which} check ${failed ? 'failed' : 'passed'}\n`;
+    const body = failed || query.has('verbose') ? report : 'ok';
     this.#encoder.send(req, res, failed ? 500 : 200, Buffer.from(body), text);
   }
 }

@@ -86,16 +86,22 @@ export class ServerMeter {
   /** Every series there is by now. */
   *all(): Generator<RequestSeries> {
     for (const ofKind of this.#objects.values())
-      for (const slots of ofKind.values()) for (const series of slots) if (series) yield series;
+      for (const slots of ofKind.values()) yield* slots.filter(Boolean);
     yield* this.#others.values();
   }
 
   #object(ask: ResourceAsk): RequestSeries {
     const { kind, verb, action, name, query } = ask;
     let ofKind = this.#objects.get(kind);
-    if (!ofKind) this.#objects.set(kind, (ofKind = new Map()));
+    if (!ofKind) {
+      ofKind = new Map();
+      this.#objects.set(kind, ofKind);
+    }
     let slots = ofKind.get(action ?? verb);
-    if (!slots) ofKind.set(action ?? verb, (slots = []));
+    if (!slots) {
+      slots = [];
+      ofKind.set(action ?? verb, slots);
+    }
     const one = name !== undefined || verb === 'create';
     const dry = query !== none && query.has('dryRun');
     return (slots[(one ? 1 : 0) + (dry ? 2 : 0)] ??= new RequestSeries({
@@ -113,21 +119,19 @@ export class ServerMeter {
   #other(ask: OtherAsk | undefined, verb: string): RequestSeries {
     const subresource = ask === undefined ? '' : placeOf(ask);
     const key = `${verb} ${subresource}`;
-    let series = this.#others.get(key);
-    if (!series)
-      this.#others.set(
-        key,
-        (series = new RequestSeries({
-          verb,
-          dry_run: '',
-          group: '',
-          version: '',
-          resource: '',
-          subresource,
-          scope: '',
-          component: 'apiserver',
-        })),
-      );
+    const before = this.#others.get(key);
+    if (before) return before;
+    const series = new RequestSeries({
+      verb,
+      dry_run: '',
+      group: '',
+      version: '',
+      resource: '',
+      subresource,
+      scope: '',
+      component: 'apiserver',
+    });
+    this.#others.set(key, series);
     return series;
   }
 }

@@ -3,6 +3,9 @@ import { badRequest } from '../registry/status.js';
 const malformed = () => badRequest('the body is not valid protobuf');
 const magic = Buffer.from('k8s\0');
 
+/** Bytes of a field by its wire type, where those are always as many. */
+const fixedSizes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
+
 /**
  * The length-delimited fields of a message by number, the last of each; other fields are passed
  * over.
@@ -26,7 +29,7 @@ export function fieldsOf(bytes: Buffer): ReadonlyMap<number, Buffer> {
       varint();
       continue;
     }
-    const length = type === 2 ? varint() : type === 1 ? 8 : type === 5 ? 4 : NaN;
+    const length = type === 2 ? varint() : (fixedSizes[type] ?? NaN);
     if (field < 1 || !(at + length <= bytes.length)) throw malformed();
     if (type === 2) fields.set(field, bytes.subarray(at, at + length));
     at += length;

@@ -124,16 +124,12 @@ function otherType(path: string, method: string, request: IncomingMessage): Othe
 }
 
 /** What policy calls a path that is there to be read; undefined for any other. */
-export const typeOfPath = (path: string): OtherAsk['type'] | undefined =>
-  isDocument.has(path)
-    ? 'discovery'
-    : healthPath.test(path)
-      ? 'health'
-      : pagePath.test(path)
-        ? 'page'
-        : path.startsWith('/assets/')
-          ? 'asset'
-          : undefined;
+export function typeOfPath(path: string): OtherAsk['type'] | undefined {
+  if (isDocument.has(path)) return 'discovery';
+  if (healthPath.test(path)) return 'health';
+  if (pagePath.test(path)) return 'page';
+  return path.startsWith('/assets/') ? 'asset' : undefined;
+}
 
 function refuseReview(method: string): 'review' {
   if (method !== 'POST') throw methodNotAllowed(method.toLowerCase(), undefined, ['POST']);

@@ -38,13 +38,13 @@ export const cellsOf = (kind: AnyKind, object: KindObject, now: number): string[
 function cell(column: Column<KindObject>, object: KindObject, now: number): string {
   const since = 'since' in column ? column.since(object) : undefined;
   if (since) return ageOf(since, now);
-  const value =
-    typeof column === 'function'
-      ? column(object)
-      : 'wide' in column
-        ? column.wide(object)
-        : undefined;
+  const value = valueOf(column, object);
   return value === undefined || value === null || value === '' ? '<none>' : String(value);
+}
+
+function valueOf(column: Column<KindObject>, object: KindObject): unknown {
+  if (typeof column === 'function') return column(object);
+  return 'wide' in column ? column.wide(object) : undefined;
 }
 
 function ageOf(timestamp: string, now: number): string {

@@ -76,12 +76,10 @@ const included = ['Metadata', 'Object', 'None'] as const;
 function tableView(version: string, include: (typeof included)[number]): View {
   const opening = (metadata: object, columns: object[]): string =>
     `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
-  const shown = (stored: Stored, call: Seen, revision?: number): string =>
-    include === 'Object'
-      ? wireBytes(stored, call, revision).toString()
-      : include === 'None'
-        ? 'null'
-        : JSON.stringify(partial(version, stored, call, revision));
+  const shown = (stored: Stored, call: Seen, revision?: number): string => {
+    if (include === 'Object') return wireBytes(stored, call, revision).toString();
+    return include === 'None' ? 'null' : JSON.stringify(partial(version, stored, call, revision));
+  };
   const row = (stored: Stored, call: Seen, revision?: number): string =>
     `{"cells":${JSON.stringify(cellsOf(stored.kind, shownObject(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
   return {

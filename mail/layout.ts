@@ -32,12 +32,10 @@ function blockHTML(block: Block): string {
   return `<p style="${font};font-size:${block.quiet ? '13px;line-height:20px;color:#5a6072' : '16px;line-height:24px;color:#14161c'};margin:0 0 16px">${escapeHTML(block.text)}</p>`;
 }
 
-const blockText = (block: Block): string =>
-  'code' in block
-    ? groupsOf(block.code).join(' ')
-    : 'link' in block
-      ? `${block.label}:\n${block.link}`
-      : block.text;
+function blockText(block: Block): string {
+  if ('code' in block) return groupsOf(block.code).join(' ');
+  return 'link' in block ? `${block.label}:\n${block.link}` : block.text;
+}
 
 /**
  * Text and HTML of the same blocks: a hand-written table of 600 px, inline styles, nothing remote

@@ -122,14 +122,18 @@ export class Clocks {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        const { revision } = await this.#storage.list(under(clocksPrefix), { limit: 1 });
-        for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal))
-          for (const { key, entry } of changes) this.#heard(key, entry?.value);
+        await this.#watch(signal);
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on the clocks of other replicas was interrupted');
       }
       if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, bounds.retry));
     }
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { revision } = await this.#storage.list(under(clocksPrefix), { limit: 1 });
+    for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal))
+      for (const { key, entry } of changes) this.#heard(key, entry?.value);
   }
 
   /**

@@ -37,9 +37,7 @@ const pathOf = (at: string, pointer: string): string =>
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) =>
-      /^\d+$/.test(part) ? `[${part}]` : /[./]/.test(part) ? `[${part}]` : `.${part}`,
-    )
+    .map((part) => (/^\d+$|[./]/.test(part) ? `[${part}]` : `.${part}`))
     .join('');
 
 const types: Readonly<Record<string, string>> = {
@@ -83,14 +81,13 @@ const quoted = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(', ');
 
 /** One fault; nothing of it shows the value, which may be a secret. */
-function causeOf({ keyword, instancePath, params }: Fault, at: string): Cause {
-  const field = pathOf(at, instancePath);
-  const limit = Number(params.limit);
-  const invalid = (words: string): Cause => ({
-    reason: 'FieldValueInvalid',
-    field,
-    message: `Invalid value: ${words}`,
-  });
+function causeOf(fault: Fault, at: string): Cause {
+  const field = pathOf(at, fault.instancePath);
+  return memberCause(fault, field) ?? valueCause(fault, field);
+}
+
+/** A fault of a member of an object, which is named; undefined for any other. */
+function memberCause({ keyword, params }: Fault, field: string): Cause | undefined {
   switch (keyword) {
     case 'required':
       return {
@@ -110,18 +107,18 @@ function causeOf({ keyword, instancePath, params }: Fault, at: string): Cause {
         field: `${field}.${params.additionalProperty}`,
         message: 'Forbidden: unknown field',
       };
+    default:
+      return undefined;
+  }
+}
+
+function valueCause(fault: Fault, field: string): Cause {
+  const { keyword, params } = fault;
+  switch (keyword) {
     case 'enum':
-      return {
-        reason: 'FieldValueNotSupported',
-        field,
-        message: `Unsupported value: supported values: ${quoted(params.allowedValues as unknown[])}`,
-      };
+      return notSupported(field, params.allowedValues as unknown[]);
     case 'const':
-      return {
-        reason: 'FieldValueNotSupported',
-        field,
-        message: `Unsupported value: supported values: ${quoted([params.allowedValue])}`,
-      };
+      return notSupported(field, [params.allowedValue]);
     case 'type':
       return {
         reason: 'FieldValueTypeInvalid',
@@ -132,33 +129,52 @@ function causeOf({ keyword, instancePath, params }: Fault, at: string): Cause {
       return {
         reason: 'FieldValueTooLong',
         field,
-        message: `Too long: may not be more than ${limit} characters`,
+        message: `Too long: may not be more than ${Number(params.limit)} characters`,
       };
-    case 'minLength':
-      return invalid(limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`);
     case 'maxItems':
       return {
         reason: 'FieldValueTooMany',
         field,
-        message: `Too many: must have at most ${limit} items`,
+        message: `Too many: must have at most ${Number(params.limit)} items`,
       };
-    case 'minItems':
-      return invalid(limit === 1 ? 'must not be empty' : `must have at least ${limit} items`);
-    case 'minimum':
-      return invalid(`must be at least ${limit}`);
-    case 'maximum':
-      return invalid(`must be at most ${limit}`);
-    case 'exclusiveMinimum':
-      return invalid(`must be more than ${limit}`);
-    case 'exclusiveMaximum':
-      return invalid(`must be less than ${limit}`);
-    case 'pattern':
-      return invalid(wordsOf(String(params.pattern)) ?? 'must be of another form');
-    case 'format':
-      return invalid(`must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`);
-    case 'propertyNames':
-      return invalid('has a key of another form');
     default:
-      return invalid('must be of another form');
+      return {
+        reason: 'FieldValueInvalid',
+        field,
+        message: `Invalid value: ${requirementOf(fault)}`,
+      };
+  }
+}
+
+const notSupported = (field: string, supported: readonly unknown[]): Cause => ({
+  reason: 'FieldValueNotSupported',
+  field,
+  message: `Unsupported value: supported values: ${quoted(supported)}`,
+});
+
+/** What an invalid value must be, in words. */
+function requirementOf({ keyword, params }: Fault): string {
+  const limit = Number(params.limit);
+  switch (keyword) {
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
+    case 'minItems':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} items`;
+    case 'minimum':
+      return `must be at least ${limit}`;
+    case 'maximum':
+      return `must be at most ${limit}`;
+    case 'exclusiveMinimum':
+      return `must be more than ${limit}`;
+    case 'exclusiveMaximum':
+      return `must be less than ${limit}`;
+    case 'pattern':
+      return wordsOf(String(params.pattern)) ?? 'must be of another form';
+    case 'format':
+      return `must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`;
+    case 'propertyNames':
+      return 'has a key of another form';
+    default:
+      return 'must be of another form';
   }
 }

@@ -25,17 +25,19 @@ function censored(fields: Record<string, unknown>, levels = 2): Record<string, u
   let shown = fields;
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const next =
-      secret.has(name) && value !== undefined && typeof value !== 'number'
-        ? '***'
-        : levels > 1 && typeof value === 'object' && value !== null && !(value instanceof Error)
-          ? censored(value as Record<string, unknown>, levels - 1)
-          : value;
+    const next = censoredField(name, value, levels);
     if (next === value) continue;
     if (shown === fields) shown = { ...fields };
     shown[name] = next;
   }
   return shown;
+}
+
+function censoredField(name: string, value: unknown, levels: number): unknown {
+  if (secret.has(name) && value !== undefined && typeof value !== 'number') return '***';
+  if (levels <= 1 || typeof value !== 'object' || value === null || value instanceof Error)
+    return value;
+  return censored(value as Record<string, unknown>, levels - 1);
 }
 
 /** Errors as class and message alone: what hangs on them may hold a request. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Compacted, under, type Entry, type Write } from '../storage/storage.js';
+import { Compacted, under, type Change, type Entry, type Write } from '../storage/storage.js';
 import type { Keys } from './keys.js';
 import type { Part } from './kind.js';
 import type { Log } from './observe.js';
@@ -101,9 +101,7 @@ export class Outbox {
         from ??= await this.#load();
         for await (const batch of this.#store.storage.watch('outbox/', from, signal)) {
           from = batch.revision;
-          for (const { key, entry } of batch.changes)
-            if (entry) this.#offer(entry);
-            else this.#queueOf(key)?.forget(key);
+          this.#take(batch.changes);
         }
       } catch (error) {
         if (error instanceof Compacted) from = undefined;
@@ -117,6 +115,12 @@ export class Outbox {
     const page = await this.#store.storage.list(under('outbox/'));
     for (const entry of page.entries) this.#offer(entry);
     return page.revision;
+  }
+
+  #take(changes: readonly Change[]): void {
+    for (const { key, entry } of changes)
+      if (entry) this.#offer(entry);
+      else this.#queueOf(key)?.forget(key);
   }
 
   #offer(entry: Entry): void {

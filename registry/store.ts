@@ -1,15 +1,12 @@
 import {
-  Unavailable,
   under,
-  type Check,
   type Committed,
   type Entry,
   type Lost,
   type Revision,
   type Storage,
-  type Write,
 } from '../storage/storage.js';
-import { bareOf } from './bare.js';
+import { Committer } from './committer.js';
 import type { Authorize, Question } from './decision.js';
 import { guard, inStatus } from './guard.js';
 import type { Hub } from './hub.js';
@@ -28,13 +25,13 @@ import type {
   Settings,
   Transaction,
 } from './kind.js';
+import { KeyedMutex } from './keyed-mutex.js';
 import type { Keys } from './keys.js';
 import { Recollection } from './recollection.js';
 import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
 import { copyOf, counts, objectKey, storedOf, type Stored } from './stored.js';
-import { traced } from './trace.js';
 import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
 
 /** What a Store stands on. */
@@ -100,7 +97,12 @@ export class Store {
   readonly networkLimits: NetworkLimits;
   /** Present where reading means asking another process. */
   readonly #recollection: Recollection | undefined;
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #committer: Committer;
+  /**
+   * Changes of this replica that lost at the same key: one at a time, so that a crowd costs one
+   * commit each.
+   */
+  readonly #losers = new KeyedMutex();
 
   constructor(parts: StoreParts) {
     this.storage = parts.storage;
@@ -113,9 +115,10 @@ export class Store {
       parts.settings.limitFactor,
       parts.settings.limits,
     );
-    if (parts.storage.peek) return;
-    const recollection = (this.#recollection = new Recollection());
-    parts.hub.tell((change) => recollection.heard(change));
+    const recollection = parts.storage.peek ? undefined : new Recollection();
+    this.#recollection = recollection;
+    this.#committer = new Committer(parts.storage, parts.hub, recollection);
+    if (recollection) parts.hub.tell((change) => recollection.heard(change));
   }
 
   /**
@@ -282,7 +285,7 @@ export class Store {
         decision,
       ));
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
-      outcome = await this.#inTurn(outcome.lostAt, async () => {
+      outcome = await this.#losers.run(outcome.lostAt, async () => {
         if (performance.now() > end)
           throw unavailable('too many changes of the same objects at once');
         return this.#attempt(call, work, { get: this.#get }, decision);
@@ -358,25 +361,6 @@ export class Store {
     return { result, committed: true };
   }
 
-  /**
-   * Those of this replica that lost at the same key go one after another, so that a crowd costs one
-   * commit each; whoever's time is over when its turn comes leaves at once.
-   */
-  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(key) ?? Promise.resolve();
-    const mine = before.then(work);
-    const over = mine.then(
-      () => {},
-      () => {},
-    );
-    this.#turns.set(key, over);
-    try {
-      return await mine;
-    } finally {
-      if (this.#turns.get(key) === over) this.#turns.delete(key);
-    }
-  }
-
   /** What creates, changes or deletes one object in somebody else's commit. */
   async stage<K extends AnyKind>(
     kind: K,
@@ -402,57 +386,11 @@ export class Store {
     return tx.finish().part;
   }
 
-  /**
-   * Commits Parts as they are, and the record of what allows them, and lets the cache wait for them
-   * to come back. Where the store has no room, what can go by deletes alone goes by them, and
-   * nothing records it (`operations.md` 1).
-   */
-  async commit(parts: readonly Part[], record: Part = nothing): Promise<Committed | Lost> {
-    const all = [...parts, record];
-    const checks = all.flatMap((part) => part.checks);
-    try {
-      return await this.#write(
-        checks,
-        all.flatMap((part) => part.writes),
-      );
-    } catch (error) {
-      const bare = error instanceof Unavailable && error.full ? bareOf(parts) : undefined;
-      if (!bare) throw inStatus(error);
-      const outcome = await guard(
-        this.#write(
-          parts.flatMap((part) => part.checks),
-          bare.writes,
-        ),
-      );
-      if (outcome.committed) bare.made?.();
-      return outcome;
-    }
-  }
-
-  async #write(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
-    const outcome = await traced(
-      'commit',
-      () => this.storage.commit(checks, writes),
-      (done) => ({
-        'vestibule.writes': writes.length,
-        'vestibule.committed': done.committed,
-        ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }),
-      }),
-    );
-    if (!outcome.committed) {
-      this.#recollection?.lost(outcome);
-      return outcome;
-    }
-    this.#recollection?.made(checks, writes, outcome.revision);
-    this.hub.committed(
-      writes.map((write) => ('put' in write ? write.put : write.delete)),
-      outcome.revision,
-    );
-    return outcome;
+  /** Commits Parts as they are, and the record of what allows them. */
+  commit(parts: readonly Part[], record?: Part): Promise<Committed | Lost> {
+    return this.#committer.commit(parts, record);
   }
 }
-
-const nothing: Part = { checks: [], writes: [] };
 
 const live = (stored: Stored | undefined): Stored | undefined =>
   stored && counts(stored.entry, Date.now()) ? stored : undefined;

@@ -160,16 +160,8 @@ export class StoreTransaction implements Transaction {
    * What an Account owns points to it; its uid comes from what is at hand, and is read only where
    * nothing has it.
    */
-  async #owners(
-    kind: AnyKind,
-    { spec, status }: KindObject,
-  ): Promise<OwnerReference[] | undefined> {
-    const name =
-      kind.owner === 'spec.account'
-        ? spec.account
-        : kind.owner === 'status.account'
-          ? status?.account
-          : undefined;
+  async #owners(kind: AnyKind, object: KindObject): Promise<OwnerReference[] | undefined> {
+    const name = ownerName(kind, object);
     const owning = this.#registry.kinds.find(({ owner }) => owner === 'metadata.name');
     if (typeof name !== 'string' || !owning) return undefined;
     const key = objectKey(owning, name);
@@ -368,6 +360,12 @@ export class StoreTransaction implements Transaction {
 
 const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> =>
   new Set(typeof values === 'string' ? [values] : values);
+
+/** The name of the Account that owns an object, where its kind says that one does. */
+function ownerName({ owner }: AnyKind, { spec, status }: KindObject): unknown {
+  if (owner === 'spec.account') return spec.account;
+  return owner === 'status.account' ? status?.account : undefined;
+}
 
 /** How an object points to its owner (`kubernetes.md` 3). */
 export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({

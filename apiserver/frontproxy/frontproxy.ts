@@ -84,7 +84,10 @@ export class FrontProxy {
     const trust = this.#source?.current;
     if (!trust || !(socket instanceof TLSSocket)) return false;
     let peer = this.#peers.get(socket);
-    if (!peer) this.#peers.set(socket, (peer = peerOf(socket)));
+    if (!peer) {
+      peer = peerOf(socket);
+      this.#peers.set(socket, peer);
+    }
     if (peer === 'none') return false;
     if (peer.trust !== trust) this.#judge(peer, trust);
     const now = Date.now();
@@ -101,10 +104,12 @@ export class FrontProxy {
     if (!peer.periods.some(({ from, until }) => from <= now && now <= until))
       this.#log.warn(
         { serial: peer.leaf.certificate.serialNumber },
-        isAllowed ? (peer.periods.length > 0 ? out : other) : unnamed,
+        isAllowed ? unproved(peer) : unnamed,
       );
   }
 }
+
+const unproved = ({ periods }: Peer): string => (periods.length > 0 ? out : other);
 
 /** The certificate of whoever connected, with those that came along. */
 function peerOf(socket: TLSSocket): Peer | 'none' {

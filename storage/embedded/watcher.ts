@@ -5,6 +5,47 @@ import { decodeLog } from './record.js';
 
 const replayed = 64;
 
+/** Reads on behind a revision: from memory or else from the log, some batches at a time. */
+class Cursor {
+  readonly #ledger: Ledger;
+  readonly #prefix: string;
+  #at: Revision;
+  #batches: readonly Batch[] | undefined;
+  #next = 0;
+
+  constructor(ledger: Ledger, prefix: string, from: Revision) {
+    this.#ledger = ledger;
+    this.#prefix = prefix;
+    this.#at = from;
+  }
+
+  /** The last revision that was read, whether anything of it is under the prefix or not. */
+  get at(): Revision {
+    return this.#at;
+  }
+
+  /** The next batch with a change under the prefix; undefined behind those read at a time. */
+  next(): Batch | undefined {
+    this.#batches ??= this.#read();
+    while (this.#next < this.#batches.length) {
+      const { revision, changes } = this.#batches[this.#next]!;
+      this.#next += 1;
+      this.#at = revision;
+      const told = changes.filter(({ key }) => key.startsWith(this.#prefix));
+      if (told.length > 0) return { revision, changes: told };
+    }
+    this.#batches = undefined;
+    this.#next = 0;
+    return undefined;
+  }
+
+  #read(): readonly Batch[] {
+    const { oldest, revision } = this.#ledger;
+    if (this.#at < oldest) throw new Compacted(oldest);
+    return this.#at < revision ? after(this.#ledger, this.#at) : [];
+  }
+}
+
 /**
  * Every change under `prefix` after `from`, from memory or else from the log, with a mark whenever
  * it has caught up.
@@ -15,21 +56,20 @@ export async function* watchPrefix(
   from: Revision,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
-  let [at, marked] = [from, -1];
+  const cursor = new Cursor(ledger, prefix, from);
+  let marked = -1;
   let resume = (): void => {};
   const go = (): void => resume();
   signal.addEventListener('abort', go);
   try {
     while (!signal.aborted && !ledger.closed) {
-      if (at < ledger.oldest) throw new Compacted(ledger.oldest);
-      for (const batch of at < ledger.revision ? after(ledger, at) : []) {
-        at = batch.revision;
-        const changes = batch.changes.filter(({ key }) => key.startsWith(prefix));
-        if (changes.length === 0) continue;
-        marked = at;
-        yield { revision: at, changes };
-        if (signal.aborted || ledger.closed) return;
+      const batch = cursor.next();
+      if (batch) {
+        marked = batch.revision;
+        yield batch;
+        continue;
       }
+      const { at } = cursor;
       if (at < ledger.revision) {
         await turn();
         continue;

@@ -102,12 +102,17 @@ export class Reads {
     } catch (error) {
       if (isOversize(error) && keys.length > 1)
         await Promise.all(keys.map((key) => this.#answer([key], taken)));
-      else
-        for (const key of keys)
-          for (const { reject } of taken.get(key)!)
-            reject(isFailure(error) ? unavailable(error) : error);
+      else rejectAll(keys, taken, isFailure(error) ? unavailable(error) : error);
     }
   }
+}
+
+function rejectAll(
+  keys: readonly string[],
+  taken: ReadonlyMap<string, readonly Waiter[]>,
+  error: unknown,
+): void {
+  for (const key of keys) for (const { reject } of taken.get(key)!) reject(error);
 }
 
 const isFailure = (error: unknown): error is Failure =>

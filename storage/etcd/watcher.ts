@@ -38,8 +38,8 @@ export async function* watchPrefix(
       for await (const batch of readStream(watching, prefix, at, signal)) {
         at = batch.revision;
         yield batch;
-        if (signal.aborted) return;
       }
+      if (signal.aborted) return;
     } catch (error) {
       if (error instanceof Compacted || error instanceof TypeError) throw error;
     }
@@ -84,7 +84,8 @@ async function* readStream(
   try {
     ask(stream, keyspace, marker ? '' : prefix, startOf(position, latest.revision));
     if (latest.revision === position) yield { revision: from, changes: [], asOf: progress.asOf() };
-    yield* batchesOf(stream, progress, keyspace, { prefix, from });
+    if (signal.aborted) return;
+    yield* batchesOf(stream, progress, keyspace, { prefix, from, signal });
   } finally {
     progress.stop();
     cluster.onAnswer.delete(seen);
@@ -109,11 +110,12 @@ function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: num
   });
 }
 
+/** What a stream brings, until it ends or the signal is aborted while a batch is taken. */
 async function* batchesOf(
   stream: WatchStream,
   progress: Progress,
   keyspace: Keyspace,
-  { prefix, from }: { prefix: string; from: Revision },
+  { prefix, from, signal }: { prefix: string; from: Revision; signal: AbortSignal },
 ): AsyncGenerator<Batch> {
   let at = from;
   let events: WatchEvent[] = [];
@@ -123,19 +125,19 @@ async function* batchesOf(
     for (const event of response.events) events.push(event);
     if (response.fragment) continue;
     for (const batch of wholeRevisions(events, keyspace, prefix, at)) {
-      progress.events(keyspace.inward((at = batch.revision)));
+      at = batch.revision;
+      progress.events(keyspace.inward(at));
       yield { ...batch, asOf: progress.asOf() };
+      if (signal.aborted) return;
     }
     if (events.length > 0) {
       events = [];
       continue;
     }
     const reached = progress.answer(Number(response.header.revision));
-    yield {
-      revision: (at = Math.max(at, reached === undefined ? at : keyspace.outward(reached))),
-      changes: [],
-      asOf: progress.asOf(),
-    };
+    if (reached !== undefined) at = Math.max(at, keyspace.outward(reached));
+    yield { revision: at, changes: [], asOf: progress.asOf() };
+    if (signal.aborted) return;
   }
 }
 

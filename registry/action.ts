@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import type { AnyKind, Call, KindObject, ObjectOf } from './kind.js';
+import type { LimitOf } from './limits.js';
+
+/** An action: a POST, GET or PATCH on `<resource>/<name>/<subresource>`. */
+export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
+  of: K;
+  subresource: string;
+  verb: 'create' | 'get' | 'patch';
+  /** The kind of the request's body, for discovery. */
+  kind: string;
+  description: string;
+  /**
+   * The body's spec; absent for a GET. For `patch` it is the spec of `answers`, as a merge patch.
+   */
+  spec?: B;
+  /** The kind answered; the action's own target by default. */
+  answers?: AnyKind | { kind: string; schema: z.ZodTypeAny };
+  /** 200, or 201 where a named object is made. */
+  code?: 200 | 201;
+  bodyLimit?: number;
+  /** Counted by client network before the body is decoded. */
+  limit?: LimitOf;
+  /**
+   * Does it, on the target as it was when the request was let in; what it answers is an object of
+   * `answers`.
+   */
+  run(call: Call, target: ObjectOf<K>, body: ActionBody<z.infer<B>>): Promise<unknown>;
+}
+
+/**
+ * The decoded and validated body; for `patch` what applies it to an object of the kind answered,
+ * with every rule of a patch.
+ */
+export interface ActionBody<B> {
+  readonly spec: B;
+  apply(next: KindObject): void;
+}
+
+export interface Action extends Omit<ActionDefinition<any, z.ZodTypeAny>, 'run' | 'code'> {
+  readonly code: 200 | 201;
+  run(call: Call, target: any, body: ActionBody<any>): Promise<any>;
+}
+
+/** Makes an action of its definition. */
+export function defineAction<K extends AnyKind, B extends z.ZodTypeAny>(
+  definition: ActionDefinition<K, B>,
+): Action {
+  return { ...definition, code: definition.code ?? 200 } as Action;
+}

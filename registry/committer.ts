@@ -1,0 +1,78 @@
+import {
+  Unavailable,
+  type Check,
+  type Committed,
+  type Lost,
+  type Storage,
+  type Write,
+} from '../storage/storage.js';
+import { bareOf } from './bare.js';
+import { guard, inStatus } from './guard.js';
+import type { Hub } from './hub.js';
+import type { Part } from './kind.js';
+import type { Recollection } from './recollection.js';
+import { traced } from './trace.js';
+
+const nothing: Part = { checks: [], writes: [] };
+
+/** Commits to storage, and lets the cache and what is remembered know of it. */
+export class Committer {
+  readonly #storage: Storage;
+  readonly #hub: Hub;
+  readonly #recollection: Recollection | undefined;
+
+  constructor(storage: Storage, hub: Hub, recollection: Recollection | undefined) {
+    this.#storage = storage;
+    this.#hub = hub;
+    this.#recollection = recollection;
+  }
+
+  /**
+   * Commits Parts as they are, and the record of what allows them, and lets the cache wait for them
+   * to come back. Where the store has no room, what can go by deletes alone goes by them, and
+   * nothing records it (`operations.md` 1).
+   */
+  async commit(parts: readonly Part[], record: Part = nothing): Promise<Committed | Lost> {
+    const all = [...parts, record];
+    const checks = all.flatMap((part) => part.checks);
+    try {
+      return await this.#write(
+        checks,
+        all.flatMap((part) => part.writes),
+      );
+    } catch (error) {
+      const bare = error instanceof Unavailable && error.full ? bareOf(parts) : undefined;
+      if (!bare) throw inStatus(error);
+      const outcome = await guard(
+        this.#write(
+          parts.flatMap((part) => part.checks),
+          bare.writes,
+        ),
+      );
+      if (outcome.committed) bare.made?.();
+      return outcome;
+    }
+  }
+
+  async #write(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
+    const outcome = await traced(
+      'commit',
+      () => this.#storage.commit(checks, writes),
+      (done) => ({
+        'vestibule.writes': writes.length,
+        'vestibule.committed': done.committed,
+        ...(done.committed && done.batch !== undefined && { 'vestibule.batch': done.batch }),
+      }),
+    );
+    if (!outcome.committed) {
+      this.#recollection?.lost(outcome);
+      return outcome;
+    }
+    this.#recollection?.made(checks, writes, outcome.revision);
+    this.#hub.committed(
+      writes.map((write) => ('put' in write ? write.put : write.delete)),
+      outcome.revision,
+    );
+    return outcome;
+  }
+}

@@ -1,0 +1,143 @@
+import { bothWays, count, duration, percent, type LimitSetting } from './limit-setting.js';
+
+const tooShortToUse = 'people cannot finish in less, and what is not used should end';
+
+/** Limits of sign-ins, of their mails and codes, and of the sessions that follow. */
+export const signInLimits = {
+  interactionLifetime: duration(
+    '1h',
+    ['5m', '24h'],
+    tooShortToUse,
+    'How long a sign-in may take. Its record and cookie stay twice as long.',
+  ),
+  signInIdle: duration(
+    '10m',
+    ['2m', '24h'],
+    tooShortToUse,
+    'How long a sign-in that is not proven yet lasts without its browser.',
+  ),
+  unprovenShare: percent(
+    '20%',
+    ['1%', '50%'],
+    'less ends sign-ins of people, and more leaves no room for anything else',
+    'What sign-ins that are not proven yet may take of the store: of the quota of etcd, else of 2Gi. Beyond it those go first that were left alone for longest.',
+  ),
+  emailCodeLifetime: duration(
+    '10m',
+    ['1m', '1h'],
+    'mail takes its time, and a code is only as good as the mailbox',
+    'How long an emailed code or link counts.',
+  ),
+  emailCodeDigits: count(
+    8,
+    [6, 8],
+    'fewer are guessed, more are mistyped',
+    'Digits of an emailed code.',
+  ),
+  emailCodeTries: count(5, [1, 10], 'each try is a guess', 'Codes that may be tried for one mail.'),
+  emailResendWait: duration(
+    '60s',
+    ['10s', '10m'],
+    bothWays,
+    'How long to wait for another mail in the same sign-in.',
+  ),
+  mailWindow: duration('15m', ['1m', '24h'], bothWays, 'The time over which mails are counted.'),
+  mailsPerKnownAddress: count(
+    5,
+    [1, 1_000],
+    bothWays,
+    'Mails to one address in mailWindow, for browsers that signed in with it before.',
+  ),
+  mailsPerAddress: count(
+    5,
+    [1, 1_000],
+    bothWays,
+    'Mails to one address in mailWindow, for all other browsers together.',
+  ),
+  mailsPerAddressDay: count(
+    20,
+    [1, 10_000],
+    bothWays,
+    'Mails to one address in a day, for all other browsers together.',
+  ),
+  knownBrowserLifetime: duration(
+    '8760h',
+    ['24h', '9600h'],
+    'people who seldom sign in would be strangers, and browsers keep nothing for longer',
+    'How long a browser can prove that it signed in with an address.',
+  ),
+  mailsPerInteraction: count(5, [1, 1_000], bothWays, 'Mails from one sign-in in mailWindow.'),
+  mailsPerNetwork: count(20, [1, 100_000], bothWays, 'Mails for one client network in mailWindow.'),
+  mailsInAll: count(
+    3_000,
+    [10, 10_000_000],
+    bothWays,
+    'Mails in mailWindow, for the whole service; mails for browsers that signed in with the address before do not count.',
+  ),
+  networkFactorMiddle: count(
+    2,
+    [1, 256],
+    'what a site shares is more than one subscriber has, and less than all of them',
+    'How many times as much a /56 of IPv6 may as a /64, under every limit by network.',
+  ),
+  networkFactorWide: count(
+    4,
+    [1, 1_000],
+    'what a site shares is more than one subscriber has, and less than all of them',
+    'How many times as much a /48 of IPv6 may as a /64, and a /24 of IPv4 as one address.',
+  ),
+  limitRecords: count(
+    6_000,
+    [100, 1_000_000],
+    'fewer refuse networks that were not seen before, more fill the store',
+    'New records of limits in a minute, for the whole service.',
+  ),
+  wrongCodeWindow: duration(
+    '15m',
+    ['1m', '24h'],
+    bothWays,
+    'The time over which wrong codes are counted.',
+  ),
+  wrongCodesPerNetwork: count(
+    15,
+    [5, 100_000],
+    bothWays,
+    'Wrong codes from one client network in wrongCodeWindow.',
+  ),
+  wrongCodesInAll: count(
+    300,
+    [10, 1_000_000],
+    'fewer let anyone turn codes off, more are a fair chance to guess one',
+    'Wrong codes in wrongCodeWindow, for the whole service; beyond that, mails have only the link.',
+  ),
+  wrongCodeDecay: duration(
+    '24h',
+    ['1h', '720h'],
+    'less forgets who guesses, more never forgives',
+    'How long it takes until as many wrong codes as rest an address are forgotten, and one of its rests.',
+  ),
+  wrongCodesPerAddress: count(
+    100,
+    [10, 1_000],
+    'fewer let anyone lock people out of codes, more are a fair chance to guess one',
+    'Wrong codes in a row for one address, after which its codes rest; links and passkeys go on.',
+  ),
+  sessionIdleLifetime: duration(
+    '336h',
+    ['5m', '2160h'],
+    'less asks for a sign-in all day, and a lost device stays signed in for as long',
+    'How long a session lasts without use.',
+  ),
+  sessionLifetime: duration(
+    '2160h',
+    ['5m', '8760h'],
+    'a sign-in that is never repeated proves nothing',
+    'How long a session lasts at most.',
+  ),
+  recentSignIn: duration(
+    '10m',
+    ['1m', '1h'],
+    'people cannot finish in less, and a browser left open is as good as a sign-in',
+    'How recent a sign-in must be for changes of how one signs in.',
+  ),
+} as const satisfies Record<string, LimitSetting>;
