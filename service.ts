@@ -1,18 +1,17 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Pages } from './apiserver/pages.js';
 import { Server } from './apiserver/server.js';
 import { auditLog, type AuditLog } from './auditlog.js';
 import type { Config } from './config.js';
 import { Holdings } from './holdings.js';
-import { DroppedKeys, goneFrom } from './droppedkeys.js';
-import { ensureKeys, followKeys, readKeys } from './keysfile.js';
-import { refuseOtherKeys } from './keysrecord.js';
+import { healthChecks } from './health-checks.js';
+import type { Observed } from './instruments.js';
+import { ensureKeys, readKeys } from './keysfile.js';
+import { settingsOf } from './kind-settings.js';
 import { closingWorker } from './kinds/account/closer.js';
 import { actions, kinds } from './kinds/index.js';
 import { Memberships } from './kinds/memberships.js';
 import { MockMessage } from './kinds/mockmessage.js';
-import { mockMessage } from './kinds/mockmail.js';
 import { operatorsNow } from './kinds/operators.js';
 import { noteDelivery } from './kinds/interaction/delivery.js';
 import { OperatorPasskeys } from './kinds/operatorpasskeys.js';
@@ -24,30 +23,28 @@ import { openCourt, type Court } from './kinds/policy/law.js';
 import { tallyWorker } from './kinds/policy/tally.js';
 import { Troubles } from './kinds/policy/troubles.js';
 import { declareBuiltIn, Suppliers } from './kinds/suppliers.js';
-import type { Transport } from './mail/message.js';
-import type { Meters } from './meters.js';
-import { mailWorker, type Mailbox } from './mail/worker.js';
+import { openMail } from './mail-transport.js';
+import { mailWorker } from './mail/worker.js';
 import { applyManifests } from './manifests.js';
 import { followTrust, type FollowedTrust } from './proxytrust.js';
 import { createIdentityProvider, type IdentityProvider } from './provider/provider.js';
 import { AddressList } from './registry/addresslist.js';
-import { Clocks } from './registry/clocks.js';
-import { readEpoch } from './registry/epoch.js';
+import type { Clocks } from './registry/clocks.js';
 import { Hub } from './registry/hub.js';
 import type { Keys } from './registry/keys.js';
 import type { Authorize } from './registry/decision.js';
-import type { Ports, Settings } from './registry/kind.js';
+import type { Ports } from './registry/kind.js';
 import type { Log } from './registry/observe.js';
 import { Outbox } from './registry/outbox.js';
 import { Registry } from './registry/registry.js';
 import { Store } from './registry/store.js';
 import { release } from './release.js';
-import { relyingPartyID } from './relyingparty.js';
-import { followedTransport } from './smtpfile.js';
+import { followClocks } from './replica-clocks.js';
+import { keysFileOf, useKeys } from './service-keys.js';
+import { freePort, listen, urlOf } from './serving.js';
 import { startCompactor } from './storage/compactor.js';
 import type { Storage } from './storage/storage.js';
-import { embeddedFolder, etcdOptions, followCertificates } from './stores.js';
-import { ownNames, tlsFiles, TLSFiles } from './tlsfiles.js';
+import { openStorage } from './stores.js';
 
 /** A running service. */
 export interface Service {
@@ -78,7 +75,8 @@ export interface Service {
  */
 interface Given {
   readonly storage?: Storage;
-  readonly keys?: Keys /** Where a pod's service account is. */;
+  readonly keys?: Keys;
+  /** Where a pod's service account is. */
   readonly serviceAccount?: string;
 }
 
@@ -94,7 +92,7 @@ export async function startService(
 ): Promise<Service> {
   const held = new Holdings();
   try {
-    return await start(config, log, folder, given, held);
+    return await start({ config, log, folder, given, held, links: {} });
   } catch (error) {
     await held
       .release()
@@ -105,27 +103,54 @@ export async function startService(
   }
 }
 
-async function start(
-  config: Config,
-  log: Log,
-  folder: string,
-  given: Given,
-  held: Holdings,
-): Promise<Service> {
+/** What a start goes by, and what it has taken so far. */
+interface Start {
+  readonly config: Config;
+  readonly log: Log;
+  readonly folder: string;
+  readonly given: Given;
+  readonly held: Holdings;
+  /** What is made later than those that refer to it. */
+  readonly links: Links;
+}
+
+interface Links {
+  store?: Store;
+  groups?: Memberships;
+  court?: Court;
+  provider?: IdentityProvider;
+  server?: Server;
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+type Core = Awaited<ReturnType<typeof openStore>>;
+
+async function start(on: Start): Promise<Service> {
+  const base = await openBase(on);
+  const core = await openStore(on, base);
+  const provider = await openProvider(on, base, core);
+  await registerWorkers(on, base, core);
+  await startPolicy(on, core, provider);
+  const clocks = await followClocks(on.config, base.storage, core.keys, on.log, on.held);
+  const server = createServer(on, base, core, provider, clocks);
+  on.links.server = server;
+  return serve(on, base, core, provider, clocks, server);
+}
+
+/** Opens what everything stands on; rules of the policy are read meanwhile. */
+async function openBase({ config, log, given, held, links }: Start) {
   if (given.storage) held.add(() => given.storage!.close());
   const proxyTrust = trustFor(config, log, given, held);
   const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
-  let store: Store;
-  let groups: Memberships;
   const registry = new Registry(
     config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage),
     actions,
   );
-  const opening = openEngine(kinds, actions, {
-    operators: () => operatorsNow(store, groups),
+  const engine = openEngine(kinds, actions, {
+    operators: () => operatorsNow(links.store!, links.groups!),
     trouble: Troubles.into(log),
   });
-  opening.catch(() => {
+  engine.catch(() => {
     /* thrown where it is awaited */
   });
   const meters =
@@ -135,48 +160,69 @@ async function start(
   if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  const [settings, hub] = [
-    await settingsOf(config, baseURL, storage, log),
-    new Hub(storage, registry.kinds, log),
-  ];
-  const allKeys = keys ?? ensureKeys(keysFileOf(config));
-  await useKeys(allKeys, given.keys ? undefined : keysFileOf(config), storage, log, held);
-  let provider: IdentityProvider;
-  let server: Server | undefined;
-  let court: Court;
-  const authorize: Authorize = (question) => court.authorize(question);
+  return { proxyTrust, keys, registry, engine, meters, audit, storage, port, baseURL };
+}
+
+/** Puts registry, hub, keys and policy together as a store, and starts the hub. */
+async function openStore(on: Start, { registry, engine, storage, baseURL, ...base }: Base) {
+  const { config, log, given, held, links } = on;
+  const settings = await settingsOf(config, baseURL, storage, log);
+  const hub = new Hub(storage, registry.kinds, log);
+  const keys = base.keys ?? ensureKeys(keysFileOf(config));
+  await useKeys(keys, given.keys ? undefined : keysFileOf(config), storage, log, held);
+  const authorize: Authorize = (question) => links.court!.authorize(question);
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
-    ...provider.ports(...request),
-    law: court,
+    ...links.provider!.ports(...request),
+    law: links.court!,
   });
-  store = new Store({ storage, registry, hub, keys: allKeys, settings, authorize, ports });
-  court = openCourt(await opening, store, log, () => server?.renewViews());
-  const outbox = new Outbox(store, allKeys, log);
+  const store = new Store({ storage, registry, hub, keys, settings, authorize, ports });
+  links.store = store;
+  const court = openCourt(await engine, store, log, () => links.server?.renewViews());
+  links.court = court;
+  const outbox = new Outbox(store, keys, log);
   held.add(() => hub.stop());
   await hub.start();
+  return { settings, hub, keys, authorize, ports, store, court, outbox };
+}
+
+/** Starts the indexes over what is stored, and makes the provider. */
+async function openProvider(
+  { config, log, held, links }: Start,
+  { storage }: Base,
+  { store, keys, settings, authorize, outbox }: Core,
+): Promise<IdentityProvider> {
   const suppliers = new Suppliers(store);
-  const operatorPasskeys = new OperatorPasskeys(
-    store,
-    (groups = new Memberships(store, config.operators)),
-  );
+  const groups = new Memberships(store, config.operators);
+  links.groups = groups;
+  const operatorPasskeys = new OperatorPasskeys(store, groups);
   await follow(groups, suppliers, operatorPasskeys, held);
-  provider = createIdentityProvider({
+  const provider = createIdentityProvider({
     store,
     storage,
-    keys: allKeys,
+    keys,
     settings,
     authorize,
     groups,
     operatorPasskeys,
     suppliers,
-    stylesheet: () => server!.stylesheet,
+    stylesheet: () => links.server!.stylesheet,
     log,
     outbox,
     networkLimits: store.networkLimits,
   });
+  links.provider = provider;
   held.add(provider.unproven.follow());
   await Promise.all([declareBuiltIn(store), stopRevivedRecoveries(store, log)]);
-  const mail = await mailFor(config, store, log);
+  return provider;
+}
+
+/** Registers who carries out what commits leave to be done. */
+async function registerWorkers(
+  { config, log, held }: Start,
+  { meters }: Base,
+  { store, outbox }: Core,
+): Promise<void> {
+  const mail = await openMail(config, store, log);
   if ('transport' in mail) held.add(() => mail.transport.close());
   for (const worker of [
     mailWorker(config.emailFrom, mail, log, meters?.mail, noteDelivery(store)),
@@ -186,6 +232,14 @@ async function start(
     tallyWorker(store),
   ])
     outbox.register(worker);
+}
+
+/** Brings the policy into force, and what manifests say. */
+async function startPolicy(
+  { config, held }: Start,
+  { store, court }: Core,
+  provider: IdentityProvider,
+): Promise<void> {
   held.add(async () => {
     await provider.settled();
     await court.stop();
@@ -193,11 +247,24 @@ async function start(
   await court.start();
   if (config.manifests) await applyManifests(config.manifests, store, court);
   court.ready();
-  const clocks = await followClocks(config, storage, allKeys, log, held);
-  server = new Server({
-    ...partsOf(config, { storage, hub, court, clocks }),
+}
+
+function createServer(
+  { config, log, folder }: Start,
+  { proxyTrust, meters, audit, storage, baseURL }: Base,
+  { hub, keys, authorize, ports, store, court }: Core,
+  provider: IdentityProvider,
+  clocks: Clocks | undefined,
+): Server {
+  return new Server({
+    release,
+    inflight: config.inflight,
+    ...(config.trustedProxies.length > 0 && {
+      trustedProxies: new AddressList(config.trustedProxies),
+    }),
+    checks: healthChecks({ storage, hub, court, clocks }),
     store,
-    keys: allKeys,
+    keys,
     log,
     baseURL,
     ownHost: config.mockMail ? new URL(baseURL) : undefined,
@@ -212,50 +279,40 @@ async function start(
     ...(meters && { meter: meters.server }),
     ...(audit && { audit }),
   });
+}
+
+/** Listens, then starts what works behind the answers; the stop goes the other way round. */
+async function serve(
+  { config, log, held }: Start,
+  { registry, meters, audit, storage, proxyTrust, baseURL, port }: Base,
+  { store, court, outbox }: Core,
+  provider: IdentityProvider,
+  clocks: Clocks | undefined,
+  server: Server,
+): Promise<Service> {
   const watched = held.part(); // whoever looks sees the stop, too
   held.add(() => outbox.stop());
   held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
-  let [delay, warmed]: [number, Promise<void>] = [0, Promise.resolve()];
+  const stopping = { delay: 0, warmed: Promise.resolve() };
   held.add(async () => {
-    await server.stop({ delay });
-    await warmed;
+    await server.stop({ delay: stopping.delay });
+    await stopping.warmed;
   });
-  const { certificate, ...urls } = await listen(
-    config,
-    { baseURL, port, begun: proxyTrust?.begun },
-    server,
-    log,
-    held,
-  );
-  const seen =
-    meters &&
-    (await (
-      await import('./instruments.js')
-    ).observe(
-      config,
-      { meters, server, store, court, provider, outbox, clocks, audit, serving: certificate },
-      log,
-      watched,
-    ));
-  delay = config.shutdownDelay * 1000;
+  const at = { baseURL, port, begun: proxyTrust?.begun };
+  const { certificate, ...urls } = await listen(config, at, server, log, held);
+  const observed = { server, store, court, provider, outbox, clocks, audit, serving: certificate };
+  const metricsURL = meters && (await observeAt(config, { meters, ...observed }, log, watched));
+  stopping.delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();
-  warmed = warm(registry, log);
-  const counts = () =>
-    new Map([
-      ...Object.entries(court.counts()).map(([name, count]): [string, number] => [
-        `policy.${name}`,
-        count,
-      ]),
-      ...provider.counts,
-    ]);
+  stopping.warmed = warm(registry, log);
   return {
     baseURL,
     store,
-    warmed,
-    counts,
+    warmed: stopping.warmed,
+    counts: () => countsOf(court, provider),
     ...urls,
-    ...(seen && { metricsURL: urlOf('http', seen) }),
+    ...(metricsURL !== undefined && { metricsURL }),
     stop: () => held.release(),
     reopen: async () => {
       await audit?.reopen();
@@ -263,28 +320,25 @@ async function start(
   };
 }
 
-/** Where the keys are: beside the embedded store where nothing else is said. */
-const keysFileOf = ({ keysFile, store }: Config): string =>
-  keysFile ?? join((store as { directory: string }).directory, 'keys.json');
-
-/**
- * Refuses keys that are not those of the store; their file, where there is one, is followed until
- * the stop.
- */
-async function useKeys(
-  keys: Keys,
-  file: string | undefined,
-  storage: Storage,
+/** Opens the metrics port; its URL. */
+async function observeAt(
+  config: Config,
+  observed: Observed,
   log: Log,
   held: Holdings,
-): Promise<void> {
-  await refuseOtherKeys(storage, keys);
-  const dropped = new DroppedKeys(storage, keys, log);
-  held.add(() => dropped.stop());
-  await dropped.start();
-  if (file !== undefined)
-    held.add(followKeys(file, keys, log, (before) => dropped.drop(goneFrom(before, keys.ids()))));
+): Promise<string> {
+  const { observe } = await import('./instruments.js');
+  return urlOf('http', await observe(config, observed, log, held));
 }
+
+const countsOf = (court: Court, provider: IdentityProvider): ReadonlyMap<string, number> =>
+  new Map([
+    ...Object.entries(court.counts()).map(([name, count]): [string, number] => [
+      `policy.${name}`,
+      count,
+    ]),
+    ...provider.counts,
+  ]);
 
 /** Three indexes, kept up with their kinds until the stop. */
 async function follow(
@@ -302,64 +356,6 @@ async function follow(
   await Promise.all([groups.start(), suppliers.start()]);
 }
 
-/** What kinds and the provider may know of the settings. */
-async function settingsOf(
-  config: Config,
-  baseURL: string,
-  storage: Storage,
-  log: Log,
-): Promise<Settings> {
-  const {
-    limitFactor,
-    limits,
-    emailFrom,
-    operators,
-    allowPrivateNetwork,
-    mockMail,
-    deviceAuthorization,
-  } = config;
-  return {
-    baseURL,
-    limitFactor,
-    limits,
-    emailFrom,
-    operators,
-    allowPrivateNetwork,
-    mockMail,
-    deviceAuthorization,
-    epoch: await readEpoch(storage),
-    rpID: await relyingPartyID(storage, baseURL, log),
-  };
-}
-
-/** What of the HTTP core follows from the settings and from the pieces that must be well. */
-function partsOf(
-  config: Config,
-  {
-    storage,
-    hub,
-    court,
-    clocks,
-  }: { storage: Storage; hub: Hub; court: Court; clocks: Clocks | undefined },
-) {
-  const stored = async (): Promise<void> => {
-    await storage.get('meta/ready');
-    if (!hub.ready) throw new Error('the hub is silent');
-  };
-  return {
-    release,
-    inflight: config.inflight,
-    ...(config.trustedProxies.length > 0 && {
-      trustedProxies: new AddressList(config.trustedProxies),
-    }),
-    checks: [
-      { name: 'storage', run: stored },
-      { name: 'policy', run: () => court.ready() },
-      { name: 'clock', run: () => clocks?.check() },
-    ],
-  };
-}
-
 /** Which front proxies are believed, followed until the stop. */
 function trustFor(
   { frontProxy }: Config,
@@ -372,64 +368,12 @@ function trustFor(
   return followed;
 }
 
-/**
- * The clocks of other replicas, and whether they have these keys: there are none beside an embedded
- * store.
- */
-async function followClocks(
-  { store }: Config,
-  storage: Storage,
-  keys: Keys,
-  log: Log,
-  held: Holdings,
-): Promise<Clocks | undefined> {
-  if (store.type !== 'etcd') return undefined;
-  const clocks = new Clocks(storage, log, { keys: () => keys.ids() });
-  held.add(() => clocks.stop());
-  clocks.start();
-  await clocks.written();
-  await refuseOtherKeys(storage, keys); // of two that start at the same time, one at least reads what the other wrote
-  return clocks;
-}
-
 function openAudit(path: string | undefined, log: Log, held: Holdings): AuditLog | undefined {
   if (path === undefined) return undefined;
   const audit = auditLog(path, log);
   held.add(() => audit.close());
   return audit;
 }
-
-/**
- * Opens the port, and the one for TLS where the settings name it; the files that it is served with
- * are followed until the stop.
- */
-async function listen(
-  { bindAddress, secure, store }: Config,
-  { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined },
-  server: Server,
-  log: Log,
-  held: Holdings,
-): Promise<Pick<Service, 'url' | 'secureURL'> & { certificate?: () => string }> {
-  const url = urlOf('http', await server.listen(port, bindAddress));
-  if (!secure) return { url };
-  const identity = new TLSFiles(
-    tlsFiles(
-      secure,
-      store.type === 'embedded' ? store.directory : '',
-      ownNames(baseURL, bindAddress),
-      log,
-    ),
-    secure.minVersion,
-    log,
-  );
-  held.add(() => identity.stop());
-  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, identity));
-  await begun; // meanwhile whoever asks is told to come back
-  return { url, secureURL, certificate: () => identity.cert };
-}
-
-const urlOf = (scheme: string, { family, address, port }: AddressInfo): string =>
-  `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
 /** Gets ready, behind the first requests, what would make one of the next ones wait. */
 const warm = (registry: Registry, log: Log): Promise<void> =>
@@ -445,62 +389,3 @@ const warm = (registry: Registry, log: Log): Promise<void> =>
       );
     });
   });
-
-async function openStorage(
-  { store }: Config,
-  log: Log,
-  held: Holdings,
-  meters?: Meters,
-): Promise<Storage> {
-  const witness = meters && { witness: meters };
-  if (store.type === 'embedded') {
-    const { openEmbedded } = await import('./storage/embedded/embedded.js');
-    return openEmbedded({ directory: embeddedFolder(store.directory), ...witness });
-  }
-  const { openEtcd } = await import('./storage/etcd/etcd.js');
-  const options = etcdOptions(store);
-  meters?.proves({ 'etcd-ca': options.ca, 'etcd-client': options.cert });
-  const storage = await openEtcd({
-    ...options,
-    onWarning: (message) => log.warn(message),
-    ...witness,
-  });
-  held.add(
-    followCertificates(
-      store,
-      storage,
-      ({ ca, cert }) => meters?.proves({ 'etcd-ca': ca, 'etcd-client': cert }),
-      log,
-    ),
-  );
-  return storage;
-}
-
-async function mailFor(
-  config: Config,
-  store: Store,
-  log: Log,
-): Promise<{ transport: Transport } | { mailbox: Mailbox }> {
-  if (config.mockMail) return { mailbox: (mail, id) => mockMessage(store, mail, id) };
-  const { smtpTransport } = await import('./mail/smtp.js');
-  const to = (url: string): Transport => smtpTransport({ url });
-  return {
-    transport:
-      config.smtpURLFile === undefined
-        ? to(config.smtpURL!)
-        : followedTransport(config.smtpURLFile, config.smtpURL!, to, log),
-  };
-}
-
-/** A port that is free at this moment. */
-async function freePort(address: string): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', reject).listen(0, address, () => resolve());
-  });
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => {
-    probe.close(resolve);
-  });
-  return port;
-}

@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type Config } from './config.js';
 import { followFiles } from './followfiles.js';
+import type { Holdings } from './holdings.js';
+import type { Meters } from './meters.js';
 import type { Log } from './registry/observe.js';
 import { ExposedFile, readSecretFile } from './secretfile.js';
 import type { EtcdOptions, EtcdStorage } from './storage/etcd/etcd.js';
+import type { Storage } from './storage/storage.js';
 
 type Place = Extract<Config['store'], { type: 'etcd' }>;
 type Reached = Pick<EtcdOptions, 'servers' | 'prefix' | 'ca' | 'cert' | 'key'>;
@@ -74,4 +77,38 @@ export function followCertificates(
     },
     log,
   );
+}
+
+/**
+ * Opens the store that the settings name; certificates for etcd are followed until the stop. Who
+ * asks for it closes it.
+ */
+export async function openStorage(
+  { store }: Config,
+  log: Log,
+  held: Holdings,
+  meters?: Meters,
+): Promise<Storage> {
+  const witness = meters && { witness: meters };
+  if (store.type === 'embedded') {
+    const { openEmbedded } = await import('./storage/embedded/embedded.js');
+    return openEmbedded({ directory: embeddedFolder(store.directory), ...witness });
+  }
+  const { openEtcd } = await import('./storage/etcd/etcd.js');
+  const options = etcdOptions(store);
+  meters?.proves({ 'etcd-ca': options.ca, 'etcd-client': options.cert });
+  const storage = await openEtcd({
+    ...options,
+    onWarning: (message) => log.warn(message),
+    ...witness,
+  });
+  held.add(
+    followCertificates(
+      store,
+      storage,
+      ({ ca, cert }) => meters?.proves({ 'etcd-ca': ca, 'etcd-client': cert }),
+      log,
+    ),
+  );
+  return storage;
 }
