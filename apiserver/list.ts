@@ -16,30 +16,18 @@ import type { Keys } from '../registry/keys.js';
 import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import type { Encoder } from './encode.js';
-import { versionOf, wholeNumber, type Query } from './query.js';
+import { ContinueTokens, fingerprint } from './continue-token.js';
+import { bodyOf, call, end, itemsAlike, itemsOf } from './list-body.js';
+import { versionOf, wholeNumber } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
 import { refuseTooNew } from './version.js';
-import { whole } from './view.js';
 
 /** So many rows are read at a time, at least, where some are left out. */
 const sieved = 100;
 
-const tokensKept = 100;
-
 /** Counts of what follows end here. */
 const countable = 1000;
-
-/**
- * Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where
- * all of them were seen to be visible.
- */
-interface Token {
-  r: Revision;
-  k: string;
-  q: string;
-  n?: number;
-}
 
 /**
  * Some of a collection, up to the key `last`, as it is sent, and how many follow where that may be
@@ -89,8 +77,7 @@ export class Lister {
   readonly #store: Store;
   readonly #admission: Admission;
   readonly #encoder: Encoder;
-  readonly #keys: Keys;
-  readonly #sealed = new Map<string, string>();
+  readonly #tokens: ContinueTokens;
   readonly #pageMost: number;
 
   constructor(store: Store, admission: Admission, encoder: Encoder, keys: Keys) {
@@ -98,7 +85,7 @@ export class Lister {
     this.#pageMost = store.settings.limits.listPageSize;
     this.#admission = admission;
     this.#encoder = encoder;
-    this.#keys = keys;
+    this.#tokens = new ContinueTokens(keys);
   }
 
   async list(req: Req, res: Res): Promise<void> {
@@ -106,7 +93,7 @@ export class Lister {
     const ask = admitted.ask as ResourceAsk;
     const selector = parseSelector(ask.query, ask.kind);
     const limit = wholeNumber(ask.query, 'limit', 2 ** 31);
-    const token = this.#token(admitted, ask.query);
+    const token = this.#tokens.open(admitted, ask.query);
     const range = rangeOf(ask.kind, admitted.owner, selector.name);
     const at = token?.r ?? (await this.#exactly(ask, limit));
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
@@ -119,7 +106,7 @@ export class Lister {
       token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
     const next =
       found.more && found.last !== undefined
-        ? this.#seal(admitted, {
+        ? this.#tokens.seal(admitted, {
             r: found.revision,
             k: found.last,
             q: fingerprint(ask.query),
@@ -349,110 +336,6 @@ export class Lister {
     await refuseTooNew(this.#store, version);
     return match === 'Exact' || (match === undefined && limit) ? version : undefined;
   }
-
-  #token(admitted: Admitted, query: Query): Token | undefined {
-    const text = query.get('continue') || undefined;
-    if (text === undefined) return undefined;
-    if (query.has('resourceVersionMatch'))
-      throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [
-        {
-          reason: 'FieldValueForbidden',
-          field: 'resourceVersionMatch',
-          message: 'Forbidden: not with continue',
-        },
-      ]);
-    if (!['', '0', undefined].includes(query.get('resourceVersion')))
-      throw badRequest('specifying resource version is not allowed when using continue');
-    try {
-      const sealed = Buffer.from(text, 'base64url');
-      const token = JSON.parse(this.#keys.open(bindingOf(admitted), sealed).toString()) as Token;
-      if (token.q === fingerprint(query) && sealed.toString('base64url') === text) return token;
-    } catch {
-      /* told below, whatever was wrong with it */
-    }
-    throw badRequest('continue key is not valid');
-  }
-
-  /** The token; the same for whoever comes from the same page by the same way once more. */
-  #seal(admitted: Admitted, token: Token): string {
-    const [binding, text] = [bindingOf(admitted), JSON.stringify(token)];
-    const way = `${binding} ${text}`;
-    const before = this.#sealed.get(way);
-    if (before !== undefined) return before;
-    const sealed = this.#keys.seal(binding, text).toString('base64url');
-    if (this.#sealed.size >= tokensKept) this.#sealed.clear();
-    this.#sealed.set(way, sealed);
-    return sealed;
-  }
-}
-
-const call = ({ caller }: Admitted) => ({ caller, now: Date.now() });
-const fingerprint = (query: Query): string =>
-  JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
-
-/** A token is good for one resource, one caller, one range. */
-const bindingOf = ({ ask, caller, owner }: Admitted): string =>
-  `continue ${(ask as ResourceAsk).kind.resource} ${owner ?? ''} ${caller.type === 'Account' ? `a:${caller.account}` : caller.type === 'Machine' ? `m:${caller.user}` : caller.type}`;
-
-const [comma, end] = [Buffer.from(','), Buffer.from(']}')];
-
-/** Items with the commas between them. */
-function itemsOf(entries: readonly Stored[], admitted: Admitted): Buffer[] {
-  const { view } = admitted.ask as ResourceAsk;
-  const seen = call(admitted);
-  return entries.flatMap((one, i) =>
-    i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)],
-  );
-}
-
-/**
- * What is sent of pages that show whole objects alike to whoever sees them, by what was read: where
- * a store hands out the same again, it is known what that looks like.
- */
-const known = new WeakMap<
-  readonly Entry[],
-  { readonly count: number; readonly items: readonly Buffer[] }
->();
-
-/** The items of `shown`, all but the last of `entries` or all of them. */
-function itemsAlike(
-  admitted: Admitted,
-  entries: readonly Entry[],
-  shown: readonly Entry[],
-): readonly Buffer[] {
-  const { kind, view } = admitted.ask as ResourceAsk;
-  const isAlike = view === whole && !kind.strategy.status;
-  const before = isAlike ? known.get(entries) : undefined;
-  if (before?.count === shown.length) return before.items;
-  const items = [
-    Buffer.concat(
-      itemsOf(
-        shown.map((entry) => new Stored(kind, entry)),
-        admitted,
-      ),
-    ),
-  ];
-  if (isAlike) known.set(entries, { count: shown.length, items });
-  return items;
-}
-
-/**
- * What was last sent of a page, by its items: as long as nothing happens, the next is the very
- * same.
- */
-const sent = new WeakMap<
-  readonly Buffer[],
-  { readonly head: string; readonly body: readonly Buffer[] }
->();
-
-/** A list's body: in one piece where the same was sent before. */
-function bodyOf(head: string, items: readonly Buffer[]): readonly Buffer[] {
-  const before = sent.get(items);
-  const isSame = before?.head === head;
-  if (isSame && before.body.length === 1) return before.body;
-  const parts = [Buffer.from(head), ...items, end];
-  sent.set(items, { head, body: isSame ? [Buffer.concat(parts)] : parts });
-  return parts;
 }
 
 /** Writes some of a body that is sent as it is read; whether more may follow at once. */

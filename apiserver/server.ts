@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { AddressList } from '../registry/addresslist.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/decision.js';
 import type { Caller, Ports } from '../registry/kind.js';
-import type { Keys } from '../registry/keys.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
-import type { Log } from '../registry/observe.js';
 import { internalError, StatusError, unauthorized, unavailable } from '../registry/status.js';
 import { siteOf } from '../registry/site.js';
 import type { Store } from '../registry/store.js';
-import { traced, tracing } from '../registry/trace.js';
+import { traced } from '../registry/trace.js';
 import { Admission } from './admission.js';
-import { auditEvent, signInFacts, type AuditSink } from './audit.js';
+import { AccessLog, type AccessLogParts } from './access-log.js';
 import { Authentication, impersonates } from './authenticate.js';
 import { createApi, type Api } from './api.js';
 import { refuseBody } from './body.js';
@@ -24,7 +22,6 @@ import { InFlight, type Bounds } from './inflight.js';
 import { fromLibrary } from './library-error.js';
 import { lingered, Listener, type Identity } from './listener.js';
 import { MemoryGuard } from './memory-guard.js';
-import type { ServerMeter } from './meter.js';
 import { clientNetwork } from './network.js';
 import { FrontProxy } from './frontproxy/frontproxy.js';
 import type { TrustSource } from './frontproxy/trust.js';
@@ -33,14 +30,12 @@ import { exemptFromOrigin, rawValues, refuseCrossSite } from './origin.js';
 import { isVisit, type Pages } from './pages.js';
 import { refuseMalformed } from './query.js';
 import { parseRequest, type OtherAsk, type ResourceAsk } from './request.js';
-import { nameSpan, withinSpan } from './spans.js';
+import { withinSpan } from './spans.js';
 import { Watcher } from './watch.js';
 
 /** What main.ts puts together. */
-interface ServerParts {
+interface ServerParts extends AccessLogParts {
   readonly store: Store;
-  readonly keys: Keys;
-  readonly log: Log;
   readonly baseURL: string;
   /**
    * The only host whose requests are answered, beside health and what a front proxy sends; any
@@ -66,9 +61,6 @@ interface ServerParts {
   /** Networks whose `X-Forwarded-For` counts. */
   readonly trustedProxies?: AddressList;
   readonly inflight?: Bounds;
-  /** Counts requests, where somebody wants to know. */
-  readonly meter?: ServerMeter;
-  readonly audit?: AuditSink;
 }
 
 /** The HTTP server: the whole chain of a request, and its life. */
@@ -76,6 +68,7 @@ export class Server {
   readonly #parts: ServerParts;
   readonly #encoder: Encoder;
   readonly #frontProxy: FrontProxy;
+  readonly #accessLog: AccessLog;
   readonly #authentication: Authentication;
   readonly #admission: Admission;
   readonly #health: Health;
@@ -95,6 +88,7 @@ export class Server {
     this.memory = new MemoryGuard(parts.store.settings.limits);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
+    this.#accessLog = new AccessLog(parts, this.#frontProxy);
     this.#authentication = new Authentication(
       parts.authenticators,
       this.#frontProxy,
@@ -163,7 +157,7 @@ export class Server {
       {
         serve: (req, res) =>
           void withinSpan(req, this.#parts.trustedProxies, () => this.#serve(req, res)),
-        unread: (socket, refusal) => this.#logUnread(socket, refusal),
+        unread: (socket, refusal) => this.#accessLog.unread(socket, refusal),
       },
       { headerSize: limits.requestHeaderSize, timeout: limits.requestTimeout },
       identity,
@@ -215,7 +209,8 @@ export class Server {
       this.#frontProxy.receive(req);
       this.#identify(req, res);
       this.#refuseOddMessage(req, fields);
-      const ask = (req.ask = parseRequest(req, this.#parts.store.registry));
+      const ask = parseRequest(req, this.#parts.store.registry);
+      req.ask = ask;
       if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
       if (ask.type !== 'provider' || !exemptFromOrigin(ask.path))
         refuseCrossSite(
@@ -236,7 +231,7 @@ export class Server {
       this.#fail(req, res, error);
     } finally {
       clearTimeout(deadline);
-      this.#record(req, res, performance.now() - began, at);
+      this.#accessLog.record(req, res, performance.now() - began, at);
     }
   }
 
@@ -383,81 +378,4 @@ export class Server {
       this.#pages.error(req, res, status, this.#parts.errorPage(status.code, req.auditID));
     } else this.#encoder.error(req, res, error);
   }
-
-  /**
-   * Counts, audits and logs an answer, each where it is wanted; `at` is when it was asked, in
-   * milliseconds since the epoch.
-   */
-  #record(req: Req, res: Res, milliseconds: number, at: number): void {
-    const { meter, audit } = this.#parts;
-    meter?.record(req, res, milliseconds);
-    const event = audit && auditEvent(req, res, at, at + milliseconds, this.#hidden);
-    if (event) audit.write(event);
-    nameSpan(req, res);
-    this.#log(req, res, milliseconds);
-    const signIn = signInFacts(req, this.#hidden);
-    if (signIn)
-      this.#parts.log.info(
-        { auditID: req.auditID, ...signIn, network: req.network },
-        'sign-in event',
-      );
-  }
-
-  /** Reads at debug, changes and refusals at info (`operations.md` 6). */
-  #log(req: Req, res: Res, milliseconds: number): void {
-    const level =
-      res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
-    if (!this.#parts.log.isLevelEnabled(level)) return;
-    const { ask, caller } = req;
-    const resource = ask?.type === 'resource' ? ask : undefined;
-    this.#parts.log[level](
-      {
-        auditID: req.auditID,
-        traceID: tracing()?.traceID,
-        method: req.method,
-        code: res.statusCode,
-        milliseconds: Math.round(milliseconds * 10) / 10,
-        ...(resource
-          ? {
-              verb: resource.verb,
-              resource: resource.kind.resource,
-              subresource: resource.action?.subresource,
-            }
-          : { type: ask?.type }),
-        account: caller?.type === 'Account' ? caller.account : undefined,
-        client: caller?.type === 'Client' ? caller.client : req.clientName,
-        user: this.#userOf(req),
-      },
-      'request',
-    );
-  }
-
-  /**
-   * A connection that ended before a request could be read; browsers open some ahead and never use
-   * them.
-   */
-  #logUnread(
-    socket: Socket,
-    refusal?: { readonly status: StatusError; readonly auditID: string },
-  ): void {
-    const network = clientNetwork({ socket, headers: {} }, undefined);
-    if (!refusal)
-      return this.#parts.log.debug({ network }, 'connection closed before a request came');
-    this.#parts.log.info(
-      { network, auditID: refusal.auditID, code: refusal.status.code, why: refusal.status.message },
-      'request could not be read',
-    );
-  }
-
-  /** The user of a cluster who asked, let in or not. */
-  #userOf(req: Req): string | undefined {
-    const caller = req.claim && this.#frontProxy.caller(req);
-    return caller?.type === 'Machine' ? this.#hidden(caller.user) : undefined;
-  }
-
-  /** A name as logs may hold it: an address as a keyed hash (`security.md` 1.7). */
-  readonly #hidden = (text: string): string =>
-    text.includes('@')
-      ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}`
-      : text;
 }
