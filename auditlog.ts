@@ -67,7 +67,8 @@ export class AuditLog implements AuditSink {
   async reopen(): Promise<void> {
     if (this.#path === '-' || this.#closed) return;
     this.#due = true;
-    await (this.#writing ??= this.#run());
+    this.#writing ??= this.#run();
+    await this.#writing;
   }
 
   /** Writes what waits, and closes; what comes later is lost. */
@@ -112,7 +113,8 @@ export class AuditLog implements AuditSink {
     let written = 0;
     try {
       while (written < text.length) written += await some(this.#file, text, written);
-      this.#failing = this.#torn = false;
+      this.#failing = false;
+      this.#torn = false;
     } catch (error) {
       const ends =
         text.subarray(0, written).filter((byte) => byte === newline).length - (this.#torn ? 1 : 0);

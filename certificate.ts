@@ -158,7 +158,8 @@ function address(text: string): Buffer {
   if (isIP(text) === 4) return Buffer.from(text.split('.').map(Number));
   const [head = '', tail = ''] = text.split('::');
   const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
-  const [before, after] = [groups(head), groups(tail)];
+  const before = groups(head);
+  const after = groups(tail);
   return Buffer.from(
     [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after]
       .map((one) => one.padStart(4, '0'))

@@ -9,10 +9,8 @@ import { ClusterRefusal, type Pod } from './pod.js';
 import type { Log } from './registry/observe.js';
 
 /** Where a kube-apiserver says whom extension servers are to believe. */
-const [path, name] = [
-  '/api/v1/namespaces/kube-system/configmaps',
-  'extension-apiserver-authentication',
-];
+const path = '/api/v1/namespaces/kube-system/configmaps';
+const name = 'extension-apiserver-authentication';
 
 /**
  * Milliseconds: how long a start waits for the first answer; between tries, from and to; how long

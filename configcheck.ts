@@ -46,8 +46,10 @@ function outputOf(args: readonly string[]): { output: string; others: string[] }
     const one = args[at]!;
     const [, inline] = /^(?:-o=?|--output=)(.+)$/.exec(one) ?? [];
     if (inline !== undefined) output = inline;
-    else if (one === '-o' || one === '--output') output = args[(at += 1)] ?? '';
-    else others.push(one);
+    else if (one === '-o' || one === '--output') {
+      at += 1;
+      output = args[at] ?? '';
+    } else others.push(one);
   }
   return { output, others };
 }

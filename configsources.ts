@@ -32,7 +32,8 @@ const nothing = (): Found => ({ given: {}, problems: [], spoiled: new Set() });
 
 /** Reads flags and environment; a flag wins over its variable. */
 export function readSources(args: readonly string[], environment: NodeJS.ProcessEnv): Sources {
-  const [surroundings, flags] = [fromEnvironment(environment), fromFlags(args)];
+  const surroundings = fromEnvironment(environment);
+  const flags = fromFlags(args);
   const { [fileSetting.flag]: file, ...given } = { ...surroundings.given, ...flags.given };
   return {
     given,

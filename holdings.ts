@@ -28,7 +28,8 @@ export class Holdings {
    * its turn, and the first failure is thrown at the end.
    */
   release(): Promise<void> {
-    return (this.#releasing ??= this.#release());
+    this.#releasing ??= this.#release();
+    return this.#releasing;
   }
 
   async #release(): Promise<void> {

@@ -225,11 +225,9 @@ function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
       !(one.startsWith('https:') || (one.startsWith('http:') && isLoopback(new URL(one).hostname)))
     )
       throw new Failure(`--etcd-servers: ${one} must be https, or http on loopback`, 2);
-  const [caFile, certFile, keyFile] = [
-    given('etcd-cafile'),
-    given('etcd-certfile'),
-    given('etcd-keyfile'),
-  ];
+  const caFile = given('etcd-cafile');
+  const certFile = given('etcd-certfile');
+  const keyFile = given('etcd-keyfile');
   const alone = lonePart(certFile, keyFile);
   if (alone !== undefined) throw new Failure(alone, 2);
   return {

@@ -38,8 +38,10 @@ export class Meters implements Witness {
 
   call(operation: string, milliseconds: number, failed: boolean): void {
     let calls = this.calls.get(operation);
-    if (!calls)
-      this.calls.set(operation, (calls = { seconds: new Histogram(callSeconds), errors: 0 }));
+    if (!calls) {
+      calls = { seconds: new Histogram(callSeconds), errors: 0 };
+      this.calls.set(operation, calls);
+    }
     calls.seconds.observe(milliseconds / 1000);
     if (failed) calls.errors += 1;
   }

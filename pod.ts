@@ -125,7 +125,8 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
-    if ((size += chunk.length) > most) throw new Error('the API server’s answer is too long');
+    size += chunk.length;
+    if (size > most) throw new Error('the API server’s answer is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

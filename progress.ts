@@ -1,6 +1,7 @@
 import type { Tally, Watcher } from './storage/snapshot/contents.js';
 
-const [often, rarely] = [250, 10_000];
+const often = 250;
+const rarely = 10_000;
 
 /**
  * Says on standard error how far long work has come: a line that moves on a terminal, elsewhere one

@@ -56,7 +56,8 @@ export class ContinueTokens {
 
   /** Seals a token; the same for whoever comes from the same page by the same way once more. */
   seal(admitted: Admitted, token: ContinueToken): string {
-    const [binding, text] = [bindingOf(admitted), JSON.stringify(token)];
+    const binding = bindingOf(admitted);
+    const text = JSON.stringify(token);
     const way = `${binding} ${text}`;
     const before = this.#sealed.get(way);
     if (before !== undefined) return before;

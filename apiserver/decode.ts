@@ -100,7 +100,8 @@ export function judgeUnknown(
  * (`kubernetes.md` 6.2).
  */
 function refuseWriteParameters(query: ResourceAsk['query'], name: string, of: Named): void {
-  const [mode, manager] = [query.get('fieldValidation') ?? 'Warn', query.get('fieldManager') ?? ''];
+  const mode = query.get('fieldValidation') ?? 'Warn';
+  const manager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode))
     throw invalid(of, name, [
       {

@@ -49,7 +49,14 @@ function form(type: string, answers: (clause: Clause) => boolean, make: () => un
         .toUpperCase(),
     };
   };
-  return { type, answers, made: () => (made ??= encode()) };
+  return {
+    type,
+    answers,
+    made: () => {
+      made ??= encode();
+      return made;
+    },
+  };
 }
 
 const plain = (make: () => unknown): Form =>

@@ -247,7 +247,9 @@ export class Lister {
     for (;;) {
       for (const entry of page.entries) {
         const stored = sieve.pass(entry);
-        if (stored) chunks.push(Buffer.from(written++ > 0 ? ',' : ''), view.item(stored, seen));
+        if (!stored) continue;
+        chunks.push(Buffer.from(written > 0 ? ',' : ''), view.item(stored, seen));
+        written += 1;
       }
       if (page.more === 0) break;
       if (!res.headersSent) {

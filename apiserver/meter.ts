@@ -104,7 +104,8 @@ export class ServerMeter {
     }
     const one = name !== undefined || verb === 'create';
     const dry = query !== none && query.has('dryRun');
-    return (slots[(one ? 1 : 0) + (dry ? 2 : 0)] ??= new RequestSeries({
+    const slot = (one ? 1 : 0) + (dry ? 2 : 0);
+    slots[slot] ??= new RequestSeries({
       verb: verbs[verb],
       dry_run: dry ? 'All' : '',
       group: kind.group,
@@ -113,7 +114,8 @@ export class ServerMeter {
       subresource: action?.subresource ?? '',
       scope: one ? 'resource' : 'cluster',
       component: 'apiserver',
-    }));
+    });
+    return slots[slot];
   }
 
   #other(ask: OtherAsk | undefined, verb: string): RequestSeries {

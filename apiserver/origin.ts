@@ -23,7 +23,8 @@ export function refuseCrossSite(request: IncomingMessage, origin: string, api: b
   const { headers } = request;
   if (headers['sec-fetch-site'] === undefined && headers.origin === undefined) return;
   const change = !reads.has(request.method!);
-  const [sites, origins] = [rawValues(request, 'sec-fetch-site'), rawValues(request, 'origin')];
+  const sites = rawValues(request, 'sec-fetch-site');
+  const origins = rawValues(request, 'origin');
   if (
     !(change
       ? changePasses(sites, origins, origin)
@@ -34,7 +35,8 @@ export function refuseCrossSite(request: IncomingMessage, origin: string, api: b
 
 function changePasses(sites: string[], origins: string[], ours: string): boolean {
   if (sites.length > 1 || origins.length > 1) return false;
-  const [site, from] = [sites[0], origins[0]];
+  const site = sites[0];
+  const from = origins[0];
   if (site === 'same-origin') return from === undefined || from === ours || from === 'null';
   if (site === 'none') return from === undefined || from === ours;
   return site === undefined && from === ours;

@@ -14,7 +14,10 @@ const connections = new WeakMap<Duplex, Waiting>();
 
 function waitingOn(socket: Duplex): Waiting {
   let waiting = connections.get(socket);
-  if (!waiting) connections.set(socket, (waiting = { answers: [], broken: false }));
+  if (!waiting) {
+    waiting = { answers: [], broken: false };
+    connections.set(socket, waiting);
+  }
   return waiting;
 }
 

@@ -24,7 +24,8 @@ export function fieldsOf(bytes: Buffer): ReadonlyMap<number, Buffer> {
   };
   while (at < bytes.length) {
     const tag = varint();
-    const [field, type] = [Math.floor(tag / 8), tag % 8];
+    const field = Math.floor(tag / 8);
+    const type = tag % 8;
     if (type === 0) {
       varint();
       continue;

@@ -170,7 +170,8 @@ function specOf(bytes: Buffer = Buffer.alloc(0)): unknown {
     return Object.fromEntries(names.map((name, i) => [name, textOf(fields, i + 1)]));
   };
   const fields = fieldsOf(bytes);
-  const [resource, other] = [fields.get(1), fields.get(2)];
+  const resource = fields.get(1);
+  const other = fields.get(2);
   return {
     ...(resource && { resourceAttributes: named(resource, resourceFields) }),
     ...(other && { nonResourceAttributes: named(other, ['path', 'verb']) }),

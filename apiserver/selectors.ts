@@ -72,7 +72,8 @@ function meets(
 function partsOf(text: string): string[] {
   if (text.length > most.characters) throw badRequest('the selector is too long');
   const parts: string[] = [];
-  let [start, inside] = [0, false];
+  let start = 0;
+  let inside = false;
   for (let i = 0; i <= text.length; i += 1) {
     if (text[i] === '(' || text[i] === ')') inside = text[i] === '(';
     if (i < text.length && (text[i] !== ',' || inside)) continue;

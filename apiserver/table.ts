@@ -53,7 +53,10 @@ function ageOf(timestamp: string, now: number): string {
   return seconds < -1 ? '<invalid>' : duration(Math.max(0, seconds));
 }
 
-const [minute, hour, day, year] = [60, 3_600, 86_400, 31_536_000];
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
 
 /** Seconds as kubectl writes a duration: two parts at most, a second one of zero left out. */
 export function duration(seconds: number): string {

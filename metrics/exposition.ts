@@ -38,9 +38,10 @@ export class Exposition {
 
   /** The text now; whoever asks while it is made shares it. */
   text(): Promise<string> {
-    return (this.#scrape ??= this.#registry.metrics().finally(() => {
+    this.#scrape ??= this.#registry.metrics().finally(() => {
       this.#scrape = undefined;
-    }));
+    });
+    return this.#scrape;
   }
 
   /** Takes back what observes the process. */
@@ -83,11 +84,10 @@ const metricOf = (
 function valuesOf(metricName: string, { labels = {}, value }: Sample): Value[] {
   if (typeof value === 'number') return [{ metricName, labels, value }];
   let below = 0;
-  const buckets = value.bounds.map((le, i) => ({
-    metricName: `${metricName}_bucket`,
-    labels: { ...labels, le },
-    value: (below += value.counts[i]!),
-  }));
+  const buckets = value.bounds.map((le, i) => {
+    below += value.counts[i]!;
+    return { metricName: `${metricName}_bucket`, labels: { ...labels, le }, value: below };
+  });
   const all = below + value.counts.at(-1)!;
   return [
     ...buckets,

@@ -351,7 +351,8 @@ export class Hub {
     const set = this.#live.get(resource) ?? new Set();
     this.#live.set(resource, set.add(live));
     signal.addEventListener('abort', () => set.delete(live), { once: true });
-    return (reader.joined = true);
+    reader.joined = true;
+    return true;
   }
 
   /**

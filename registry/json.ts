@@ -101,7 +101,8 @@ class Scanner {
   }
 
   #count(): void {
-    if (++this.#values > most.values)
+    this.#values += 1;
+    if (this.#values > most.values)
       throw badRequest(`the body has more than ${most.values} values`);
   }
 

@@ -50,7 +50,10 @@ export function spendFrom(
   );
   let excess = uses.reduce((sum, [, count]) => sum + count, 0) - limit.most;
   if (excess >= 0) {
-    const [freeing] = uses.find(([, count]) => (excess -= count) < 0)!;
+    const [freeing] = uses.find(([, count]) => {
+      excess -= count;
+      return excess < 0;
+    })!;
     throw tooManyRequests(Math.max(1, Math.ceil((freeing + window - now) / 1000)));
   }
   const time = Math.ceil(now / slot) * slot;
@@ -64,7 +67,8 @@ export function spendFrom(
 export function givenBack(log: Buffer): Buffer {
   const uses = JSON.parse(log.toString()) as [time: number, count: number][];
   const newest = uses.at(-1);
-  if (newest && (newest[1] -= 1) === 0) uses.pop();
+  if (newest) newest[1] -= 1;
+  if (newest?.[1] === 0) uses.pop();
   return Buffer.from(JSON.stringify(uses));
 }
 

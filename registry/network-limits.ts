@@ -139,7 +139,8 @@ export class NetworkLimits {
     if (place === undefined) {
       if (this.#places.size >= held) this.#places.clear();
       const prefixes = prefixesOf(network);
-      this.#places.set(block, (place = { key: limitKey(limit, prefixes.wide), block, prefixes }));
+      place = { key: limitKey(limit, prefixes.wide), block, prefixes };
+      this.#places.set(block, place);
     }
     return place;
   }
@@ -150,13 +151,12 @@ export class NetworkLimits {
    */
   #drawn(limit: Limit, place: Place, asked: Asked): Promise<void> {
     let drawing = this.#drawing.get(place.block);
-    if (!drawing)
-      this.#drawing.set(
-        place.block,
-        (drawing = this.#draw(limit, place, asked).finally(() => {
-          this.#drawing.delete(place.block);
-        })),
-      );
+    if (!drawing) {
+      drawing = this.#draw(limit, place, asked).finally(() => {
+        this.#drawing.delete(place.block);
+      });
+      this.#drawing.set(place.block, drawing);
+    }
     return drawing;
   }
 

@@ -50,13 +50,16 @@ export class Ring {
     const all = this.#held.filter(
       (held) => held.resource === resource && held.event.revision > revision,
     );
-    let [end, bytes] = [0, 0];
+    let end = 0;
+    let bytes = 0;
     while (
       end < all.length &&
       ((end < part.events && bytes < part.bytes) ||
         all[end]!.event.revision === all[end - 1]!.event.revision)
-    )
-      bytes += all[end++]!.event.size;
+    ) {
+      bytes += all[end]!.event.size;
+      end += 1;
+    }
     return { events: all.slice(0, end).map(({ event }) => event), more: end < all.length };
   }
 }

@@ -103,7 +103,8 @@ export class Validator {
    * defaults are filled in and lines of text are put in Unicode's normal form C, both in place.
    */
   check(value: unknown, at: string): Cause[] {
-    const compiled = (this.#compiled ??= ajv.compile(this.schema));
+    this.#compiled ??= ajv.compile(this.schema);
+    const compiled = this.#compiled;
     if (!compiled(value)) return causesOf(compiled.errors ?? [], at);
     if (this.#hasLines) normaliseLines(this.schema, value);
     return [];

@@ -34,14 +34,12 @@ const heads = new Map<string, Buffer>();
  * the wire.
  */
 function headOf(kind: AnyKind): Buffer {
-  let head = heads.get(kind.kind);
-  if (!head)
-    heads.set(
-      kind.kind,
-      (head = Buffer.from(
-        `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
-      )),
-    );
+  const before = heads.get(kind.kind);
+  if (before) return before;
+  const head = Buffer.from(
+    `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},"metadata":{"resourceVersion":"`,
+  );
+  heads.set(kind.kind, head);
   return head;
 }
 const splice = Buffer.from('",');
@@ -66,7 +64,8 @@ export class Stored {
 
   /** The object parsed, once; not to be changed. */
   get object(): KindObject {
-    return (this.#object ??= this.#decode());
+    this.#object ??= this.#decode();
+    return this.#object;
   }
 
   /** A copy of its own, to be changed. */
@@ -120,8 +119,10 @@ export class Stored {
  * The Stored of an entry, one for as long as whoever reads the store is handed the very same entry:
  * so that each is parsed once.
  */
-export const storedOf = (kind: AnyKind, entry: Entry): Stored =>
-  (entry.view ??= new Stored(kind, entry)) as Stored;
+export function storedOf(kind: AnyKind, entry: Entry): Stored {
+  entry.view ??= new Stored(kind, entry);
+  return entry.view as Stored;
+}
 
 /** A copy of what JSON can say, an eighth of the price of structuredClone. */
 export function copyOf<T>(value: T): T {

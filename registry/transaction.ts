@@ -42,7 +42,9 @@ function randomByte(): number {
     webcrypto.getRandomValues(drawn.bytes);
     drawn.used = 0;
   }
-  return drawn.bytes[drawn.used++]!;
+  const byte = drawn.bytes[drawn.used]!;
+  drawn.used += 1;
+  return byte;
 }
 
 /** The key that claims a unique value. */
@@ -313,7 +315,10 @@ export class StoreTransaction implements Transaction {
     const entry = await this.#entry(key);
     if (!entry) return undefined;
     let stored = this.#objects.get(key);
-    if (!stored) this.#objects.set(key, (stored = storedOf(kind, entry)));
+    if (!stored) {
+      stored = storedOf(kind, entry);
+      this.#objects.set(key, stored);
+    }
     return stored;
   }
 
@@ -343,7 +348,8 @@ export class StoreTransaction implements Transaction {
     old: KindObject | undefined,
   ): Promise<void> {
     for (const [field, of] of Object.entries(kind.unique)) {
-      const [held, wanted] = [valuesOf(old && of(old)), valuesOf(next && of(next))];
+      const held = valuesOf(old && of(old));
+      const wanted = valuesOf(next && of(next));
       for (const value of held) if (!wanted.has(value)) this.remove(uniqueKey(kind, field, value));
       for (const value of wanted) if (!held.has(value)) await this.#take(kind, field, value, next!);
     }

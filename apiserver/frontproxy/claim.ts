@@ -45,8 +45,10 @@ export function takeHeaders(request: IncomingMessage, pattern: RegExp): Claim | 
   const { rawHeaders } = request;
   let found: [string, string][] | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2)
-    if (pattern.test(rawHeaders[i]!))
-      (found ??= []).push([rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!]);
+    if (pattern.test(rawHeaders[i]!)) {
+      found ??= [];
+      found.push([rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!]);
+    }
   if (!found) return undefined;
   const { headers, headersDistinct } = request; // worked out from the raw ones, when first asked for
   for (const [name] of found) {
@@ -80,7 +82,9 @@ export function userOf(
       const name = names.find((candidate) => said.some((pair) => pair[0] === candidate));
       return name === undefined ? [] : [...new Set(valuesOf([name]))];
     };
-    const [users, uids, groups] = [one(usernameHeaders), one(uidHeaders), valuesOf(groupHeaders)];
+    const users = one(usernameHeaders);
+    const uids = one(uidHeaders);
+    const groups = valuesOf(groupHeaders);
     if (
       users.length !== 1 ||
       uids.length > 1 ||

@@ -24,11 +24,11 @@ interface Peer {
 const most = 8;
 const because =
   'headers that say who somebody is are not believed: the certificate shown with them ';
-const [out, other, unnamed] = [
-  `${because}has expired or is not good yet`,
-  `${because}leads to no authority of front proxies, or is not one for clients`,
-  `${because}has a common name that --requestheader-allowed-names does not list`,
-];
+const refusals = {
+  expired: `${because}has expired or is not good yet`,
+  untrusted: `${because}leads to no authority of front proxies, or is not one for clients`,
+  notAllowed: `${because}has a common name that --requestheader-allowed-names does not list`,
+};
 
 /** Credentials that do not count beside a front proxy's word. */
 const credentials = /^(?:cookie|authorization)$/i;
@@ -104,12 +104,13 @@ export class FrontProxy {
     if (!peer.periods.some(({ from, until }) => from <= now && now <= until))
       this.#log.warn(
         { serial: peer.leaf.certificate.serialNumber },
-        isAllowed ? unproved(peer) : unnamed,
+        isAllowed ? refusalOf(peer) : refusals.notAllowed,
       );
   }
 }
 
-const unproved = ({ periods }: Peer): string => (periods.length > 0 ? out : other);
+const refusalOf = ({ periods }: Peer): string =>
+  periods.length > 0 ? refusals.expired : refusals.untrusted;
 
 /** The certificate of whoever connected, with those that came along. */
 function peerOf(socket: TLSSocket): Peer | 'none' {

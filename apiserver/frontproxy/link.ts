@@ -40,7 +40,8 @@ const signatures = new Set([
   '2a8648ce3d040304',
   '2b6570',
 ]);
-const [clientAuth, anyUsage] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+const clientAuth = '1.3.6.1.5.5.7.3.2';
+const anyUsage = '2.5.29.37.0';
 
 /** Takes a certificate in DER or PEM apart; throws where it is none. */
 export function linkOf(bytes: Buffer | string): Link {

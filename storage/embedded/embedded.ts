@@ -75,7 +75,10 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
     commit: (checks, writes) => committer.commit(checks, writes),
     watch: (prefix, from, signal) => watchPrefix(ledger, prefix, from, signal),
     compact: (revision) => compactTo(ledger, revision),
-    close: () => (closing ??= close()),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
   };
   const stopSweeping = sweepEvery(
     ledger,

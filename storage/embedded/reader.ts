@@ -66,7 +66,8 @@ export async function countRange(ledger: Ledger, range: Range): Promise<number> 
   let count = 0;
   for (let start: string | undefined = range.start; start !== undefined; ) {
     ledger.admitOpen();
-    let [seen, last] = [0, ''];
+    let seen = 0;
+    let last = '';
     for (const key of ledger.tables.current.getKeys({
       start,
       end: range.end,
@@ -94,8 +95,9 @@ function readSome(
   let steps = 0;
   for (const [key, entry] of stepsAt(ledger, range, revision, limit - entries.length)) {
     if (entry) entries.push(entry);
-    if (entries.length === limit || (++steps % stretchSteps === 0 && performance.now() > deadline))
-      return `${key}!`;
+    if (entries.length === limit) return `${key}!`;
+    steps += 1;
+    if (steps % stretchSteps === 0 && performance.now() > deadline) return `${key}!`;
   }
   return range.end;
 }
@@ -105,7 +107,11 @@ function countAt(ledger: Ledger, range: Range, revision: Revision, most: number)
   const past = recentPast(ledger, range, revision);
   if (past) return countRecent(ledger, range, past, most);
   let count = 0;
-  for (const [, entry] of oldSteps(ledger, range, revision)) if (entry && ++count === most) break;
+  for (const [, entry] of oldSteps(ledger, range, revision)) {
+    if (!entry) continue;
+    count += 1;
+    if (count === most) break;
+  }
   return count;
 }
 

@@ -59,7 +59,9 @@ async function fill(
   { header }: Snapshot,
   { signal, progress }: Watcher,
 ): Promise<Restored> {
-  const [tally, epoch, base] = [new Tally(), epochAfter(header), baseAfter(header)];
+  const tally = new Tally();
+  const epoch = epochAfter(header);
+  const base = baseAfter(header);
   const tables = openTables(draft);
   try {
     for await (const items of pages) {

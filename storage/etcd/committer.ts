@@ -54,6 +54,7 @@ export class Committer {
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
     return new Promise((resolve, reject) => {
+      this.#arrivals += 1;
       this.#queue.push({
         checks,
         writes,
@@ -61,7 +62,7 @@ export class Committer {
         nonce,
         leases,
         until,
-        arrival: ++this.#arrivals,
+        arrival: this.#arrivals,
         ...witnessed(this.#parts.witness, { resolve, reject }),
       });
       this.#schedule();
@@ -85,7 +86,8 @@ export class Committer {
   #nonce(): Buffer {
     const nonce = Buffer.alloc(12);
     this.#process.copy(nonce);
-    nonce.writeUInt32BE((this.#serial = (this.#serial + 1) >>> 0), 8);
+    this.#serial = (this.#serial + 1) >>> 0;
+    nonce.writeUInt32BE(this.#serial, 8);
     return nonce;
   }
 

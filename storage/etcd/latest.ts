@@ -30,10 +30,11 @@ export class Latest {
    * is over, with or without an answer.
    */
   ask(): Promise<unknown> {
-    return (this.#asking ??= this.read()
+    this.#asking ??= this.read()
       .catch(() => undefined)
       .finally(() => {
         this.#asking = undefined;
-      }));
+      });
+    return this.#asking;
   }
 }

@@ -70,9 +70,11 @@ async function requestPage(
   const request = { key: keyspace.key(range.start), range_end: keyspace.key(range.end), revision };
   let tries = 0;
   try {
-    return await cluster.read('range', (member, options) =>
-      member.kv.range({ ...request, limit: Math.ceil(page / 2 ** tries++) }, options),
-    );
+    return await cluster.read('range', (member, options) => {
+      const limit = Math.ceil(page / 2 ** tries);
+      tries += 1;
+      return member.kv.range({ ...request, limit }, options);
+    });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.kind === 'oversize' && page > 1)

@@ -74,7 +74,8 @@ export class Progress {
    * is about to tell it.
    */
   asOf(): number {
-    return (this.#told = this.#asOf);
+    this.#told = this.#asOf;
+    return this.#told;
   }
 
   /**

@@ -43,7 +43,9 @@ export async function fillStorage(
 ): Promise<Restored> {
   const mark = { key: restoringKey, is: await markOf(storage, signal) };
   const { header } = snapshot;
-  const [tally, epoch, base] = [new Tally(), epochAfter(header), baseAfter(header)];
+  const tally = new Tally();
+  const epoch = epochAfter(header);
+  const base = baseAfter(header);
   const pool = new Pool();
   for await (const items of readRevised(snapshot, revise)) {
     for (const share of shares(items)) {
@@ -112,12 +114,14 @@ async function clear(storage: Storage, mark: Check, signal: AbortSignal): Promis
 
 /** What fits into one commit each. */
 function* shares(items: readonly Item[]): Generator<readonly Item[]> {
-  let [share, bytes]: [Item[], number] = [[], 0];
+  let share: Item[] = [];
+  let bytes = 0;
   for (const item of items) {
     const size = item.key.length + item.value.length;
     if (share.length === together || (share.length > 0 && bytes + size > limits.commitBytes)) {
       yield share;
-      [share, bytes] = [[], 0];
+      share = [];
+      bytes = 0;
     }
     share.push(item);
     bytes += size;

@@ -77,7 +77,10 @@ export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly It
   const handle = await open(snapshot.file, 'r');
   try {
     const reader = new Reader(handle, snapshot);
-    let [page, bytes, last, items]: [Item[], number, string, number] = [[], 0, '', 0];
+    let page: Item[] = [];
+    let bytes = 0;
+    let last = '';
+    let items = 0;
     await reader.take(decodeHead(snapshot.file, await readAt(handle, 0, headMost)).length);
     for (let item = await readItem(reader); item; item = await readItem(reader)) {
       if (item.key <= last) reader.refuse();
