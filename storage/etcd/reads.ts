@@ -102,7 +102,7 @@ export class Reads {
     } catch (error) {
       if (isOversize(error) && keys.length > 1)
         await Promise.all(keys.map((key) => this.#answer([key], taken)));
-      else rejectAll(keys, taken, isFailure(error) ? unavailable(error) : error);
+      else rejectAll(keys, taken, error);
     }
   }
 }
@@ -112,7 +112,8 @@ function rejectAll(
   taken: ReadonlyMap<string, readonly Waiter[]>,
   error: unknown,
 ): void {
-  for (const key of keys) for (const { reject } of taken.get(key)!) reject(error);
+  for (const key of keys)
+    for (const { reject } of taken.get(key)!) reject(isFailure(error) ? unavailable(error) : error);
 }
 
 const isFailure = (error: unknown): error is Failure =>
