@@ -104,7 +104,7 @@ export async function startService(
 }
 
 /** What a start goes by, and what it has taken so far. */
-interface Start {
+interface StartContext {
   readonly config: Config;
   readonly log: Log;
   readonly folder: string;
@@ -125,20 +125,26 @@ interface Links {
 type Base = Awaited<ReturnType<typeof openBase>>;
 type Core = Awaited<ReturnType<typeof openStore>>;
 
-async function start(on: Start): Promise<Service> {
-  const base = await openBase(on);
-  const core = await openStore(on, base);
-  const provider = await openProvider(on, base, core);
-  await registerWorkers(on, base, core);
-  await startPolicy(on, core, provider);
-  const clocks = await followClocks(on.config, base.storage, core.keys, on.log, on.held);
-  const server = createServer(on, base, core, provider, clocks);
-  on.links.server = server;
-  return serve(on, base, core, provider, clocks, server);
+async function start(context: StartContext): Promise<Service> {
+  const base = await openBase(context);
+  const core = await openStore(context, base);
+  const provider = await openProvider(context, base, core);
+  await registerWorkers(context, base, core);
+  await startPolicy(context, core, provider);
+  const clocks = await followClocks(
+    context.config,
+    base.storage,
+    core.keys,
+    context.log,
+    context.held,
+  );
+  const server = createServer(context, base, core, provider, clocks);
+  context.links.server = server;
+  return serve(context, base, core, provider, clocks, server);
 }
 
 /** Opens what everything stands on; rules of the policy are read meanwhile. */
-async function openBase({ config, log, given, held, links }: Start) {
+async function openBase({ config, log, given, held, links }: StartContext) {
   if (given.storage) held.add(() => given.storage!.close());
   const proxyTrust = trustFor(config, log, given, held);
   const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
@@ -164,8 +170,11 @@ async function openBase({ config, log, given, held, links }: Start) {
 }
 
 /** Puts registry, hub, keys and policy together as a store, and starts the hub. */
-async function openStore(on: Start, { registry, engine, storage, baseURL, ...base }: Base) {
-  const { config, log, given, held, links } = on;
+async function openStore(
+  context: StartContext,
+  { registry, engine, storage, baseURL, ...base }: Base,
+) {
+  const { config, log, given, held, links } = context;
   const settings = await settingsOf(config, baseURL, storage, log);
   const hub = new Hub(storage, registry.kinds, log);
   const keys = base.keys ?? ensureKeys(keysFileOf(config));
@@ -187,7 +196,7 @@ async function openStore(on: Start, { registry, engine, storage, baseURL, ...bas
 
 /** Starts the indexes over what is stored, and makes the provider. */
 async function openProvider(
-  { config, log, held, links }: Start,
+  { config, log, held, links }: StartContext,
   { storage }: Base,
   { store, keys, settings, authorize, outbox }: Core,
 ): Promise<IdentityProvider> {
@@ -218,7 +227,7 @@ async function openProvider(
 
 /** Registers who carries out what commits leave to be done. */
 async function registerWorkers(
-  { config, log, held }: Start,
+  { config, log, held }: StartContext,
   { meters }: Base,
   { store, outbox }: Core,
 ): Promise<void> {
@@ -236,7 +245,7 @@ async function registerWorkers(
 
 /** Brings the policy into force, and what manifests say. */
 async function startPolicy(
-  { config, held }: Start,
+  { config, held }: StartContext,
   { store, court }: Core,
   provider: IdentityProvider,
 ): Promise<void> {
@@ -250,7 +259,7 @@ async function startPolicy(
 }
 
 function createServer(
-  { config, log, folder }: Start,
+  { config, log, folder }: StartContext,
   { proxyTrust, meters, audit, storage, baseURL }: Base,
   { hub, keys, authorize, ports, store, court }: Core,
   provider: IdentityProvider,
@@ -283,7 +292,7 @@ function createServer(
 
 /** Listens, then starts what works behind the answers; the stop goes the other way round. */
 async function serve(
-  { config, log, held }: Start,
+  { config, log, held }: StartContext,
   { registry, meters, audit, storage, proxyTrust, baseURL, port }: Base,
   { store, court, outbox }: Core,
   provider: IdentityProvider,

@@ -7,15 +7,15 @@ import { whole } from './view.js';
 const comma = Buffer.from(',');
 
 /** What a list's body ends with. */
-export const end = Buffer.from(']}');
+export const listEnd = Buffer.from(']}');
 
 /** What a view knows of the call that it is made for. */
-export const call = ({ caller }: Admitted) => ({ caller, now: Date.now() });
+export const viewCall = ({ caller }: Admitted) => ({ caller, now: Date.now() });
 
 /** Items with the commas between them. */
 export function itemsOf(entries: readonly Stored[], admitted: Admitted): Buffer[] {
   const { view } = admitted.ask as ResourceAsk;
-  const seen = call(admitted);
+  const seen = viewCall(admitted);
   return entries.flatMap((one, i) =>
     i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)],
   );
@@ -66,7 +66,7 @@ export function bodyOf(head: string, items: readonly Buffer[]): readonly Buffer[
   const before = sent.get(items);
   const isSame = before?.head === head;
   if (isSame && before.body.length === 1) return before.body;
-  const parts = [Buffer.from(head), ...items, end];
+  const parts = [Buffer.from(head), ...items, listEnd];
   sent.set(items, { head, body: isSame ? [Buffer.concat(parts)] : parts });
   return parts;
 }

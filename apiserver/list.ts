@@ -17,7 +17,7 @@ import type { Admission } from './admission.js';
 import type { Admitted, Req, Res } from './classes.js';
 import type { Encoder } from './encode.js';
 import { ContinueTokens, fingerprint } from './continue-token.js';
-import { bodyOf, call, end, itemsAlike, itemsOf } from './list-body.js';
+import { bodyOf, itemsAlike, itemsOf, listEnd, viewCall } from './list-body.js';
 import { versionOf, wholeNumber } from './query.js';
 import type { ResourceAsk } from './request.js';
 import { parseSelector, type Selector } from './selectors.js';
@@ -234,7 +234,7 @@ export class Lister {
   ): Promise<void> {
     const { kind, view } = admitted.ask as ResourceAsk;
     const sieve = this.#sieve(admitted, selector);
-    const seen = call(admitted);
+    const seen = viewCall(admitted);
     let page = await this.#read(range, {
       limit: this.#pageMost,
       ahead: 1,
@@ -267,7 +267,7 @@ export class Lister {
         { limit: this.#pageMost, at: revision, ahead: 1 },
       );
     }
-    const rest = Buffer.concat([...chunks, end]);
+    const rest = Buffer.concat([...chunks, listEnd]);
     if (res.headersSent) {
       res.bytes += rest.length;
       res.end(rest);
