@@ -12,7 +12,7 @@ import {
   securityFields,
 } from './client-security.js';
 import { claimName, scopeName } from './scopes.js';
-import { outboundFaults } from './outbound.js';
+import { fault, outboundFaults } from './outbound.js';
 import { line, redirectURI, timestamp, webAddress } from './text.js';
 import { inWords } from '../registry/pattern.js';
 
@@ -241,21 +241,13 @@ function pairwiseFaults(spec: Spec): Cause[] {
     spec.redirectURIs.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host),
   );
   const keyed = spec.tokenEndpointAuthMethod === 'private_key_jwt' && spec.jwksURI !== undefined;
-  const wrong =
-    hosts.size > 1
-      ? 'all redirect URIs of a pairwise Client must have one host'
-      : spec.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code') && !keyed
-        ? 'pairwise with the device grant needs private_key_jwt and jwksURI'
-        : undefined;
-  return wrong
-    ? [
-        {
-          reason: 'FieldValueInvalid',
-          field: 'spec.subjectType',
-          message: `Invalid value: ${wrong}`,
-        },
-      ]
-    : [];
+  if (hosts.size > 1)
+    return [fault('spec.subjectType', 'all redirect URIs of a pairwise Client must have one host')];
+  if (spec.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code') && !keyed)
+    return [
+      fault('spec.subjectType', 'pairwise with the device grant needs private_key_jwt and jwksURI'),
+    ];
+  return [];
 }
 
 /** What each lifetime of a Client may be, and why nothing else is taken. */

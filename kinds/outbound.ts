@@ -25,7 +25,7 @@ export function outboundFaults(
   if (url.username || url.password || text.includes('#'))
     return [fault(field, 'must have no user information and no fragment')];
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const address = isIP(host) ? host : /(^|\.)localhost\.?$/.test(host) ? '127.0.0.1' : undefined;
+  const address = addressOf(host);
   const judge = new AddressJudge(allowPrivateNetwork, isLoopback(new URL(baseURL).hostname));
   const open =
     address === undefined
@@ -39,4 +39,10 @@ export function outboundFaults(
           'must be https and lead to a public address or one that --allow-private-network opens',
         ),
       ];
+}
+
+/** The IP address that a host is or stands for by itself; undefined for a name to be resolved. */
+function addressOf(host: string): string | undefined {
+  if (isIP(host)) return host;
+  return /(^|\.)localhost\.?$/.test(host) ? '127.0.0.1' : undefined;
 }

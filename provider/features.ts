@@ -58,40 +58,50 @@ export function features(on: Foundation): Configuration {
       logoutSource: async (ctx: ProviderContext) => renderLogout(on, ctx),
       postLogoutSuccessSource: async (ctx: KoaContext) => renderSignedOut(on, ctx),
     },
-    deviceFlow: {
-      enabled: on.settings.deviceAuthorization,
-      charset: 'base-20',
-      mask: '****-****',
-      deviceInfo: deviceOrigin,
-      userCodeInputSource: async (
-        ctx: ProviderContext,
-        _form: string,
-        _out: unknown,
-        error?: Error,
-      ) => {
-        if (error) noteRefusedUserCode(ctx, error);
-        renderUserCode(on, ctx, error);
-      },
-      userCodeConfirmSource: async (
-        ctx: ProviderContext,
-        _form: string,
-        _client: Client,
-        origin: DeviceOrigin,
-        userCode: string,
-      ) => {
-        noteUserCode(ctx, { outcome: 'Found' });
-        await renderUserCodeConfirm(on, ctx, origin, userCode);
-      },
-      successSource: async (ctx: KoaContext) => renderConnected(on, ctx),
+    deviceFlow: deviceFlow(on),
+    resourceIndicators: resourceIndicators(on),
+  };
+}
+
+/** Sign-in on a device without a browser (RFC 8628); what is done with each user code is noted. */
+function deviceFlow(on: Foundation): Configuration {
+  return {
+    enabled: on.settings.deviceAuthorization,
+    charset: 'base-20',
+    mask: '****-****',
+    deviceInfo: deviceOrigin,
+    userCodeInputSource: async (
+      ctx: ProviderContext,
+      _form: string,
+      _out: unknown,
+      error?: Error,
+    ) => {
+      if (error) noteRefusedUserCode(ctx, error);
+      renderUserCode(on, ctx, error);
     },
-    resourceIndicators: {
-      enabled: true,
-      defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) =>
-        oneOf ?? (client.clientId === command ? apiAudience(on.settings.baseURL) : undefined),
-      useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === command,
-      getResourceServerInfo: async (_ctx: unknown, resource: string, client: Client) =>
-        resourceServer(on, resource, client),
+    userCodeConfirmSource: async (
+      ctx: ProviderContext,
+      _form: string,
+      _client: Client,
+      origin: DeviceOrigin,
+      userCode: string,
+    ) => {
+      noteUserCode(ctx, { outcome: 'Found' });
+      await renderUserCodeConfirm(on, ctx, origin, userCode);
     },
+    successSource: async (ctx: KoaContext) => renderConnected(on, ctx),
+  };
+}
+
+/** Tokens for this service's own API, which the command alone may ask for (RFC 8707). */
+function resourceIndicators(on: Foundation): Configuration {
+  return {
+    enabled: true,
+    defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) =>
+      oneOf ?? (client.clientId === command ? apiAudience(on.settings.baseURL) : undefined),
+    useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === command,
+    getResourceServerInfo: async (_ctx: unknown, resource: string, client: Client) =>
+      resourceServer(on, resource, client),
   };
 }
 

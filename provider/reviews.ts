@@ -152,10 +152,7 @@ export class Reviews {
       const late =
         over.aborted ||
         performance.now() - begun >= Math.min(spec.timeoutMilliseconds, deadline) - 20;
-      return {
-        outcome: error instanceof Refused ? 'Refused' : late ? 'TimedOut' : 'Failed',
-        supplied: undefined,
-      };
+      return { outcome: failureOf(error, late), supplied: undefined };
     }
   }
 
@@ -191,6 +188,12 @@ export class Reviews {
       });
     });
   }
+}
+
+/** How a call that gave no answer went; `late` where its time was over. */
+function failureOf(error: unknown, late: boolean): Outcome {
+  if (error instanceof Refused) return 'Refused';
+  return late ? 'TimedOut' : 'Failed';
 }
 
 /** What is sent: the person is named by their account alone. */

@@ -82,14 +82,13 @@ function answer(on: Foundation, provider: Provider, ctx: KoaContext, error: unkn
   ctx.remove('Set-Cookie');
   ctx.remove('Location');
   ctx.status = status;
-  provider.emit(
-    known ? (ctx.oidc?.route === 'token' ? 'grant.error' : 'authorization.error') : 'server_error',
-    ctx,
-    error,
-  );
+  provider.emit(known ? refusalEvent(ctx) : 'server_error', ctx, error);
   if (ctx.accepts('json', 'html') === 'html') renderError(on, ctx, out);
   else ctx.body = out;
 }
+
+const refusalEvent = (ctx: KoaContext): string =>
+  ctx.oidc?.route === 'token' ? 'grant.error' : 'authorization.error';
 
 const shared: ReadonlySet<string> = new Set(['discovery', 'jwks']);
 

@@ -15,6 +15,8 @@ import { sessionName } from './session-name.js';
 import { reach } from './reach.js';
 import { mayShare, maySignIn } from './sharing.js';
 
+const { Check } = interactionPolicy;
+
 /**
  * What policy says of a live session at a Client, and of sharing `openid` with it, without which
  * there is no sign-in: as it is, with a fresh passkey, or not at all.
@@ -92,64 +94,58 @@ async function judge(
  * refused (`provider.md` 4).
  */
 export function interactionPrompts(on: Foundation): ReturnType<typeof interactionPolicy.base> {
-  const { Check, base } = interactionPolicy;
-  const prompts = base();
-  prompts
-    .get('login')
-    .checks.add(
-      new Check(
-        'account_gone',
-        'the account of this session is gone',
-        'login_required',
-        async (ctx) =>
-          ctx.oidc.session?.accountId !== undefined &&
-          (ctx.oidc.account === undefined || !(await counts(on, ctx.oidc.session))),
-      ),
-    );
-  prompts
-    .get('login')
-    .checks.add(
-      new Check(
-        'assurance_required',
-        'a stronger sign-in is required',
-        'login_required',
-        async (ctx) => (await verdictOn(on, ctx)).is === 'Stronger',
-      ),
-    );
-  prompts
-    .get('login')
-    .checks.add(
-      new Check(
-        'acr_required',
-        'a sign-in as strong as was asked for is required',
-        'login_required',
-        (ctx) => isWeakerThanAsked(ctx, on.settings),
-      ),
-    );
-  prompts
-    .get('login')
-    .checks.add(
-      new Check(
-        'device_reauthentication',
-        'connecting a device needs a recent sign-in',
-        'login_required',
-        (ctx) => isStaleForDevice(on, ctx),
-      ),
-    );
-  prompts
-    .get('consent')
-    .checks.add(
-      new Check(
-        'loopback_redirect',
-        'an app on the person’s own machine is asked for every time',
-        'interaction_required',
-        ({ oidc }) =>
-          oidc.params?.response_type !== 'none' &&
-          isOnLoopback(oidc.params?.redirect_uri) &&
-          !oidc.result?.consent,
-      ),
-    );
-  prompts.get('consent').checks.add(
+  const prompts = interactionPolicy.base();
+  const login = prompts.get('login').checks;
+  for (const check of loginChecks(on)) login.add(check);
+  const consent = prompts.get('consent').checks;
+  for (const check of consentChecks(on)) consent.add(check);
+  return prompts;
+}
+
+/** What asks for a sign-in besides the library's own reasons. */
+function loginChecks(on: Foundation): InstanceType<typeof Check>[] {
+  return [
+    new Check(
+      'account_gone',
+      'the account of this session is gone',
+      'login_required',
+      async (ctx) =>
+        ctx.oidc.session?.accountId !== undefined &&
+        (ctx.oidc.account === undefined || !(await counts(on, ctx.oidc.session))),
+    ),
+    new Check(
+      'assurance_required',
+      'a stronger sign-in is required',
+      'login_required',
+      async (ctx) => (await verdictOn(on, ctx)).is === 'Stronger',
+    ),
+    new Check(
+      'acr_required',
+      'a sign-in as strong as was asked for is required',
+      'login_required',
+      (ctx) => isWeakerThanAsked(ctx, on.settings),
+    ),
+    new Check(
+      'device_reauthentication',
+      'connecting a device needs a recent sign-in',
+      'login_required',
+      (ctx) => isStaleForDevice(on, ctx),
+    ),
+  ];
+}
+
+/** What asks for consent, or refuses it, besides the library's own reasons. */
+function consentChecks(on: Foundation): InstanceType<typeof Check>[] {
+  return [
+    new Check(
+      'loopback_redirect',
+      'an app on the person’s own machine is asked for every time',
+      'interaction_required',
+      ({ oidc }) =>
+        oidc.params?.response_type !== 'none' &&
+        isOnLoopback(oidc.params?.redirect_uri) &&
+        !oidc.result?.consent,
+    ),
     new Check(
       'policy_refused',
       'the policy refuses this sign-in',
@@ -157,8 +153,7 @@ export function interactionPrompts(on: Foundation): ReturnType<typeof interactio
       async (ctx) => (await verdictOn(on, ctx)).is === 'Refused',
       (ctx) => refusalOf(on, ctx),
     ),
-  );
-  return prompts;
+  ];
 }
 
 /**

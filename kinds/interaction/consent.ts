@@ -158,11 +158,8 @@ function notRead(
 ): string | undefined {
   if (values) return undefined;
   const shown = internal.shown?.[name];
-  return shown
-    ? shown.provider === provider.name
-      ? undefined
-      : 'another service supplies it now'
-    : 'what it would share was not shown yet';
+  if (!shown) return 'what it would share was not shown yet';
+  return shown.provider === provider.name ? undefined : 'another service supplies it now';
 }
 
 /**

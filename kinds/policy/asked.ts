@@ -1,5 +1,5 @@
 import type { Question } from '../../registry/decision.js';
-import type { KindObject } from '../../registry/kind.js';
+import type { Caller, KindObject } from '../../registry/kind.js';
 
 /** The resource that stands for a whole collection: no object is ever named so. */
 export const everything = '*';
@@ -69,16 +69,7 @@ export class Asked {
       return;
     }
     this.principalType = caller.type;
-    this.principal =
-      caller.type === 'Account'
-        ? caller.account
-        : caller.type === 'Browser'
-          ? caller.interaction
-          : caller.type === 'Machine'
-            ? caller.user
-            : caller.type === 'Client'
-              ? caller.client
-              : visitor;
+    this.principal = callerName(caller) ?? visitor;
   }
 
   get time(): number {
@@ -113,15 +104,19 @@ export class Asked {
    * browser is the one that its Interaction has come to.
    */
   fact(name: string): unknown {
-    const { caller, facts } = this.question;
-    return (
-      facts?.[name] ??
-      (caller.type === 'Account'
-        ? (caller as unknown as Record<string, unknown>)[name]
-        : caller.type === 'Browser'
-          ? this.#signIn()?.[name]
-          : undefined)
-    );
+    return this.question.facts?.[name] ?? this.#ofSignIn(name);
+  }
+
+  #ofSignIn(name: string): unknown {
+    const { caller } = this.question;
+    switch (caller.type) {
+      case 'Account':
+        return (caller as unknown as Record<string, unknown>)[name];
+      case 'Browser':
+        return this.#signIn()?.[name];
+      default:
+        return undefined;
+    }
   }
 
   #signIn(): Readonly<Record<string, unknown>> | undefined {
@@ -141,6 +136,22 @@ export class Asked {
 
   get object(): KindObject | undefined {
     return this.question.object;
+  }
+}
+
+/** Returns the name of who asks; undefined for a visitor and for this service itself. */
+export function callerName(caller: Caller): string | undefined {
+  switch (caller.type) {
+    case 'Account':
+      return caller.account;
+    case 'Browser':
+      return caller.interaction;
+    case 'Machine':
+      return caller.user;
+    case 'Client':
+      return caller.client;
+    default:
+      return undefined;
   }
 }
 

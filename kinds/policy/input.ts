@@ -1,6 +1,6 @@
 import type { Question } from '../../registry/decision.js';
 import type { AnyKind, Caller } from '../../registry/kind.js';
-import { Asked } from './asked.js';
+import { Asked, callerName } from './asked.js';
 import type { DecisionObject, Input } from './decision.js';
 import { facts } from './facts.js';
 
@@ -8,17 +8,6 @@ type Spec = DecisionObject['spec'];
 
 /** Groups recorded at most. */
 const most = 200;
-
-const nameOfCaller = (caller: Caller): string | undefined =>
-  caller.type === 'Account'
-    ? caller.account
-    : caller.type === 'Browser'
-      ? caller.interaction
-      : caller.type === 'Machine'
-        ? caller.user
-        : caller.type === 'Client'
-          ? caller.client
-          : undefined;
 
 /**
  * The Account a decision is about: who asked, or whose sign-in it is; one that is about to be made
@@ -83,7 +72,7 @@ function inputOf(asked: Asked, name: string | undefined): Input {
   const {
     question: { caller, owner, facts: told = {} },
   } = asked;
-  const own = nameOfCaller(caller);
+  const own = callerName(caller);
   const value = (fact: string): unknown => {
     const read = facts[fact]!.read(asked);
     return read === '' || read === false || (Array.isArray(read) && read.length === 0)
@@ -133,19 +122,11 @@ export function questionOf(
   const isOther =
     action === 'signUp' || action === 'signIn' || action === 'share' || resource?.kind === 'Path';
   if (!kind && !isOther) return undefined;
-  const other =
-    action === 'share'
-      ? { scope: input.name }
-      : resource?.kind === 'Path'
-        ? { path: input.name }
-        : isOther
-          ? { client: input.name }
-          : {};
   const client = internal?.client === undefined ? {} : { client: internal.client };
   return {
     caller: callerOf(input),
     action,
-    facts: { ...client, ...input.facts, ...other, groups: input.groups ?? [] },
+    facts: { ...client, ...input.facts, ...otherFacts(spec), groups: input.groups ?? [] },
     ...(kind &&
       !isOther && {
         kind,
@@ -153,6 +134,13 @@ export function questionOf(
         ...(input.owner !== undefined && { owner: input.owner }),
       }),
   };
+}
+
+/** What was asked about where that is no object of a kind, as the fact that names it. */
+function otherFacts({ action, input, resource }: Spec): Question['facts'] {
+  if (action === 'share') return { scope: input.name };
+  if (resource?.kind === 'Path') return { path: input.name };
+  return action === 'signUp' || action === 'signIn' ? { client: input.name } : {};
 }
 
 function callerOf({ caller: { type, name = '' }, groups = [] }: Input): Caller {

@@ -117,11 +117,15 @@ export class Looks {
 }
 
 /** JSON ends where it ends, so that no two lists of values read alike. */
-const encoded = (value: CedarValue | undefined): string =>
-  value === true
-    ? '1'
-    : value === false
-      ? '0'
-      : value === undefined
-        ? '-'
-        : `${JSON.stringify(value)},`;
+function encoded(value: CedarValue | undefined): string {
+  switch (value) {
+    case true:
+      return '1';
+    case false:
+      return '0';
+    case undefined:
+      return '-';
+    default:
+      return `${JSON.stringify(value)},`;
+  }
+}

@@ -86,12 +86,8 @@ function entry(
  */
 export function ownerOf(question: Question, allowed: boolean): string {
   const { caller } = question;
-  return (
-    accountOf(question, allowed) ??
-    (caller.type === 'Machine'
-      ? `Machine ${caller.user}`
-      : caller.type === 'Client'
-        ? `Client ${caller.client}`
-        : caller.type)
-  );
+  const account = accountOf(question, allowed);
+  if (account !== undefined) return account;
+  if (caller.type === 'Machine') return `Machine ${caller.user}`;
+  return caller.type === 'Client' ? `Client ${caller.client}` : caller.type;
 }

@@ -196,9 +196,7 @@ export async function enact(
   });
 }
 
-const authorOf = (caller: Caller): string =>
-  caller.type === 'Account'
-    ? caller.account
-    : caller.type === 'Machine'
-      ? caller.user
-      : 'vestibule';
+function authorOf(caller: Caller): string {
+  if (caller.type === 'Account') return caller.account;
+  return caller.type === 'Machine' ? caller.user : 'vestibule';
+}

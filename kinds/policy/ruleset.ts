@@ -73,16 +73,14 @@ export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
       });
-    const rule = readRule(cedar, one, `rule${i + 1}`);
-    const wrong =
-      typeof rule === 'string'
-        ? rule
-        : rules.some(({ id }) => id === rule.id)
-          ? `another rule has the @id ${JSON.stringify(rule.id)} too`
-          : undefined;
+    const rule = readUnlike(rules, cedar, one, `rule${i + 1}`);
     const place = position(text, starts[i]!);
-    if (wrong) faults.push({ message: wrong, ...place });
-    else if (places.push(place)) rules.push(rule as Rule);
+    if (typeof rule === 'string') {
+      faults.push({ message: rule, ...place });
+      continue;
+    }
+    places.push(place);
+    rules.push(rule);
   }
   for (const i of unreadable(cedar, rules))
     faults.push({ message: 'holds a value that cannot be read back', ...places[i]! });
@@ -125,6 +123,18 @@ const reserved = new Set(['default', 'error']);
  */
 const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 const longestMessage = 500;
+
+/** One rule with an id that none of the others has, or why it is none. */
+function readUnlike(
+  others: readonly Rule[],
+  cedar: Cedar,
+  text: string,
+  name: string,
+): Rule | string {
+  const rule = readRule(cedar, text, name);
+  if (typeof rule === 'string' || !others.some(({ id }) => id === rule.id)) return rule;
+  return `another rule has the @id ${JSON.stringify(rule.id)} too`;
+}
 
 /** One rule, or why it is none. */
 function readRule(cedar: Cedar, text: string, name: string): Rule | string {

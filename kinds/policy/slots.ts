@@ -98,11 +98,8 @@ export class Slots {
     };
     const holds = (asked: Asked): boolean | undefined => {
       const found = among.read(asked);
-      return found === undefined
-        ? undefined
-        : typeof found === 'string'
-          ? found === text
-          : found.includes(text);
+      if (found === undefined) return undefined;
+      return typeof found === 'string' ? found === text : found.includes(text);
     };
     const as = `${name} ${JSON.stringify(text)}`;
     return optional
@@ -235,11 +232,9 @@ const held = JSON.stringify(contextual(flags));
 const isOfObject = (term: Term): boolean =>
   'fact' in term ? (facts[term.fact]!.ofObject ?? false) : 'of' in term && term.of === 'resource';
 const equal = (one: string, other: string): boolean => one === other;
-const nameOf = (term: Term): string =>
-  'id' in term
-    ? `${term.type}::${JSON.stringify(term.id)}`
-    : 'fact' in term
-      ? term.fact
-      : term.attribute === undefined
-        ? term.of
-        : `${term.of}.${term.attribute}`;
+
+function nameOf(term: Term): string {
+  if ('id' in term) return `${term.type}::${JSON.stringify(term.id)}`;
+  if ('fact' in term) return term.fact;
+  return term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`;
+}

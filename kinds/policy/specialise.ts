@@ -199,11 +199,8 @@ export class Specialiser {
     if ('Var' in left && left.Var === 'context')
       return factNamed(attr) ? this.slots.fact(attr) : expression;
     const term = this.#termOf(expression);
-    return term
-      ? this.slots.entity(term)
-      : subjectOf(left)
-        ? expression
-        : mapWithin(expression, this.#rewrite);
+    if (term) return this.slots.entity(term);
+    return subjectOf(left) ? expression : mapWithin(expression, this.#rewrite);
   }
 
   #termOf(expression: Expr): Term | undefined {

@@ -1,4 +1,4 @@
-import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
+import type { EntityUidJson, Expr } from '@cedar-policy/cedar-wasm/nodejs';
 import { formOf, within } from './expression.js';
 import type { Rule } from './ruleset.js';
 import { entitiesOf, subjectOf } from './specialise.js';
@@ -21,12 +21,7 @@ export function unsupported(
   { resource, conditions }: Rule,
   vocabulary: Vocabulary,
 ): string | undefined {
-  const entity =
-    'entity' in resource
-      ? resource.entity
-      : 'in' in resource && resource.in && 'entity' in resource.in
-        ? resource.in.entity
-        : undefined;
+  const entity = entityOf(resource);
   if (
     resource.op !== '==' &&
     entity &&
@@ -41,6 +36,14 @@ export function unsupported(
     if (why) return why;
   }
   return undefined;
+}
+
+/** The entity that the scope of a rule compares the resource with, if it does. */
+function entityOf(resource: Rule['resource']): EntityUidJson | undefined {
+  if ('entity' in resource) return resource.entity;
+  return 'in' in resource && resource.in && 'entity' in resource.in
+    ? resource.in.entity
+    : undefined;
 }
 
 /**
@@ -89,8 +92,8 @@ function isAmong(scope: Rule['action'], names: readonly string[]): boolean {
 
 /** The types of groups that an expression asks whether the principal is in. */
 function groupsNamed(expression: Expr): string[] {
-  const [form, body] = formOf(expression);
-  const group: Expr | undefined = form === 'in' ? body.right : form === 'is' ? body.in : undefined;
+  const [, body] = formOf(expression);
+  const group = groupAsked(expression);
   const own =
     group && subjectOf(body.left) === 'principal'
       ? (entitiesOf(group) ?? []).map(({ type }) => type)
@@ -98,32 +101,20 @@ function groupsNamed(expression: Expr): string[] {
   return [...own, ...within(expression).flatMap(groupsNamed)];
 }
 
+/** The group that an expression asks for membership of, if it does. */
+function groupAsked(expression: Expr): Expr | undefined {
+  const [form, body] = formOf(expression);
+  if (form === 'in') return body.right;
+  return form === 'is' ? body.in : undefined;
+}
+
 const isGroup = (type: string, { types }: Vocabulary): boolean =>
   [...types.values()].some(({ memberOf }) => memberOf === type);
 
 function fault(expression: Expr, vocabulary: Vocabulary): string | undefined {
-  const [form, body] = formOf(expression);
-  const why =
-    form === 'in'
-      ? groupFault(body.left, body.right, vocabulary)
-      : form === 'is' && body.in
-        ? groupFault(body.left, body.in, vocabulary)
-        : form === '.' || form === 'has'
-          ? attributeFault(body.left, body.attr)
-          : form === 'Var' && body === 'context'
-            ? wholeContext
-            : form === 'Record'
-              ? records
-              : form === 'Value' &&
-                  typeof body !== 'boolean' &&
-                  typeof body !== 'string' &&
-                  !entitiesOf(expression) &&
-                  !(Math.abs(Number(body)) < 1e15)
-                ? numbers
-                : ['getTag', 'hasTag', 'Slot'].includes(form)
-                  ? attributes
-                  : undefined;
+  const why = ownFault(expression, vocabulary);
   if (why) return why;
+  const [form] = formOf(expression);
   for (const one of within(expression)) {
     if ((form === '.' || form === 'has') && 'Var' in one) continue;
     const deeper = fault(one, vocabulary);
@@ -131,6 +122,39 @@ function fault(expression: Expr, vocabulary: Vocabulary): string | undefined {
   }
   return undefined;
 }
+
+/** What is wrong with an expression itself, whatever stands within it. */
+function ownFault(expression: Expr, vocabulary: Vocabulary): string | undefined {
+  const [form, body] = formOf(expression);
+  switch (form) {
+    case 'in':
+      return groupFault(body.left, body.right, vocabulary);
+    case 'is':
+      return body.in ? groupFault(body.left, body.in, vocabulary) : undefined;
+    case '.':
+    case 'has':
+      return attributeFault(body.left, body.attr);
+    case 'Var':
+      return body === 'context' ? wholeContext : undefined;
+    case 'Record':
+      return records;
+    case 'Value':
+      return isReadable(expression, body) ? undefined : numbers;
+    case 'getTag':
+    case 'hasTag':
+    case 'Slot':
+      return attributes;
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a literal is an entity, a truth value, a text or a number short enough to stay whole. */
+const isReadable = (expression: Expr, value: unknown): boolean =>
+  typeof value === 'boolean' ||
+  typeof value === 'string' ||
+  entitiesOf(expression) !== undefined ||
+  Math.abs(Number(value)) < 1e15;
 
 function groupFault(left: Expr, right: Expr, vocabulary: Vocabulary): string | undefined {
   const named = entitiesOf(right);
