@@ -270,19 +270,9 @@ const lifetimeBounds = {
 function lifetimeFaults({ lifetimes = {} }: Spec): Cause[] {
   return (Object.keys(lifetimeBounds) as (keyof typeof lifetimeBounds)[]).flatMap(
     (name): Cause[] => {
-      const fault =
-        lifetimes[name] === undefined
-          ? undefined
-          : limitFault(lifetimeBounds[name], lifetimes[name]);
-      return fault === undefined
-        ? []
-        : [
-            {
-              reason: 'FieldValueInvalid',
-              field: `spec.lifetimes.${name}`,
-              message: `Invalid value: must be ${fault}`,
-            },
-          ];
+      if (lifetimes[name] === undefined) return [];
+      const wrong = limitFault(lifetimeBounds[name], lifetimes[name]);
+      return wrong === undefined ? [] : [fault(`spec.lifetimes.${name}`, `must be ${wrong}`)];
     },
   );
 }

@@ -17,7 +17,7 @@ import type { Suppliers } from '../kinds/suppliers.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './fetch.js';
 import type { Records } from './records.js';
-import type { Reviews } from './reviews.js';
+import type { Asking, Reviewed } from './suppliedclaims.js';
 
 /** The objects this room reads and writes. */
 export type AccountObject = ObjectOf<typeof Account>;
@@ -40,7 +40,7 @@ export interface Foundation {
   readonly groups: Pick<Memberships, 'held' | 'of'>;
   readonly operatorPasskeys: Pick<OperatorPasskeys, 'held' | 'of'>;
   readonly networkLimits?: NetworkLimits;
-  readonly reviews: Pick<Reviews, 'ask'>;
+  readonly reviews: { ask(asking: Asking): Promise<Reviewed> };
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
   readonly signIns: SignIns;
   /** Notes that the browser of a sign-in has asked for something. */

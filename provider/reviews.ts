@@ -12,22 +12,15 @@ import { Breaker } from './breaker.js';
 import { Refused } from './fetch.js';
 import type { Foundation } from './foundation.js';
 import { signJwt } from './keyset.js';
-import { readAnswer, type Review, type Supplied } from './suppliedclaims.js';
+import {
+  readAnswer,
+  type Asking,
+  type Review,
+  type Reviewed,
+  type Supplied,
+} from './suppliedclaims.js';
 
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
-
-/** About whom, for whom and why claims are asked for. */
-export interface Asking {
-  readonly account: string;
-  readonly client: string;
-  readonly purpose: 'Preview' | 'Release';
-  /** The consent that an answer is good for. */
-  readonly decision: string;
-  readonly scopes: readonly Scope[];
-}
-
-/** Values by scope; undefined for those of a service that gave none. */
-export type Reviewed = ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>;
 
 const deadline = 2_500;
 

@@ -2,14 +2,12 @@ import { guard } from '../../registry/guard.js';
 import type { Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { objectKey } from '../../registry/stored.js';
+import { decisionCountKey } from '../decision-count-key.js';
 import { keptMs, PolicyDecision } from './decision.js';
 import { singlesOf } from './names.js';
 
 /** As many go in one commit, so that the rest is listed seldom. */
 const going = 40;
-
-/** The key of how many decisions of an account are objects of their own. */
-export const decisionCountKey = (account: string): string => `decisioncount/${account}`;
 
 /**
  * Counts decisions of an account in the commit that writes them, so that there are never more than

@@ -6,7 +6,8 @@ import { causesOf } from './causes.js';
 import { loadCedar, validate, type Cedar } from './cedar.js';
 import { cedarSchema } from './cedarschema.js';
 import { defaultPolicy } from './default.js';
-import { Judge, noCounts, type Chambers, type Counts, type Judgement } from './judge.js';
+import { Judge, noCounts, type Chambers, type Counts } from './judge.js';
+import type { Judgement } from './judgement.js';
 import { lockout, type Operator } from './lockout.js';
 import { Prepared } from './prepared.js';
 import {

@@ -5,6 +5,7 @@ import type { Histogram } from '../../registry/meter.js';
 import type { Asked } from './asked.js';
 import type { Cedar } from './cedar.js';
 import { isImpersonal } from './impersonal.js';
+import type { Judgement } from './judgement.js';
 import { Memo } from './memo.js';
 import type { Part } from './part.js';
 import type { Prepared } from './prepared.js';
@@ -12,11 +13,6 @@ import { namedIn, textsIn, type Rule } from './ruleset.js';
 import { Slice } from './slice.js';
 import type { Trouble } from './troubles.js';
 import type { Vocabulary } from './vocabulary.js';
-
-/** A decision with the name of the policy that made it. */
-export interface Judgement extends Decision {
-  readonly policy: string;
-}
 
 /**
  * What was counted since the start: answers from memory, evaluations that are remembered from now

@@ -3,7 +3,7 @@ import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { Asked } from './asked.js';
 import type { CedarValue } from './facts.js';
 import { Looks } from './looks.js';
-import type { Judgement } from './judge.js';
+import type { Judgement } from './judgement.js';
 import { flags, type Slot } from './slots.js';
 
 /** A rule as it stands in a slice, with the slots it still mentions. */

@@ -4,7 +4,7 @@ import type { Store } from '../../registry/store.js';
 import type { Allowance } from './allowance.js';
 import { countDecisions } from './decision-count.js';
 import { accountOf } from './input.js';
-import type { Judgement } from './judge.js';
+import type { Judgement } from './judgement.js';
 import type { Series } from './series.js';
 import { decisionPart } from './single.js';
 

@@ -4,7 +4,7 @@ import type { Log } from '../../registry/observe.js';
 import type { Store } from '../../registry/store.js';
 import { Allowance } from './allowance.js';
 import { isChange } from './changes.js';
-import type { Judgement } from './judge.js';
+import type { Judgement } from './judgement.js';
 import { ownerOf, Pending, type Books } from './pending.js';
 import { decisionPart } from './single.js';
 import { Series } from './series.js';

@@ -5,7 +5,7 @@ import { pagesOf } from '../../registry/walk.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import type { Engine } from './engine.js';
 import { questionOf } from './input.js';
-import type { Judgement } from './judge.js';
+import type { Judgement } from './judgement.js';
 import type { Impact } from './policy.js';
 
 /**

@@ -7,7 +7,7 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import { accountOf, recordOf } from './input.js';
-import type { Judgement } from './judge.js';
+import type { Judgement } from './judgement.js';
 import { seriesName } from './names.js';
 import { tally } from './tally.js';
 

@@ -8,7 +8,7 @@ import { ownerReference } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
 import { PolicyDecision, type DecisionObject } from './decision.js';
 import { recordOf } from './input.js';
-import type { Judgement } from './judge.js';
+import type { Judgement } from './judgement.js';
 import { singleName } from './names.js';
 
 /**

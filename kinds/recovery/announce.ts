@@ -4,7 +4,7 @@ import { digest } from '../../registry/keys.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import type { RecoveryObject } from './recovery.js';
+import type { RecoveryObject } from './recovery-object.js';
 
 /** How long a notice is tried, in milliseconds. */
 const noticeFor = 86_400_000;

@@ -3,7 +3,8 @@ import { digest } from '../../registry/keys.js';
 import { defineAction, type Call } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits.js';
 import { notFound } from '../../registry/status.js';
-import { cancelRecovery, Recovery, type RecoveryObject } from './recovery.js';
+import { cancelRecovery, Recovery } from './recovery.js';
+import type { RecoveryObject } from './recovery-object.js';
 
 /** Tries to cancel, by client network: a token cannot be guessed, and each try is a read. */
 const cancelLimit = perMinute('recovery-cancel', 'recoveryCancelsPerNetwork');

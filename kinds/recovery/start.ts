@@ -9,7 +9,8 @@ import { requireFreshSignIn } from '../fresh.js';
 import { Passkey } from '../passkey/passkey.js';
 import { describeBrowser } from '../useragent.js';
 import { announceRecovery } from './announce.js';
-import { Recovery, type RecoveryObject } from './recovery.js';
+import { Recovery } from './recovery.js';
+import type { RecoveryObject } from './recovery-object.js';
 import { recoverySteps, stepTime, type RecoveryRow } from './worker.js';
 
 /** Recoveries of one account that it may start itself in a day: each is a mail. */

@@ -8,7 +8,8 @@ import { Account } from '../account/account.js';
 import { endOtherSessions } from '../othersessions.js';
 import { Passkey } from '../passkey/passkey.js';
 import { announceRecovery } from './announce.js';
-import { cancelRecovery, Recovery, type RecoveryObject } from './recovery.js';
+import { cancelRecovery, Recovery } from './recovery.js';
+import type { RecoveryObject } from './recovery-object.js';
 
 /** What is done as a recovery waits: two more announcements, and its end. */
 export const recoverySteps = [

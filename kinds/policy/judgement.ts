@@ -1,0 +1,6 @@
+import type { Decision } from '../../registry/kind.js';
+
+/** A decision with the name of the policy that made it. */
+export interface Judgement extends Decision {
+  readonly policy: string;
+}
