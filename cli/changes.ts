@@ -126,7 +126,9 @@ class Held {
   *become({ items, columns, version }: Reading): Generator<Change> {
     const now = new Set(items.map(idOf));
     if (columns.length > 0) this.columns = columns;
-    for (const [id, item] of this.#items) if (!now.has(id)) yield this.#tell('DELETED', item);
+    for (const [id, item] of this.#items) {
+      if (!now.has(id)) yield this.#tell('DELETED', item);
+    }
     for (const item of items) {
       const former = this.#items.get(idOf(item));
       if (former?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion)

@@ -46,7 +46,8 @@ export async function remove(asked: Asked): Promise<void> {
     );
     going.push({ path, uid: uidOf(gone) });
   }).finally(async () => {
-    if (!dryRun && flags.wait !== false) for (const one of going) await untilGone(service, one);
+    if (dryRun || flags.wait === false) return;
+    for (const one of going) await untilGone(service, one);
   });
 }
 

@@ -64,7 +64,10 @@ export async function discover(service: Service): Promise<Resource[]> {
     );
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
 
 /**
  * The resources that a word stands for: one by its plural, singular, kind or short name, with or

@@ -117,11 +117,8 @@ class Fields {
     if (to.items) return `[]${this.#typeOf(to.items)}`;
     if (typeof to.additionalProperties === 'object')
       return `map[string]${this.#typeOf(to.additionalProperties)}`;
-    return $ref === undefined
-      ? to.type === 'object' || to.type === undefined
-        ? 'Object'
-        : to.type
-      : $ref.split(/[./]/).at(-1)!;
+    if ($ref !== undefined) return $ref.split(/[./]/).at(-1)!;
+    return to.type === 'object' || to.type === undefined ? 'Object' : to.type;
   }
 
   /** A schema with what it refers to put in its place. */
@@ -145,11 +142,9 @@ class Fields {
 
   #holder(schema: Schema): Schema {
     const to = this.#plain(schema);
-    return to.items
-      ? this.#holder(to.items)
-      : typeof to.additionalProperties === 'object'
-        ? this.#holder(to.additionalProperties)
-        : to;
+    if (to.items) return this.#holder(to.items);
+    if (typeof to.additionalProperties === 'object') return this.#holder(to.additionalProperties);
+    return to;
   }
 
   #fieldsOf(schema: Schema): Readonly<Record<string, Schema>> {

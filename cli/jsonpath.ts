@@ -63,8 +63,9 @@ function holds({ path, operator, literal }: Condition, value: unknown): boolean 
   if (operator === '==') return one === literal;
   if (operator === '!=') return one !== literal;
   if (one === undefined || typeof one !== typeof literal) return false;
+  if (one === literal) return operator.endsWith('=');
   const least = one < (literal as any);
-  return one === literal ? operator.endsWith('=') : operator.startsWith('<') ? least : !least;
+  return operator.startsWith('<') ? least : !least;
 }
 
 /** Reads a template from its beginning to its end. */
@@ -99,11 +100,8 @@ class Reader {
     const quoted = range ? undefined : this.#literal();
     const path = typeof quoted === 'string' ? [] : this.#path();
     this.#need(/\s*\}/y, '}');
-    return typeof quoted === 'string'
-      ? { text: quoted }
-      : range
-        ? { range: path, parts: this.template(true) }
-        : { path };
+    if (typeof quoted === 'string') return { text: quoted };
+    return range ? { range: path, parts: this.template(true) } : { path };
   }
 
   #path(): Step[] {

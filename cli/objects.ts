@@ -9,11 +9,8 @@ export function textOf(objects: readonly Thing[], format: Format, single: boolea
   const value = single
     ? objects[0]!
     : { apiVersion: 'v1', items: objects, kind: 'List', metadata: { resourceVersion: '' } };
-  return format.as === 'jsonpath'
-    ? fill(format.template, value)
-    : format.as === 'yaml'
-      ? asYAML(value)
-      : asJSON(value);
+  if (format.as === 'jsonpath') return fill(format.template, value);
+  return format.as === 'yaml' ? asYAML(value) : asJSON(value);
 }
 
 /** `group.id.vestibule.org/staff`, of an object. */
