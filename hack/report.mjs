@@ -8,7 +8,8 @@ const failedIn = (suite) => suite.assertionResults.filter(({ status }) => status
 
 const [first, ...rest] = process.argv.slice(2);
 if (first === '--failed') {
-  for (const suite of read(rest[0])) if (suite.status === 'failed') console.log(suite.name);
+  const failed = read(rest[0]).filter(({ status }) => status === 'failed');
+  for (const { name } of failed) console.log(name);
 } else {
   const suites = new Map(read(first).map((suite) => [suite.name, suite]));
   for (const again of rest.flatMap(read)) {

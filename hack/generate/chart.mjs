@@ -167,15 +167,18 @@ export function valuesSchema(values, settings) {
 }
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
-const typeOf = ({ type, enum: options, $ref }) =>
-  options
-    ? options.filter(Boolean).join(', ')
-    : $ref
-      ? 'quantity'
-      : [type]
-          .flat()
-          .filter((one) => one !== 'null')
-          .join(' or ');
+const typeOf = ({ type, enum: options, $ref }) => {
+  if (options) return options.filter(Boolean).join(', ');
+  if ($ref) return 'quantity';
+  return [type]
+    .flat()
+    .filter((one) => one !== 'null')
+    .join(' or ');
+};
+const settingType = ({ value, oneOf }) => {
+  if (oneOf) return oneOf.join(', ');
+  return { list: 'array', seconds: 'string', text: 'string' }[value] ?? value;
+};
 const shown = (value) =>
   value === undefined || value === null || value === '' ? '' : `\`${cell(JSON.stringify(value))}\``;
 
@@ -186,17 +189,11 @@ export function chartReadme(about, values, settings) {
     .map(({ path, said, fallback, shape }) => [path.join('.'), typeOf(shape), fallback, said]);
   const rest = given(settings)
     .filter(({ name }) => !values.some(({ path }) => path.join('.') === `config.${name}`))
-    .map(({ name, value, oneOf, default: fallback, describe }) => [
-      `config.${name}`,
-      oneOf
-        ? oneOf.join(', ')
-        : value === 'list'
-          ? 'array'
-          : value === 'seconds' || value === 'text'
-            ? 'string'
-            : value,
-      fallback,
-      describe,
+    .map((setting) => [
+      `config.${setting.name}`,
+      settingType(setting),
+      setting.default,
+      setting.describe,
     ]);
   const at = own.findLastIndex(([path]) => path.startsWith('config.')) + 1;
   const rows = [...own.slice(0, at), ...rest, ...own.slice(at)].map(

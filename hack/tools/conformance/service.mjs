@@ -3,6 +3,7 @@ import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 
 const root = join(import.meta.dirname, '../../..');
 const scopes = ['openid', 'profile', 'email', 'offline_access'].map((name) => ({
@@ -17,8 +18,7 @@ const pairs = {
 
 /**
  * Returns a key pair for a JWS algorithm: a JWK Set with the private key for the suite, one with
- * the public key for the
- * Client.
+ * the public key for the Client.
  */
 function signingKey(kid, alg) {
   const { privateKey, publicKey } = pairs[alg]();
@@ -100,77 +100,88 @@ export function clientsFor({ base, backchannel }, alias) {
   };
 }
 
-/** Starts the service from a new embedded store with mock mail; its https is the issuer. */
-export async function startService({ folder, port, securePort, manifests, trusted }) {
+/** Writes what the service starts from; returns the paths of the manifests and of the CA. */
+function writeFiles(folder, manifests, trusted) {
   const manifestFolder = join(folder, 'manifests');
   mkdirSync(manifestFolder, { recursive: true });
   for (const one of manifests)
     writeFileSync(join(manifestFolder, `${one.metadata.name}.yaml`), JSON.stringify(one));
   const authority = join(folder, 'suite.pem');
   writeFileSync(authority, trusted);
+  return { manifestFolder, authority };
+}
+
+const serviceArgs = ({ folder, port, securePort, issuer, manifestFolder }) => [
+  'bin/vestibule',
+  'serve',
+  '--mock-mail',
+  '--data-dir',
+  join(folder, 'data'),
+  '--port',
+  String(port),
+  '--secure-port',
+  String(securePort),
+  '--base-url',
+  issuer,
+  '--manifests',
+  manifestFolder,
+  '--limit-factor',
+  '1000',
+  '--limits-recent-sign-in',
+  '1h',
+  '--log-level',
+  'info',
+];
+
+/** Resolves when the service says that it is ready; writes its output to its log all along. */
+function ready(child, folder) {
+  const path = join(folder, 'service.log');
+  const log = createWriteStream(path);
+  child.stderr.pipe(log, { end: false });
+  return new Promise((done, failed) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      log.write(`${line}\n`);
+      if (line.startsWith('ready ')) done();
+    });
+    child.on('exit', (code) => failed(new Error(`the service ended with ${code}; see ${path}`)));
+  });
+}
+
+/** Returns what finds the newest emailed code for an address that was not given before. */
+function codeReader(port) {
+  const used = new Set();
+  const newest = async (address) => {
+    const response = await fetch(`http://localhost:${port}/api/v1alpha1/mockmessages`);
+    const { items = [] } = await response.json();
+    return items
+      .filter(
+        ({ metadata, status }) => status.to === address && status.code && !used.has(metadata.name),
+      )
+      .sort((a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion))[0];
+  };
+  return async (address) => {
+    for (let tries = 0; tries < 300; tries += 1) {
+      const message = await newest(address);
+      if (message) {
+        used.add(message.metadata.name);
+        return message.status.code;
+      }
+      await setTimeout(100);
+    }
+    throw new Error(`no code was sent to ${address}`);
+  };
+}
+
+/** Starts the service from a new embedded store with mock mail; its https is the issuer. */
+export async function startService({ folder, port, securePort, manifests, trusted }) {
+  const { manifestFolder, authority } = writeFiles(folder, manifests, trusted);
   const issuer = `https://localhost:${securePort}`;
-  const args = [
-    'bin/vestibule',
-    'serve',
-    '--mock-mail',
-    '--data-dir',
-    join(folder, 'data'),
-    '--port',
-    String(port),
-    '--secure-port',
-    String(securePort),
-    '--base-url',
-    issuer,
-    '--manifests',
-    manifestFolder,
-    '--limit-factor',
-    '1000',
-    '--limits-recent-sign-in',
-    '1h',
-    '--log-level',
-    'info',
-  ];
+  const args = serviceArgs({ folder, port, securePort, issuer, manifestFolder });
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, NODE_EXTRA_CA_CERTS: authority },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const log = createWriteStream(join(folder, 'service.log'));
-  child.stderr.pipe(log, { end: false });
-  await new Promise((ready, failed) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      log.write(`${line}\n`);
-      if (line.startsWith('ready ')) ready();
-    });
-    child.on('exit', (code) =>
-      failed(new Error(`the service ended with ${code}; see ${join(folder, 'service.log')}`)),
-    );
-  });
-  const used = new Set();
-  return {
-    issuer,
-    stop: () => child.kill(),
-    /** The newest emailed code for an address that was not given before. */
-    async codeTo(address) {
-      for (let tries = 0; tries < 300; tries += 1) {
-        const response = await fetch(`http://localhost:${port}/api/v1alpha1/mockmessages`);
-        const { items = [] } = await response.json();
-        const fresh = items.filter(
-          ({ metadata, status }) =>
-            status.to === address && status.code && !used.has(metadata.name),
-        );
-        const newest = fresh.sort(
-          (a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
-        )[0];
-        if (newest) {
-          used.add(newest.metadata.name);
-          return newest.status.code;
-        }
-        await new Promise((done) => {
-          setTimeout(done, 100);
-        });
-      }
-      throw new Error(`no code was sent to ${address}`);
-    },
-  };
+  await ready(child, folder);
+  return { issuer, stop: () => child.kill(), codeTo: codeReader(port) };
 }

@@ -33,8 +33,7 @@ async function opened(port, child) {
 
 /**
  * Starts a proxy that forwards requests to the suite, with the headers it expects about the
- * connection's TLS version
- * and cipher.
+ * connection's TLS version and cipher.
  */
 async function startProxy(to, keyStore) {
   const proxy = createServer(
@@ -58,10 +57,51 @@ async function startProxy(to, keyStore) {
   return proxy;
 }
 
+/** Makes the key of the suite's https with a certificate of its own; returns both. */
+function makeKeyStore(java, folder) {
+  const keytool = join(java, 'bin/keytool');
+  const keyStore = join(folder, 'suite.p12');
+  execFileSync(
+    keytool,
+    [
+      '-genkeypair',
+      '-alias',
+      'suite',
+      '-keyalg',
+      'EC',
+      '-groupname',
+      'secp256r1',
+      '-validity',
+      '30',
+      '-dname',
+      'CN=localhost',
+      '-ext',
+      `san=dns:localhost,dns:${suiteHost}`,
+      '-storetype',
+      'PKCS12',
+      '-keystore',
+      keyStore,
+      '-storepass',
+      password,
+    ],
+    { stdio: 'ignore' },
+  );
+  const certificate = execFileSync(keytool, [
+    '-exportcert',
+    '-rfc',
+    '-alias',
+    'suite',
+    '-keystore',
+    keyStore,
+    '-storepass',
+    password,
+  ]);
+  return { keyStore, certificate: String(certificate) };
+}
+
 /**
  * The conformance suite as a process of its own, with its database in memory. `built` is the folder
- * that
- * hack/tools/conformance/build made, `folder` takes its logs. Ends with `stop()`.
+ * that hack/tools/conformance/build made, `folder` takes its logs. Ends with `stop()`.
  */
 export class Suite {
   #children = [];
@@ -79,43 +119,8 @@ export class Suite {
 
   static async start({ java, built, folder, port, databasePort }) {
     const suite = new Suite(port);
-    const keyStore = join(folder, 'suite.p12');
-    execFileSync(
-      join(java, 'bin/keytool'),
-      [
-        '-genkeypair',
-        '-alias',
-        'suite',
-        '-keyalg',
-        'EC',
-        '-groupname',
-        'secp256r1',
-        '-validity',
-        '30',
-        '-dname',
-        'CN=localhost',
-        '-ext',
-        `san=dns:localhost,dns:${suiteHost}`,
-        '-storetype',
-        'PKCS12',
-        '-keystore',
-        keyStore,
-        '-storepass',
-        password,
-      ],
-      { stdio: 'ignore' },
-    );
-    const certificate = execFileSync(join(java, 'bin/keytool'), [
-      '-exportcert',
-      '-rfc',
-      '-alias',
-      'suite',
-      '-keystore',
-      keyStore,
-      '-storepass',
-      password,
-    ]);
-    suite.certificate = String(certificate);
+    const { keyStore, certificate } = makeKeyStore(java, folder);
+    suite.certificate = certificate;
     const database = suite.#run(folder, 'database', java, [
       '-cp',
       join(built, 'lib/*'),

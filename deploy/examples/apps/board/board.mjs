@@ -20,14 +20,11 @@ const element = (name, content = [], more = {}) => {
 };
 const button = (text, press, more) => element('button', text, { onclick: press, ...more });
 const show = (...content) => main.replaceChildren(...content);
-const text = (value) =>
-  Array.isArray(value)
-    ? value.join(', ')
-    : value === true
-      ? 'yes'
-      : value === false
-        ? 'no'
-        : String(value);
+const text = (value) => {
+  if (Array.isArray(value)) return value.join(', ');
+  if (value === true) return 'yes';
+  return value === false ? 'no' : String(value);
+};
 
 /** Begins a sign-in: what the answer is checked against stays in this tab. */
 async function signIn(config, prompt) {

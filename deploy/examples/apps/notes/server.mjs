@@ -41,7 +41,10 @@ const go = (res, to, headers = {}) =>
   res.writeHead(303, { Location: to, 'Cache-Control': 'no-store', ...headers }).end();
 const bodyOf = async (req) => {
   let text = '';
-  for await (const chunk of req) if ((text += chunk).length > 16_384) throw new Error('too large');
+  for await (const chunk of req) {
+    text += chunk;
+    if (text.length > 16_384) throw new Error('too large');
+  }
   return new URLSearchParams(text);
 };
 
