@@ -88,6 +88,24 @@ function Here({ first, arrived, hear, widen }: Shown) {
   );
 }
 
+/** What stands here while there is no account: the way in, what went wrong, or that it is loading. */
+function WithoutAccount({ failure, retry }: { failure: Failure | undefined; retry: () => void }) {
+  if (failure?.code === 401) return <Visitor />;
+  if (failure)
+    return (
+      <OutOfOrder failure={failure}>
+        <Button look="main" press={retry}>
+          {say('retry')}
+        </Button>
+      </OutOfOrder>
+    );
+  return (
+    <h1 class="waiting" aria-busy="true">
+      {say('account.loading')}
+    </h1>
+  );
+}
+
 /** The person's own page: what is known about them here, who sees it, and how they sign in. */
 export function AccountPage() {
   const arrived = useMemo(arrival, []);
@@ -111,7 +129,10 @@ export function AccountPage() {
       return read();
     });
   }, []);
-  const visitor = failure?.code === 401;
+  const retry = (): void => {
+    setFailure(undefined);
+    void read();
+  };
   return (
     <Page
       wide={wide && Boolean(account)}
@@ -121,24 +142,8 @@ export function AccountPage() {
     >
       {account ? (
         <Here first={account} arrived={arrived} hear={hear} widen={widen} />
-      ) : visitor ? (
-        <Visitor />
-      ) : failure ? (
-        <OutOfOrder failure={failure}>
-          <Button
-            look="main"
-            press={() => {
-              setFailure(undefined);
-              void read();
-            }}
-          >
-            {say('retry')}
-          </Button>
-        </OutOfOrder>
       ) : (
-        <h1 class="waiting" aria-busy="true">
-          {say('account.loading')}
-        </h1>
+        <WithoutAccount failure={failure} retry={retry} />
       )}
     </Page>
   );

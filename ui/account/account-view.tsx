@@ -63,12 +63,10 @@ function OwnDecisions() {
 }
 
 /** Where a step belongs. */
-const placeOf = (step: string): string =>
-  step.startsWith('passkey') || step === 'recover'
-    ? 'passkeys'
-    : step.startsWith('delete') || step === 'export'
-      ? 'data'
-      : step;
+function placeOf(step: string): string {
+  if (step.startsWith('passkey') || step === 'recover') return 'passkeys';
+  return step.startsWith('delete') || step === 'export' ? 'data' : step;
+}
 
 /** Every part of the page; each is read by itself and fails alone. */
 export function AccountView() {

@@ -82,6 +82,61 @@ function wrongCode({ code, details }: Failure): string | undefined {
     : say('address.none');
 }
 
+/**
+ * The code as it is typed, used as soon as it is whole and once; it is forgotten where a new one
+ * was sent.
+ */
+function useTypedCode(
+  { sentTimestamp, codeLength }: NewAddress['status'],
+  use: (code: string) => void,
+) {
+  const [code, setCode] = useState('');
+  const [malformed, setMalformed] = useState(false);
+  const tried = useRef('');
+  const first = useRef(sentTimestamp);
+  useEffect(() => {
+    // the focus stays where it was asked for, so that nothing is said over this
+    if (first.current === sentTimestamp) return;
+    first.current = sentTimestamp;
+    tried.current = '';
+    setCode('');
+    setMalformed(false);
+    announce(say('address.resent'));
+  }, [sentTimestamp]);
+  const send = (value: string): void => {
+    setMalformed(!isCode(value, codeLength));
+    tried.current = value;
+    if (isCode(value, codeLength)) use(value);
+  };
+  const take = (text: string): void => {
+    const tidy = tidyCode(text, codeLength);
+    setCode(tidy);
+    setMalformed(false);
+    if (isCode(tidy, codeLength) && tried.current !== tidy) send(tidy);
+  };
+  return { code, malformed, send, take };
+}
+
+interface WaysProps {
+  /** Milliseconds until another code may be asked for. */
+  left: number;
+  anew: () => void;
+  other: () => void;
+}
+
+/** The ways on without the code: another one, or another address. */
+function Ways({ left, anew, other }: WaysProps) {
+  return (
+    <div class="ways">
+      <Button off={left > 0} press={anew}>
+        {say('address.again')}
+        {left > 0 && <span class="until"> {inTime(sure(left))}</span>}
+      </Button>
+      <Button press={other}>{say('address.other')}</Button>
+    </div>
+  );
+}
+
 interface CodeProps {
   act: Act;
   challenge: NewAddress;
@@ -101,31 +156,8 @@ function CodeForm({
   other,
 }: CodeProps) {
   const { codeLength } = status;
-  const [code, setCode] = useState('');
-  const [malformed, setMalformed] = useState(false);
-  const tried = useRef('');
   const left = useRemaining(status.resendAfterTimestamp);
-  const first = useRef(status.sentTimestamp);
-  useEffect(() => {
-    // the focus stays where it was asked for, so that nothing is said over this
-    if (first.current === status.sentTimestamp) return;
-    first.current = status.sentTimestamp;
-    tried.current = '';
-    setCode('');
-    setMalformed(false);
-    announce(say('address.resent'));
-  }, [status.sentTimestamp]);
-  const send = (value: string): void => {
-    setMalformed(!isCode(value, codeLength));
-    tried.current = value;
-    if (isCode(value, codeLength)) use(value);
-  };
-  const take = (text: string): void => {
-    const tidy = tidyCode(text, codeLength);
-    setCode(tidy);
-    setMalformed(false);
-    if (isCode(tidy, codeLength) && tried.current !== tidy) send(tidy);
-  };
+  const { code, malformed, send, take } = useTypedCode(status, use);
   const anew = (): void =>
     void act.run(
       async () =>
@@ -168,13 +200,7 @@ function CodeForm({
       <Button look="main" submit busy={act.busy} progress="address.checking">
         {say('address.use')}
       </Button>
-      <div class="ways">
-        <Button off={left > 0} press={anew}>
-          {say('address.again')}
-          {left > 0 && <span class="until"> {inTime(sure(left))}</span>}
-        </Button>
-        <Button press={other}>{say('address.other')}</Button>
-      </div>
+      <Ways left={left} anew={anew} other={other} />
     </form>
   );
 }

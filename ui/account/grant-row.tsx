@@ -9,7 +9,7 @@ import { cap, Latin, say, tell } from '../base/message.js';
 import { Moment } from '../base/moment.js';
 import { Monogram } from '../base/monogram.js';
 import { row } from '../decisions/words.js';
-import { useAct } from './act.js';
+import { useAct, type Act } from './act.js';
 import { Confirm } from './confirm.js';
 import { Hidden } from './hidden.js';
 import { useMe } from './me.js';
@@ -68,22 +68,81 @@ function Scope({ id, scope, kept, disclosures, keep }: ScopeProps) {
   );
 }
 
+/** Since when a service has had it, and when it last asked. */
+function Times({ status: { grantedTimestamp, lastUsedTimestamp } }: Pick<Grant, 'status'>) {
+  const when = <Moment of={grantedTimestamp} />;
+  return (
+    <p class="hint">
+      {lastUsedTimestamp
+        ? tell('grants.used', { when, used: <Moment of={lastUsedTimestamp} /> })
+        : tell('grants.since', { when })}
+    </p>
+  );
+}
+
+interface ScopesProps {
+  grant: Grant;
+  leaving: readonly string[];
+  keep: (scope: string, kept: boolean) => void;
+}
+
+/** The scopes of a service; those that are `leaving` are unticked. */
+function Scopes({ grant: { metadata, spec, status }, leaving, keep }: ScopesProps) {
+  return (
+    <div class="scopes" role="group" aria-label={status.client.displayName}>
+      {spec.scopes.map((scope, i) => (
+        <Scope
+          key={scope}
+          id={`${metadata.name}-${i}`}
+          scope={scope}
+          kept={!leaving.includes(scope)}
+          disclosures={status.disclosures.filter((one) => one.scope === scope)}
+          keep={(kept) => keep(scope, kept)}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Takes scopes from a service; true once that is done. */
+function shrink(
+  act: Act,
+  { metadata: { name }, spec }: Grant,
+  leaving: readonly string[],
+  all: Kept<Grant>,
+): Promise<boolean> {
+  const scopes = spec.scopes.filter((scope) => !leaving.includes(scope));
+  return act.run(async () =>
+    all.put(await call<Grant>('PATCH', `grants/${name}`, { spec: { scopes } })),
+  );
+}
+
+/** Takes everything from a service. */
+async function remove(
+  act: Act,
+  { metadata: { name }, status }: Grant,
+  all: Kept<Grant>,
+): Promise<void> {
+  const removed = await act.run(async () => {
+    await call('DELETE', `grants/${name}`);
+  });
+  if (!removed) return;
+  all.drop(name);
+  announce(say('grants.removed', { client: status.client.displayName }));
+  toPart('grants');
+}
+
 /**
  * One service: what it may see, scope by scope, what was sent of it, and the way to less or
  * nothing.
  */
 export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
-  const {
-    metadata: { name },
-    spec: { scopes },
-    status,
-  } = grant;
   const [dropped, setDropped] = useState<readonly string[]>([]);
   const [removing, setRemoving] = useState(false);
   const act = useAct();
   const place = useRef<HTMLLIElement>(null);
-  const client = status.client.displayName;
-  const leaving = scopes.filter((scope) => dropped.includes(scope));
+  const client = grant.status.client.displayName;
+  const leaving = grant.spec.scopes.filter((scope) => dropped.includes(scope));
   const back = (): void => {
     act.clear();
     setDropped([]);
@@ -92,29 +151,15 @@ export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
       place.current?.querySelector<HTMLElement>('button, input:enabled')?.focus(),
     );
   };
-  const shrink = async (): Promise<void> => {
-    const rest = scopes.filter((scope) => !leaving.includes(scope));
-    if (
-      await act.run(async () =>
-        all.put(await call<Grant>('PATCH', `grants/${name}`, { spec: { scopes: rest } })),
-      )
-    ) {
-      back();
-      announce(say('grants.made', { client }));
-    }
+  const confirm = async (): Promise<void> => {
+    if (!(await shrink(act, grant, leaving, all))) return;
+    back();
+    announce(say('grants.made', { client }));
   };
-  const remove = async (): Promise<void> => {
-    if (
-      !(await act.run(async () => {
-        await call('DELETE', `grants/${name}`);
-      }))
-    )
-      return;
-    all.drop(name);
-    announce(say('grants.removed', { client }));
-    toPart('grants');
+  const keep = (scope: string, kept: boolean): void => {
+    setRemoving(false);
+    setDropped(kept ? dropped.filter((one) => one !== scope) : [...dropped, scope]);
   };
-  const used = status.lastUsedTimestamp;
   return (
     <li class="thing" ref={place}>
       <div class="party">
@@ -123,32 +168,11 @@ export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
           <bdi>{cap(client)}</bdi>
         </h3>
       </div>
-      <p class="hint">
-        {used
-          ? tell('grants.used', {
-              when: <Moment of={status.grantedTimestamp} />,
-              used: <Moment of={used} />,
-            })
-          : tell('grants.since', { when: <Moment of={status.grantedTimestamp} /> })}
-      </p>
-      <div class="scopes" role="group" aria-label={client}>
-        {scopes.map((scope, i) => (
-          <Scope
-            key={scope}
-            id={`${name}-${i}`}
-            scope={scope}
-            kept={!leaving.includes(scope)}
-            disclosures={status.disclosures.filter((one) => one.scope === scope)}
-            keep={(kept) => {
-              setRemoving(false);
-              setDropped(kept ? dropped.filter((one) => one !== scope) : [...dropped, scope]);
-            }}
-          />
-        ))}
-      </div>
+      <Times status={grant.status} />
+      <Scopes grant={grant} leaving={leaving} keep={keep} />
       {/* The keyboard stays on the box that was unticked, so that more of them can be. */}
       {leaving.length > 0 && (
-        <Confirm still act={act} confirm={shrink} keep={back}>
+        <Confirm still act={act} confirm={confirm} keep={back}>
           <p>{tell('grants.smaller', { count: leaving.length, client })}</p>
         </Confirm>
       )}
@@ -160,7 +184,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
         </p>
       )}
       {leaving.length === 0 && removing && (
-        <Confirm act={act} confirm={remove} keep={back}>
+        <Confirm act={act} confirm={() => remove(act, grant, all)} keep={back}>
           <p>{tell('grants.remove.ask', { client })}</p>
         </Confirm>
       )}

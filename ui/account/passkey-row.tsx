@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Passkey } from '../api.js';
 import { announce } from '../base/announcement.js';
@@ -51,25 +52,36 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
   );
 }
 
-function RenameForm({ passkey, isNew, all, done }: Props & { done: () => void }) {
-  const { name } = passkey.metadata;
-  const known = passkey.spec.displayName;
-  const [text, setText] = useState(
-    isNew && known === 'Passkey' && platform()
-      ? say('passkeys.suggested', { platform: platform()! })
-      : known,
-  );
-  const { busy, failure, run } = useAct(({ code }) =>
-    code === 422 ? say('passkeys.name.invalid') : undefined,
-  );
-  const [empty, setEmpty] = useState(false);
+/** A name to begin with: the one it has, or for a new passkey one after the platform. */
+function suggested({ passkey: { spec }, isNew }: Props): string {
+  const on = platform();
+  return isNew && spec.displayName === 'Passkey' && on
+    ? say('passkeys.suggested', { platform: on })
+    : spec.displayName;
+}
+
+const invalidName = ({ code }: Failure): string | undefined =>
+  code === 422 ? say('passkeys.name.invalid') : undefined;
+
+/** A form whose field has the focus and is selected at first. */
+function useSelected(): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
-  const wrong = empty || failure?.code === 422 ? say('passkeys.name.invalid') : undefined;
   useEffect(() => {
     const field = form.current?.querySelector('input');
     field?.focus(); // selecting alone does not, in every browser
     field?.select();
   }, []);
+  return form;
+}
+
+function RenameForm({ done, ...props }: Props & { done: () => void }) {
+  const { passkey, isNew, all } = props;
+  const { name } = passkey.metadata;
+  const [text, setText] = useState(suggested(props));
+  const { busy, failure, run } = useAct(invalidName);
+  const [empty, setEmpty] = useState(false);
+  const form = useSelected();
+  const wrong = empty || failure?.code === 422 ? say('passkeys.name.invalid') : undefined;
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setEmpty(!text.trim());
@@ -154,6 +166,14 @@ function Removal({
   );
 }
 
+type Doing = 'rename' | 'delete' | undefined;
+
+/** What is open in the row of a passkey at first: a new one is named, and a step goes on. */
+function doingAt(step: string | undefined, name: string, isNew: boolean): Doing {
+  if (step === `passkey-delete=${name}`) return 'delete';
+  return isNew || step === `passkey-rename=${name}` ? 'rename' : undefined;
+}
+
 /** One passkey, its name and the way to lose it. */
 export function PasskeyRow(props: Props) {
   const {
@@ -164,13 +184,7 @@ export function PasskeyRow(props: Props) {
     isNew,
   } = props;
   const { step } = useMe();
-  const [doing, set] = useState<'rename' | 'delete' | undefined>(
-    step === `passkey-delete=${name}`
-      ? 'delete'
-      : isNew || step === `passkey-rename=${name}`
-        ? 'rename'
-        : undefined,
-  );
+  const [doing, set] = useState(doingAt(step, name, isNew));
   const row = useRef<HTMLLIElement>(null);
   const close = (): void => {
     clearStep();

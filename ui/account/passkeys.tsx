@@ -43,14 +43,26 @@ async function register(): Promise<Passkey | undefined> {
   return credential && call<Passkey>('POST', 'passkeys', { spec: { credential } });
 }
 
+const explain = ({ code }: Failure): string | undefined =>
+  ({ 422: say('passkey.unaccepted'), 409: say('passkey.many') })[code];
+
+/** The way to one more passkey, or why this browser has none. */
+function AddPasskey({ busy, press }: { busy: boolean; press: () => void }) {
+  if (!canUsePasskeys())
+    return <p class="hint">{say(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>;
+  return (
+    <Button id={step} busy={busy} progress="passkey.adding" press={press}>
+      {say('passkey.add')}
+    </Button>
+  );
+}
+
 /** The passkeys of the account: what keeps them, a name for each, and the way to more or fewer. */
 export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
   const { account, live, step: resumed } = useMe();
   const passkeys = useCollection<Passkey>('passkeys', owned(account), live);
   const [added, setAdded] = useState<string>();
   const [browserSays, setBrowserSays] = useState<string>();
-  const explain = ({ code }: { code: number }): string | undefined =>
-    ({ 422: say('passkey.unaccepted'), 409: say('passkey.many') })[code];
   const { busy, failure, run } = useAct(explain);
   const add = (): void => {
     setBrowserSays(undefined);
@@ -92,13 +104,7 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
       {resumed === step && !added && <p class="notice">{say('account.resumed')}</p>}
       {browserSays && <p class="notice bad">{browserSays}</p>}
       <Fault failure={failure} words={failure && explain(failure)} />
-      {canUsePasskeys() ? (
-        <Button id={step} busy={busy} progress="passkey.adding" press={add}>
-          {say('passkey.add')}
-        </Button>
-      ) : (
-        <p class="hint">{say(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>
-      )}
+      <AddPasskey busy={busy} press={add} />
       {passkeys.items && passkeys.items.length > 0 && (
         <div class="last">
           <LostPasskeys recoveries={recoveries} resumed={resumed} />

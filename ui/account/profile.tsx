@@ -26,6 +26,7 @@ const more = [
   'zoneinfo',
   'birthdate',
 ] as const satisfies readonly Claim[];
+const claims: readonly Claim[] = ['displayName', ...more];
 const hinted = new Set<Claim>(['pictureURI', 'locale', 'zoneinfo', 'birthdate']);
 const machine = new Set<Claim>([
   'profileURI',
@@ -81,6 +82,13 @@ async function save(shown: Account, typed: Typed): Promise<{ account: Account; s
   }
 }
 
+const explain = ({ code }: Failure): string | undefined =>
+  code === 422 ? say('profile.invalid') : undefined;
+
+/** The claims that a 422 names. */
+const wrongIn = (failure: Failure | undefined): readonly Claim[] =>
+  failure?.code === 422 ? claims.filter((claim) => failure.names(`spec.${claim}`)) : [];
+
 interface OneProps {
   claim: Claim;
   account: Account;
@@ -114,11 +122,8 @@ export function Profile() {
   const [typed, setTyped] = useState<Typed>({});
   const [conflict, setConflict] = useState(false);
   const [unfolded, unfold] = useState(false);
-  const { busy, failure, run, clear } = useAct(({ code }) =>
-    code === 422 ? say('profile.invalid') : undefined,
-  );
-  const all: readonly Claim[] = ['displayName', ...more];
-  const wrong = failure?.code === 422 ? all.filter((claim) => failure.names(`spec.${claim}`)) : [];
+  const { busy, failure, run, clear } = useAct(explain);
+  const wrong = wrongIn(failure);
   const type = (claim: Claim, text: string): void => setTyped({ ...typed, [claim]: text });
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();

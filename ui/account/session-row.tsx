@@ -90,6 +90,19 @@ function Ending({ session }: { session: Session }) {
   );
 }
 
+/** What the browser is called, and whether it is this one or ends. */
+function Device({ session, over }: { session: Session; over: boolean }) {
+  return (
+    <h3>
+      <bdi>{cap(deviceOf(session))}</bdi>{' '}
+      {session.status.current && <span class="word allowed">{say('sessions.current')}</span>}
+      {session.metadata.deletionTimestamp && (
+        <span class="word sensitive">{say(over ? 'sessions.over' : 'sessions.ending')}</span>
+      )}
+    </h3>
+  );
+}
+
 /**
  * One browser: when and how it was signed in, for which services, and the way to end it; once that
  * is done, what became of each service. `over`: nothing more will.
@@ -132,13 +145,7 @@ export function SessionRow({
   };
   return (
     <li class="thing" ref={place}>
-      <h3>
-        <bdi>{cap(device)}</bdi>{' '}
-        {current && <span class="word allowed">{say('sessions.current')}</span>}
-        {deletionTimestamp && (
-          <span class="word sensitive">{say(over ? 'sessions.over' : 'sessions.ending')}</span>
-        )}
-      </h3>
+      <Device session={session} over={over} />
       <Facts session={session} />
       {deletionTimestamp && <Ending session={session} />}
       {!deletionTimestamp && !asking && (
