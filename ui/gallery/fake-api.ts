@@ -93,9 +93,8 @@ export class FakeAPI {
 
   #next(call: string): Answer | undefined {
     const answer = this.script[call];
-    return Array.isArray(answer)
-      ? ((answer.length > 1 ? answer.shift() : answer[0]) as Answer)
-      : answer;
+    if (!Array.isArray(answer)) return answer;
+    return (answer.length > 1 ? answer.shift() : answer[0]) as Answer;
   }
 
   async #speak(answer: Answer): Promise<Response> {

@@ -187,72 +187,54 @@ const hostile =
   '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
+/** A service that writes that text, and addresses of the wrong kind, wherever it may. */
+const evilClient = (name: string, text: string) => ({
+  ...client,
+  displayName: text,
+  homepageURI: `https://${name}.test/`,
+  policyURI: 'javascript:document.title=1',
+  termsURI: 'data:text/html,x',
+});
+
+const evilScopes = (name: string, text: string) => [
+  scope({
+    name: `s"><b>${name}`,
+    title: text,
+    description: text,
+    provider: { name: 'x', displayName: text },
+    preview: [
+      { claim: text, title: text, value: text },
+      { claim: 'l', title: text, value: [text, text] },
+    ],
+  }),
+  scope({ name: 'n', allowed: false, reason: text, preview: [] }),
+];
+
+/** The views that show somebody else's text, each with that one. */
+function scenesWith(name: string, text: string): Record<string, Scene> {
+  const evil = evilClient(name, text);
+  const email = `${text}@x.test`;
+  const emailChallenge = challenge({ email: `${text}@example.test` });
+  const person = { ...account(['displayName']), displayName: text, email };
+  const setup = interaction({ client: evil, phase: 'Authenticated', account: person });
+  const refusal = { message: text, policyDecision: text };
+  const link = 'javascript:document.title=1';
+  return {
+    email: { script: { GET: interaction({ client: evil }, { loginHint: email }) } },
+    code: { script: { GET: interaction({ client: evil, emailChallenge }) } },
+    setup: { script: { GET: setup } },
+    consent: { script: { GET: consent(evilScopes(name, text), { client: evil }) } },
+    refusal: { script: { GET: consent([], { client: evil, refusal }) } },
+    mailbox: {
+      page: 'mailbox',
+      script: { GET: mails([mail(1, text, { to: text, text, code: '12345678', link })]) },
+    },
+  };
+}
+
 /** Text that means harm, and text that is too long, in every place that shows somebody else's. */
 export const hostileScenes: Record<string, () => Scene> = Object.fromEntries(
-  (
-    [
-      ['hostile', hostile],
-      ['long', long],
-    ] as const
-  ).flatMap(([name, text]) => {
-    const evil = {
-      ...client,
-      displayName: text,
-      homepageURI: `https://${name}.test/`,
-      policyURI: 'javascript:document.title=1',
-      termsURI: 'data:text/html,x',
-    };
-    const scopes = [
-      scope({
-        name: `s"><b>${name}`,
-        title: text,
-        description: text,
-        provider: { name: 'x', displayName: text },
-        preview: [
-          { claim: text, title: text, value: text },
-          { claim: 'l', title: text, value: [text, text] },
-        ],
-      }),
-      scope({ name: 'n', allowed: false, reason: text, preview: [] }),
-    ];
-    return Object.entries({
-      email: { script: { GET: interaction({ client: evil }, { loginHint: `${text}@x.test` }) } },
-      code: {
-        script: {
-          GET: interaction({
-            client: evil,
-            emailChallenge: challenge({ email: `${text}@example.test` }),
-          }),
-        },
-      },
-      setup: {
-        script: {
-          GET: interaction({
-            client: evil,
-            phase: 'Authenticated',
-            account: { ...account(['displayName']), displayName: text, email: `${text}@x.test` },
-          }),
-        },
-      },
-      consent: { script: { GET: consent(scopes, { client: evil }) } },
-      refusal: {
-        script: {
-          GET: consent([], { client: evil, refusal: { message: text, policyDecision: text } }),
-        },
-      },
-      mailbox: {
-        page: 'mailbox',
-        script: {
-          GET: mails([
-            mail(1, text, {
-              to: text,
-              text,
-              code: '12345678',
-              link: 'javascript:document.title=1',
-            }),
-          ]),
-        },
-      },
-    } satisfies Record<string, Scene>).map(([view, scene]) => [`${name}-${view}`, () => scene]);
-  }),
+  Object.entries({ hostile, long }).flatMap(([name, text]) =>
+    Object.entries(scenesWith(name, text)).map(([view, scene]) => [`${name}-${view}`, () => scene]),
+  ),
 );

@@ -50,6 +50,25 @@ function Messages({
   );
 }
 
+/** What stands here while there is no list: what went wrong, or that it is loading. */
+function WithoutList({ failure, retry }: { failure: Failure | undefined; retry: () => void }) {
+  if (failure?.code === 404)
+    return <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />;
+  if (failure)
+    return (
+      <OutOfOrder failure={failure}>
+        <Button look="main" press={retry}>
+          {say('retry')}
+        </Button>
+      </OutOfOrder>
+    );
+  return (
+    <h1 class="waiting" aria-busy="true">
+      {say('working')}
+    </h1>
+  );
+}
+
 /** The mails that were not sent, newest first, kept up to date by a watch. */
 export function Mailbox() {
   const [list, setList] = useState<MockMessageList>();
@@ -99,18 +118,8 @@ export function Mailbox() {
     >
       {list ? (
         <Messages list={list} busy={busy} empty={() => void empty()} />
-      ) : failure?.code === 404 ? (
-        <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />
-      ) : failure ? (
-        <OutOfOrder failure={failure}>
-          <Button look="main" press={() => void read()}>
-            {say('retry')}
-          </Button>
-        </OutOfOrder>
       ) : (
-        <h1 class="waiting" aria-busy="true">
-          {say('working')}
-        </h1>
+        <WithoutList failure={failure} retry={() => void read()} />
       )}
     </Page>
   );

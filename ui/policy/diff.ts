@@ -87,7 +87,8 @@ export interface Stretch {
 export function fold(rows: readonly Row[], around = 3): Stretch[] {
   const near = new Set<number>();
   rows.forEach(({ kind }, i) => {
-    if (kind !== 'same') for (let n = i - around; n <= i + around; n += 1) near.add(n);
+    if (kind === 'same') return;
+    for (let n = i - around; n <= i + around; n += 1) near.add(n);
   });
   const all: { folded: boolean; rows: Row[] }[] = [];
   rows.forEach((row, i) => {

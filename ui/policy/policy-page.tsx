@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
 import { announce } from '../base/announcement.js';
-import { call } from '../base/api.js';
+import { call, type Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { speak } from '../base/language.js';
@@ -133,6 +133,23 @@ function Shown({ route, history }: { route: Route; history: History }) {
   );
 }
 
+/** What stands here while there is no list of policies: what went wrong, or that it is loading. */
+function WithoutPolicies({ failure, again }: { failure: Failure | undefined; again: () => void }) {
+  if (failure)
+    return (
+      <OutOfOrder failure={failure}>
+        <Button look="main" press={again}>
+          {say('retry')}
+        </Button>
+      </OutOfOrder>
+    );
+  return (
+    <h1 class="waiting" aria-busy="true">
+      {say('policy.loading')}
+    </h1>
+  );
+}
+
 /**
  * The policy for anyone to read: in force, earlier, compared, and what it decided about the reader.
  */
@@ -152,16 +169,8 @@ export function PolicyPage() {
     >
       {items ? (
         <Shown route={route} history={historyOf(items)} />
-      ) : failure ? (
-        <OutOfOrder failure={failure}>
-          <Button look="main" press={again}>
-            {say('retry')}
-          </Button>
-        </OutOfOrder>
       ) : (
-        <h1 class="waiting" aria-busy="true">
-          {say('policy.loading')}
-        </h1>
+        <WithoutPolicies failure={failure} again={again} />
       )}
     </Page>
   );

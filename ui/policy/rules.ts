@@ -74,6 +74,12 @@ function extent([, ...rest]: readonly string[]): Extent {
   return whole ? { is: 'names', of: names } : { is: 'other' };
 }
 
+/** How much deeper the brackets are after a piece. */
+function deeper(piece: string): number {
+  if ('([{'.includes(piece)) return 1;
+  return ')]}'.includes(piece) ? -1 : 0;
+}
+
 /**
  * The three parts between the first parentheses after the annotations, and the piece that these end
  * with.
@@ -89,7 +95,7 @@ function head(
   let [at, depth] = [open + 1, 0];
   for (; at < pieces.length && (depth > 0 || pieces[at] !== ')'); at += 1) {
     const piece = pieces[at]!;
-    depth += '([{'.includes(piece) ? 1 : ')]}'.includes(piece) ? -1 : 0;
+    depth += deeper(piece);
     if (piece === ',' && depth === 0) parts.push([]);
     else parts.at(-1)!.push(piece);
   }

@@ -36,6 +36,28 @@ function Ended({ ending }: { ending: Ending }) {
   );
 }
 
+/** The one press that stops it; after it, how it ended. */
+function Stop({
+  ending,
+  busy,
+  stop,
+}: {
+  ending: Ending | undefined;
+  busy: boolean;
+  stop: () => void;
+}) {
+  if (ending) return <Ended ending={ending} />;
+  return (
+    <View key="stop" title="stop.title" phase="recovery">
+      <p class="lead">{say('stop.what')}</p>
+      <Button look="main" busy={busy} progress="stop.going" press={stop}>
+        {say('stop.go')}
+      </Button>
+      <p class="fine">{say('stop.note')}</p>
+    </View>
+  );
+}
+
 /**
  * Stops the removal of an account's passkeys by the link of a mail, with one press and without a
  * sign-in.
@@ -80,16 +102,8 @@ export function RecoveryPage() {
         <h1 class="waiting" aria-busy="true">
           {say('working')}
         </h1>
-      ) : ending ? (
-        <Ended ending={ending} />
       ) : (
-        <View key="stop" title="stop.title" phase="recovery">
-          <p class="lead">{say('stop.what')}</p>
-          <Button look="main" busy={busy} progress="stop.going" press={() => void stop()}>
-            {say('stop.go')}
-          </Button>
-          <p class="fine">{say('stop.note')}</p>
-        </View>
+        <Stop ending={ending} busy={busy} stop={() => void stop()} />
       )}
     </Page>
   );

@@ -89,24 +89,27 @@ function Help() {
   );
 }
 
+/** What to say about the email: that it failed, or what it brings. */
+function wordsOf({ deliveryState: state }: EmailChallenge, methods: readonly string[]): MessageID {
+  if (state) return state === 'Deferred' ? 'code.deferred' : 'code.failed';
+  if (!methods.includes('EmailCode')) return 'code.sent.link';
+  return methods.includes('EmailLink') ? 'code.sent' : 'code.sent.code';
+}
+
 /** After the address: the code from the email, or another try. */
 export function CodeView({ flow }: { flow: Flow }) {
   const { phase, methods = ['EmailCode', 'EmailLink'], emailChallenge } = flow.interaction!.status;
   const challenge = emailChallenge!;
   const { deliveryState: state, sender = '…' } = challenge;
-  const code = methods.includes('EmailCode');
-  const sent: MessageID = code
-    ? methods.includes('EmailLink')
-      ? 'code.sent'
-      : 'code.sent.code'
-    : 'code.sent.link';
-  const words: MessageID = state ? (state === 'Deferred' ? 'code.deferred' : 'code.failed') : sent;
   return (
     <View title="code.title" phase={phase} error={Boolean(flow.problem)}>
       <p class={state ? 'error' : 'lead'} aria-live="polite">
-        {tell(words, { email: <Latin of={challenge.email} strong />, from: <Latin of={sender} /> })}
+        {tell(wordsOf(challenge, methods), {
+          email: <Latin of={challenge.email} strong />,
+          from: <Latin of={sender} />,
+        })}
       </p>
-      {code && <CodeForm flow={flow} challenge={challenge} />}
+      {methods.includes('EmailCode') && <CodeForm flow={flow} challenge={challenge} />}
       <div class="ways">
         <Resend flow={flow} challenge={challenge} wanted={spent(flow)} />
         <Button press={() => flow.again()}>{say('code.other')}</Button>

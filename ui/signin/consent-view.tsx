@@ -42,6 +42,31 @@ function Terms({ client }: { client: string }) {
   );
 }
 
+/** The two answers; each counts once the question has been in view for long enough. */
+function Answers({ flow, ready, allow }: { flow: Flow; ready: () => boolean; allow: () => void }) {
+  return (
+    <div class="pair even">
+      <Button
+        busy={flow.busy === 'consent'}
+        progress="consent.allowing"
+        press={() => {
+          if (ready()) allow();
+        }}
+      >
+        {say('consent.allow')}
+      </Button>
+      <Button
+        busy={flow.busy === 'cancel'}
+        press={() => {
+          if (ready()) void flow.act('cancel');
+        }}
+      >
+        {say('consent.cancel')}
+      </Button>
+    </div>
+  );
+}
+
 /** What the Client would get, scope by scope; only what is required is chosen beforehand. */
 export function ConsentView({ flow }: { flow: Flow }) {
   const { phase, client, consent, account } = flow.interaction!.status;
@@ -85,25 +110,7 @@ export function ConsentView({ flow }: { flow: Flow }) {
           />
         ))}
       </div>
-      <div class="pair even">
-        <Button
-          busy={flow.busy === 'consent'}
-          progress="consent.allowing"
-          press={() => {
-            if (ready()) allow();
-          }}
-        >
-          {say('consent.allow')}
-        </Button>
-        <Button
-          busy={flow.busy === 'cancel'}
-          press={() => {
-            if (ready()) void flow.act('cancel');
-          }}
-        >
-          {say('consent.cancel')}
-        </Button>
-      </div>
+      <Answers flow={flow} ready={ready} allow={allow} />
       <Terms client={name} />
     </View>
   );

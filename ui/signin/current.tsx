@@ -63,15 +63,17 @@ const bundled: Partial<Record<ViewName, OneView>> = {
   unread: Unread,
 };
 
+type Part = Late<Partial<Record<ViewName, OneView>>>;
+
+/** The part of the page that has the view of that name; undefined where none is to be fetched. */
+function partOf(name: ViewName): Part | undefined {
+  if (bundled[name] || name === 'loading') return undefined;
+  return name === 'setup' || name === 'consent' ? agreeing : proving;
+}
+
 /** Shows the view of that name, once it is here. */
 export function Current({ flow, name }: { flow: Flow; name: ViewName }) {
-  const part: Late<Partial<Record<ViewName, OneView>>> | undefined =
-    bundled[name] || name === 'loading'
-      ? undefined
-      : name === 'setup' || name === 'consent'
-        ? agreeing
-        : proving;
-  const { here, missing } = usePart(part);
+  const { here, missing } = usePart(partOf(name));
   if (missing)
     return (
       <OutOfOrder failure={new Failure(0)}>

@@ -11,7 +11,8 @@ function EmailForm({ flow }: { flow: Flow }) {
   const { spec, status } = flow.interaction!;
   const [email, setEmail] = useState(status.emailChallenge?.email ?? spec.loginHint ?? '');
   const [empty, setEmpty] = useState(false);
-  const error = empty ? say('email.empty') : flow.problem?.quiet ? flow.problem.words : undefined;
+  const problem = flow.problem?.quiet ? flow.problem : undefined;
+  const error = empty ? say('email.empty') : problem?.words;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!email.trim());

@@ -154,7 +154,8 @@ export class Flow {
     const { phase, returnTo } = this.interaction!.status;
     const target = returnTo && new URL(returnTo, location.origin);
     const ours = target && target.origin === location.origin;
-    this.ending = ours ? 'leaving' : phase === 'Aborted' ? 'cancelled' : 'done';
+    const ended = phase === 'Aborted' ? 'cancelled' : 'done';
+    this.ending = ours ? 'leaving' : ended;
     if (ours) location.replace(target);
     this.changed();
   }

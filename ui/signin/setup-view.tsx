@@ -21,11 +21,9 @@ const Skip = ({ flow }: { flow: Flow }) => (
 function NameForm({ flow }: { flow: Flow }) {
   const [name, setName] = useState(flow.interaction!.status.account?.displayName ?? '');
   const [empty, setEmpty] = useState(false);
-  const error = empty
-    ? say('setup.empty')
-    : flow.problem?.quiet && flow.problem.action === 'account'
-      ? flow.problem.words
-      : undefined;
+  const problem =
+    flow.problem?.action === 'account' && flow.problem.quiet ? flow.problem : undefined;
+  const error = empty ? say('setup.empty') : problem?.words;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!name.trim());
