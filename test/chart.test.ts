@@ -137,14 +137,11 @@ test('every setting can be given, and only once', () => {
 });
 
 test('templates read only values that there are, and ask no cluster', () => {
-  const known = (path: string): boolean =>
-    path
-      .split('.')
-      .reduce<any>(
-        (part, name) =>
-          part?.properties ? part.properties[name] : part === undefined ? undefined : {},
-        schema,
-      ) !== undefined;
+  const below = (part: any, name: string): any => {
+    if (part?.properties) return part.properties[name];
+    return part === undefined ? undefined : {};
+  };
+  const known = (path: string): boolean => path.split('.').reduce<any>(below, schema) !== undefined;
   const wrong = templates.flatMap(([name, text]) =>
     [...text.matchAll(/(?:\.Values|\$v)((?:\.[A-Za-z]+)+)/g)]
       .filter(([, path]) => !known(path!.slice(1)))

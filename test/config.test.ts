@@ -409,17 +409,15 @@ describe('the schema of a file of settings', () => {
     },
     list: { good: [['a', 'b'], [], 'a,b'], bad: [1, true, null, [1], [''], [['a']], { a: 'b' }] },
   };
+  /** Values that are good for one setting alone. */
+  const own: Record<string, () => unknown[]> = {
+    'base-url': () => ['http://localhost'],
+    'email-from': () => ['a@example.org'],
+    manifests: () => [temporary()],
+    'smtp-url': () => ['smtp://mail'],
+  };
   const goodFor = ({ value, oneOf, flag }: Setting): unknown[] =>
-    oneOf?.slice() ??
-    (flag === 'base-url'
-      ? ['http://localhost']
-      : flag === 'email-from'
-        ? ['a@example.org']
-        : flag === 'manifests'
-          ? [temporary()]
-          : flag === 'smtp-url'
-            ? ['smtp://mail']
-            : samples[value]!.good);
+    oneOf?.slice() ?? own[flag]?.() ?? samples[value]!.good;
   const badFor = ({ value, oneOf, wholeTo, positive }: Setting): unknown[] => [
     ...samples[value]!.bad,
     ...(oneOf ? ['other', ''] : []),

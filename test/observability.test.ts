@@ -99,12 +99,10 @@ afterAll(async () => {
 });
 
 /** The scrapes of the job that an expression names. */
-const scrapesOf = (job: string | undefined): Scrape[] =>
-  job === 'vestibule-etcd'
-    ? [scrapes[job]!]
-    : job === 'vestibule'
-      ? [scrapes.vestibule!, scrapes.serving!]
-      : [];
+function scrapesOf(job: string | undefined): Scrape[] {
+  if (job === 'vestibule-etcd') return [scrapes[job]!];
+  return job === 'vestibule' ? [scrapes.vestibule!, scrapes.serving!] : [];
+}
 const family = (metric: string, scrape: Scrape): string | undefined =>
   [metric, metric.replace(/_(bucket|sum|count)$/, '')].find((name) => scrape.types.has(name));
 

@@ -11,6 +11,17 @@ beforeAll(async () => {
 });
 afterAll(stopAll);
 
+/** The content type that an asset must have. */
+function typeOf(path: string): RegExp {
+  if (path.endsWith('.css')) return /^text\/css/;
+  return path.endsWith('.js') ? /^text\/javascript/ : /^(image\/|application\/json)/;
+}
+
+function decoded(bytes: Buffer, coding: 'br' | 'gzip' | undefined): Buffer {
+  if (coding === 'br') return brotliDecompressSync(bytes);
+  return coding ? gunzipSync(bytes) : bytes;
+}
+
 describe('documents and assets', () => {
   test.each(['/api', '/api/v1alpha1', '/api/openapi/v3', '/apis', '/openapi/v2', '/version'])(
     '%s has an ETag, and 304 answers whoever has it already',
@@ -79,13 +90,7 @@ describe('documents and assets', () => {
         path,
         'public, max-age=31536000, immutable',
       ]);
-      expect(headers['content-type']).toMatch(
-        path.endsWith('.css')
-          ? /^text\/css/
-          : path.endsWith('.js')
-            ? /^text\/javascript/
-            : /^(image\/|application\/json)/,
-      );
+      expect(headers['content-type']).toMatch(typeOf(path));
       for (const name of [
         'content-security-policy',
         'cross-origin-opener-policy',
@@ -155,14 +160,7 @@ describe('documents and assets', () => {
           headers.vary,
           headers['content-length'],
         ]).toEqual([path, accepted, coding, 'Accept-Encoding', String(bytes.length)]);
-        expect(
-          (coding === 'br'
-            ? brotliDecompressSync(bytes)
-            : coding
-              ? gunzipSync(bytes)
-              : bytes
-          ).equals(plain.bytes),
-        ).toBe(true);
+        expect(decoded(bytes, coding).equals(plain.bytes)).toBe(true);
         if (coding) expect(bytes.length).toBeLessThan(plain.bytes.length);
         const head = await tab
           .send('HEAD', path, { headers: { 'accept-encoding': accepted } })

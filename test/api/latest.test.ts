@@ -13,6 +13,12 @@ afterAll(async () => {
   await etcd?.stop();
 });
 
+/** A member of a storage as it is; a method knows whose it is. */
+function boundTo(target: Storage, name: string | symbol): unknown {
+  const member = Reflect.get(target, name);
+  return typeof member === 'function' ? member.bind(target) : member;
+}
+
 /** A store whose watches say nothing while they are held: nobody hears what others write. */
 class Deaf {
   held = false;
@@ -23,12 +29,7 @@ class Deaf {
     const watch = (...asked: Parameters<Storage['watch']>): AsyncIterable<Batch> =>
       this.#heard(storage.watch(...asked));
     this.storage = new Proxy(storage, {
-      get: (target, name) =>
-        name === 'watch'
-          ? watch
-          : typeof Reflect.get(target, name) === 'function'
-            ? Reflect.get(target, name).bind(target)
-            : Reflect.get(target, name),
+      get: (target, name) => (name === 'watch' ? watch : boundTo(target, name)),
     });
   }
 
@@ -142,10 +143,5 @@ describe.each(['embedded', 'etcd'] as const)('what is read without a version, on
 /** The same storage for one more service: only the first closes it. */
 const unclosed = (storage: Storage): Storage =>
   new Proxy(storage, {
-    get: (target, name) =>
-      name === 'close'
-        ? async () => {}
-        : typeof Reflect.get(target, name) === 'function'
-          ? Reflect.get(target, name).bind(target)
-          : Reflect.get(target, name),
+    get: (target, name) => (name === 'close' ? async () => {} : boundTo(target, name)),
   });

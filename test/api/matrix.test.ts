@@ -340,19 +340,15 @@ describe.each(['embedded', 'etcd'] as const)(
               ((verb === 'delete' || isRead) && collected(verb));
             const bound = asked.resource === 'interactions' && !collective.has(asked.verb);
             const owned = asked.verb === 'deletecollection' && kind.owner !== undefined; // whose, is asked first: they own nothing
-            const right = bound
-              ? code === 404
-              : owned
-                ? code === 400
-                : may(asked.verb)
-                  ? ![401, 403, 404].includes(code)
-                  : code ===
-                    (collective.has(asked.verb) ||
-                    may('get') ||
-                    (metadataOnly && asked.verb === 'get')
-                      ? 403
-                      : 404); // metadata alone: never 404, which would mean gone
-            if (!right || code >= 500)
+            const isRight = (): boolean => {
+              if (bound) return code === 404;
+              if (owned) return code === 400;
+              if (may(asked.verb)) return ![401, 403, 404].includes(code);
+              const forbidden =
+                collective.has(asked.verb) || may('get') || (metadataOnly && asked.verb === 'get');
+              return code === (forbidden ? 403 : 404); // metadata alone: never 404, which would mean gone
+            };
+            if (!isRight() || code >= 500)
               differing.push(
                 `${asked.verb} ${asked.resource}, ${metadataOnly ? 'metadata' : 'whole'}: ${code}`,
               );

@@ -124,6 +124,10 @@ describe.each(['embedded', 'etcd'] as const)(
       return raw;
     }
 
+    const requestOf = (kind: string): Sent => {
+      if (kind === 'create') return creation();
+      return kind === 'read' ? reading() : refused(kind);
+    };
     const request = fc.oneof(
       { weight: 4, arbitrary: fc.constant('create') },
       { weight: 1, arbitrary: fc.constant('read') },
@@ -143,9 +147,7 @@ describe.each(['embedded', 'etcd'] as const)(
         await fc.assert(
           fc.asyncProperty(sequence, async ({ kinds, end, behind, cuts }) => {
             const sent = [
-              ...kinds.map((kind) =>
-                kind === 'create' ? creation() : kind === 'read' ? reading() : refused(kind),
-              ),
+              ...kinds.map(requestOf),
               refused(end),
               ...Array.from({ length: behind }, creation),
             ];

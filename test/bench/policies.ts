@@ -117,12 +117,9 @@ function asking(person: number, thing: number, chance: number): Asking {
   if (chance < 0.25) return { ...who, action: 'signIn', client: `c${thing}` };
   const kind = kinds[thing % 4]!;
   const owner = chance < 0.85 ? account : nameOf((person + thing) % 1000);
-  return {
-    ...who,
-    action: verbs[(thing >> 2) % 4]!,
-    kind,
-    name: kind === 'Account' ? owner : kind === 'Client' ? `c${thing}` : `${owner}-${thing}`,
-  };
+  const action = verbs[(thing >> 2) % 4]!;
+  if (kind === 'Account') return { ...who, action, kind, name: owner };
+  return { ...who, action, kind, name: kind === 'Client' ? `c${thing}` : `${owner}-${thing}` };
 }
 
 const letters = 'bcdfghjklmnpqrstvwxz';

@@ -42,7 +42,12 @@ export function lineOf(result: Result): string {
 const bound = (value: number): string =>
   Number.isInteger(value) && value < 10 ? value.toFixed(1) : String(value);
 
+function digitsOf(size: number): number {
+  if (size >= 1000) return 0;
+  return size >= 1 ? 1 : 2;
+}
+
 function amount(value: number, unit: string): string {
-  const digits = Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 1 ? 1 : 2;
+  const digits = digitsOf(Math.abs(value));
   return `${value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`.trimEnd();
 }

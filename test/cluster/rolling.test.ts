@@ -36,7 +36,8 @@ const answers = new Map<string, number>();
 const said = new Set<string>();
 function count(code: number, text: string): number {
   if (code >= 500) said.add(text.trim().replaceAll(/:\d+/g, '').slice(0, 300));
-  const who = code < 500 ? '' : text.startsWith('{') ? ' by us' : ' by the aggregator';
+  const failed = text.startsWith('{') ? ' by us' : ' by the aggregator';
+  const who = code < 500 ? '' : failed;
   answers.set(`${code}${who}`, (answers.get(`${code}${who}`) ?? 0) + 1);
   return code;
 }

@@ -39,12 +39,12 @@ class Mortal {
   readonly storage: Storage;
   constructor(storage: Storage) {
     this.storage = new Proxy(storage, {
-      get: (target, name) =>
-        name === 'commit'
-          ? (...made: Parameters<Storage['commit']>) => this.#commit(target, made)
-          : typeof Reflect.get(target, name) === 'function'
-            ? Reflect.get(target, name).bind(target)
-            : Reflect.get(target, name),
+      get: (target, name) => {
+        if (name === 'commit')
+          return (...made: Parameters<Storage['commit']>) => this.#commit(target, made);
+        const member = Reflect.get(target, name);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
     });
   }
 

@@ -96,13 +96,13 @@ describe.each(['embedded', 'etcd'] as const)(
       while (!over.aborted) {
         const name = `g${chance.between(1, names)}`;
         const what = chance.next();
-        const answer = await tried((tab) =>
-          what < 0.4
-            ? tab.post('groups', { metadata: { name }, spec: { displayName: name } })
-            : what < 0.8
-              ? tab.patch(`groups/${name}`, { spec: { displayName: `at ${writes}` } })
-              : tab.delete(`groups/${name}`),
-        );
+        const answer = await tried((tab) => {
+          if (what < 0.4)
+            return tab.post('groups', { metadata: { name }, spec: { displayName: name } });
+          if (what < 0.8)
+            return tab.patch(`groups/${name}`, { spec: { displayName: `at ${writes}` } });
+          return tab.delete(`groups/${name}`);
+        });
         if (answer && !borne.has(answer.code))
           throw new Error(`${answer.code}: ${answer.bytes.toString()}`);
         if (answer && answer.code < 300) writes += 1;

@@ -187,8 +187,10 @@ class Follower {
 
 /** Every change of a session since then, as the store itself has it. */
 async function changes(from: number, to: number): Promise<string[]> {
-  const told = ({ key, before, entry }: Change, revision: number): string =>
-    `${!entry ? 'DELETED' : before ? 'MODIFIED' : 'ADDED'} ${key.split('/').at(-1)}@${revision}`;
+  const told = ({ key, before, entry }: Change, revision: number): string => {
+    const written = before ? 'MODIFIED' : 'ADDED';
+    return `${entry ? written : 'DELETED'} ${key.split('/').at(-1)}@${revision}`;
+  };
   const all: string[] = [];
   const over = new AbortController();
   for await (const batch of storage.watch('objects/sessions/', from, over.signal)) {

@@ -20,15 +20,14 @@ const until = async (holds: () => boolean, milliseconds = 20_000): Promise<void>
 function textOf(raw: string): string {
   const part = raw.split(/\r\n--/).find((one) => /content-type: text\/plain/i.test(one))!;
   const body = part.slice(part.indexOf('\r\n\r\n') + 4);
-  return /quoted-printable/i.test(part)
-    ? body
-        .replace(/=\r\n/g, '')
-        .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
-          String.fromCharCode(Number.parseInt(hex, 16)),
-        )
-    : /base64/i.test(part.split('\r\n\r\n')[0]!)
-      ? Buffer.from(body, 'base64').toString()
-      : body;
+  if (/quoted-printable/i.test(part))
+    return body
+      .replace(/=\r\n/g, '')
+      .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      );
+  const isBase64 = /base64/i.test(part.split('\r\n\r\n')[0]!);
+  return isBase64 ? Buffer.from(body, 'base64').toString() : body;
 }
 
 const inboxes: { close(): Promise<void> }[] = [];

@@ -133,11 +133,8 @@ export class Browser {
     if (person.account) query.set('account', person.account);
     if (person.method) query.set('method', person.method);
     for (const scope of person.scopes ?? seen.spec.scopes) query.append('scope', scope);
-    const action = person.cancel
-      ? 'cancel'
-      : seen.status.phase === 'LoginRequired'
-        ? 'login'
-        : 'consent';
+    const due = seen.status.phase === 'LoginRequired' ? 'login' : 'consent';
+    const action = person.cancel ? 'cancel' : due;
     const answer = await this.request(`${path}/${action}?${query}`);
     if (answer.status !== 200) throw new Error(answer.text);
     return JSON.parse(answer.text);

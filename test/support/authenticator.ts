@@ -26,8 +26,8 @@ export function cbor(item: Item): Buffer {
   if (typeof item === 'number') return item < 0 ? head(1, -1 - item) : head(0, item);
   if (typeof item === 'string')
     return Buffer.concat([head(3, Buffer.byteLength(item)), Buffer.from(item)]);
-  if (typeof item === 'boolean' || item === null)
-    return Buffer.from([item === null ? 0xf6 : item ? 0xf5 : 0xf4]);
+  if (item === null) return Buffer.from([0xf6]);
+  if (typeof item === 'boolean') return Buffer.from([item ? 0xf5 : 0xf4]);
   if (item instanceof Uint8Array) return Buffer.concat([head(2, item.length), item]);
   if (Array.isArray(item)) return Buffer.concat([head(4, item.length), ...item.map(cbor)]);
   return Buffer.concat([
@@ -46,17 +46,18 @@ const encoded = (bytes: Buffer): string => bytes.toString('base64url');
 
 let pairs: Partial<Record<Algorithm, { publicKey: KeyObject; privateKey: KeyObject }>> = {};
 
+const makers = {
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  EdDSA: () => generateKeyPairSync('ed25519'),
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+};
+
 /** A pair of keys; of RSA, which takes long to make, the same one again where `shared`. */
 function pairOf(
   algorithm: Algorithm,
   shared: boolean,
 ): { publicKey: KeyObject; privateKey: KeyObject } {
-  const make = () =>
-    algorithm === 'ES256'
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      : algorithm === 'EdDSA'
-        ? generateKeyPairSync('ed25519')
-        : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const make = makers[algorithm];
   return algorithm === 'RS256' && shared ? (pairs[algorithm] ??= make()) : make();
 }
 

@@ -89,8 +89,9 @@ export class KubeAPI {
   say(data: Readonly<Record<string, string>> | undefined): void {
     const last = this.#changes.at(-1);
     const there = last !== undefined && last.type !== 'DELETED';
+    const type = there ? 'MODIFIED' : 'ADDED';
     this.#changes.push({
-      type: data === undefined ? 'DELETED' : there ? 'MODIFIED' : 'ADDED',
+      type: data === undefined ? 'DELETED' : type,
       version: (this.#version += 1),
       data: data ?? last!.data,
     });

@@ -34,6 +34,12 @@ export interface Init {
   readonly cookies?: boolean;
 }
 
+/** The target of a request: of an address its path, and of a bare path one of the API. */
+function targetOf(path: string): string {
+  if (path.startsWith('http')) return path.slice(new URL(path).origin.length);
+  return path.startsWith('/') ? path : `/api/v1alpha1/${path}`;
+}
+
 /** A promise of an answer that can be held to what it should be. */
 export class Pending<T = any> implements PromiseLike<Answer<T>> {
   readonly #answer: Promise<Answer<T>>;
@@ -164,11 +170,7 @@ export class Tab {
   }
 
   async #send(method: string, path: string, init: Init): Promise<Answer> {
-    const target = path.startsWith('http')
-      ? path.slice(new URL(path).origin.length)
-      : path.startsWith('/')
-        ? path
-        : `/api/v1alpha1/${path}`;
+    const target = targetOf(path);
     const own = init.plain
       ? {}
       : {

@@ -10,9 +10,10 @@ import { routeOf, toComparison, toDecisions, toPlace } from '../../ui/policy/rou
 import { rulesIn } from '../../ui/policy/rules.js';
 
 const lines = (text: string): string[] => (text ? text.split('') : []);
+const signs = { same: '', added: '+', removed: '-' };
 const drawn = (before: string, after: string): string =>
   compare(lines(before), lines(after))
-    .map(({ kind, text }) => `${kind === 'same' ? '' : kind === 'added' ? '+' : '-'}${text}`)
+    .map(({ kind, text }) => `${signs[kind]}${text}`)
     .join(' ');
 
 /** The length of the longest common part, the plain way. */

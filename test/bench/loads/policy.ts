@@ -78,17 +78,21 @@ function questionOf(asking: Asking, kinds: readonly { kind: string }[]): unknown
   };
 }
 
+function resourceOf({ kind, name, scope, client }: Asking): { type: string; id: string } {
+  if (kind) return { type: kind, id: name! };
+  return scope ? { type: 'Scope', id: scope } : { type: 'Client', id: client! };
+}
+
+function parentsOf(action: string): { type: string; id: string }[] {
+  if (['get', 'list', 'watch'].includes(action)) return [{ type: 'Action', id: 'read' }];
+  return action === 'delete' ? [{ type: 'Action', id: 'write' }] : [];
+}
+
 /** The same question to Cedar: every entity and every fact. */
-function whole(
-  cedar: any,
-  { account, domain, groups, action, kind, name, scope, client }: Asking,
-): boolean {
+function whole(cedar: any, asking: Asking): boolean {
+  const { account, domain, groups, action, kind, name, client } = asking;
   const principal = { type: 'Account', id: account };
-  const resource = kind
-    ? { type: kind, id: name! }
-    : scope
-      ? { type: 'Scope', id: scope }
-      : { type: 'Client', id: client! };
+  const resource = resourceOf(asking);
   const owner = kind === 'Account' ? name! : name?.split('-')[0];
   const self = (id: string): object => ({ owner: { __entity: { type: 'Account', id } } });
   const parents = groups.map((id) => ({ type: 'Group', id }));
@@ -97,15 +101,7 @@ function whole(
     ...(kind === 'Account' && name === account
       ? []
       : [{ uid: resource, attrs: kind && kind !== 'Client' ? self(owner!) : {}, parents: [] }]),
-    {
-      uid: { type: 'Action', id: action },
-      attrs: {},
-      parents: ['get', 'list', 'watch'].includes(action)
-        ? [{ type: 'Action', id: 'read' }]
-        : action === 'delete'
-          ? [{ type: 'Action', id: 'write' }]
-          : [],
-    },
+    { uid: { type: 'Action', id: action }, attrs: {}, parents: parentsOf(action) },
   ];
   const context = {
     domain,

@@ -70,12 +70,11 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   length: fc.integer({ min: 1, max: 6 }),
   lost: fc.boolean(),
 });
-const made = ({ what, value, start, length, lost }: Drawn): Operation<Register> =>
-  what === 'put'
-    ? put(value, start, lost ? undefined : start + length)
-    : what === 'read'
-      ? read(value, start, start + length)
-      : swap(value, (value + 1) % 3, !lost, start, start + length);
+function made({ what, value, start, length, lost }: Drawn): Operation<Register> {
+  if (what === 'put') return put(value, start, lost ? undefined : start + length);
+  if (what === 'read') return read(value, start, start + length);
+  return swap(value, (value + 1) % 3, !lost, start, start + length);
+}
 
 /** Every order that keeps what came one after another, tried without cleverness. */
 function tried(operations: readonly Operation<Register>[], state: Register): boolean {

@@ -2,6 +2,12 @@ import { Chance } from '../chance.js';
 import { expectedOf } from './watched.js';
 import type { Call, Change, History, Item, Step } from './history.js';
 
+/** What a write does to an object that is there, or that is not. */
+function verbFor(held: Change | undefined, chance: Chance): 'create' | 'patch' | 'delete' {
+  if (!held) return 'create';
+  return chance.next() < 0.2 ? 'delete' : 'patch';
+}
+
 /**
  * A history of a store that does all as it should, with calls that overlap and answers that are
  * lost; a revision is shared now and then.
@@ -26,11 +32,7 @@ export function simulated(seed: number, length: number): History {
     const span = { start: clock - chance.between(1, 30), end: clock + 0.5 + chance.between(0, 20) };
     if (die < 0.5) {
       const expects = held && chance.next() < 0.4 ? held.revision : undefined;
-      const verb = held
-        ? chance.next() < 0.2
-          ? ('delete' as const)
-          : ('patch' as const)
-        : ('create' as const);
+      const verb = verbFor(held, chance);
       if (!shares) revision += 1;
       together.add(key);
       const uid = held?.uid ?? `u${uids++}`;

@@ -30,9 +30,10 @@ export function expectedOf(
       one?.value !== undefined && (label === undefined || one.label === label);
     const [was, is] = [selected(before), selected(change)];
     if (!was && !is) continue;
+    const type = was ? 'MODIFIED' : 'ADDED';
     const told: Told = {
       step: 'told',
-      type: !was ? 'ADDED' : is ? 'MODIFIED' : 'DELETED',
+      type: is ? type : 'DELETED',
       key: change.key,
       revision: change.revision,
       value: is ? change.value! : before!.value!,

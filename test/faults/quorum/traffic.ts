@@ -21,6 +21,11 @@ const every = 20;
 /** After so long a request is given up; no answer of the service may take as long. */
 const patience = 10_000;
 
+function whatOf(number: number): Told['what'] {
+  if (number % every === 0) return 'list';
+  return number % 2 ? 'create' : 'get';
+}
+
 /**
  * Clients of an operator's at each replica, who create objects with names of their own, read them
  * and list them, and remember every answer: so many requests a second.
@@ -129,14 +134,8 @@ export class Traffic {
   }
 
   async #once(replica: number, number: number): Promise<void> {
-    const what = number % every === 0 ? 'list' : number % 2 ? 'create' : 'get';
-    const known = this.told.findLast((one) => one.what === 'create' && one.code === 201)?.name;
-    const name =
-      what === 'create'
-        ? `${this.#prefix}${replica}-${number}`
-        : what === 'get'
-          ? known
-          : undefined;
+    const what = whatOf(number);
+    const name = this.#nameFor(what, `${this.#prefix}${replica}-${number}`);
     const at = this.now();
     const facts = { replica, what, ...(name !== undefined && { name }), at } as const;
     try {
@@ -150,6 +149,13 @@ export class Traffic {
     } catch {
       this.told.push({ ...facts, took: this.now() - at });
     }
+  }
+
+  /** The name that a request is about: the one given for a new object, or the last one made. */
+  #nameFor(what: Told['what'], fresh: string): string | undefined {
+    if (what === 'create') return fresh;
+    if (what === 'list') return undefined;
+    return this.told.findLast((one) => one.what === 'create' && one.code === 201)?.name;
   }
 
   #ask(replica: number, method: string, path: string, body?: unknown): Promise<Answer> {

@@ -75,13 +75,14 @@ const subjects: Record<string, Caller> = {
   client: { type: 'Client', client: 'notes' },
 };
 
+const ownedBy = ({ owner }: AnyKind, account: string): string =>
+  owner === 'metadata.name' ? account : `${account}-x`;
+
 /** What may be asked about a kind: an object, the whole collection, one account's range. */
 const targets = (kind: AnyKind): Record<string, Pick<Question, 'name' | 'owner'>> => ({
   'the collection': {},
-  'my object': { name: kind.bound ? mine : kind.owner === 'metadata.name' ? me : `${me}-x` },
-  'an object of another': {
-    name: kind.bound ? another : kind.owner === 'metadata.name' ? somebody : `${somebody}-x`,
-  },
+  'my object': { name: kind.bound ? mine : ownedBy(kind, me) },
+  'an object of another': { name: kind.bound ? another : ownedBy(kind, somebody) },
   ...(kind.owner && { 'my range': { owner: me }, 'the range of another': { owner: somebody } }),
 });
 

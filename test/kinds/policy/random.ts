@@ -327,16 +327,12 @@ export function question(chance: Chance, vocabulary: Vocabulary): Question {
   };
 }
 
-const nameIn = (c: Chance, kind: string): string =>
-  kind === 'Interaction'
-    ? c.of(interactions)
-    : kind === 'Account'
-      ? c.of(accounts)
-      : kind === 'Client'
-        ? c.of(clients)
-        : kind === 'Policy'
-          ? 'p-1'
-          : `${c.of(accounts)}-${c.of(['x', 'y-z'])}`;
+function nameIn(c: Chance, kind: string): string {
+  if (kind === 'Interaction') return c.of(interactions);
+  if (kind === 'Account') return c.of(accounts);
+  if (kind === 'Client') return c.of(clients);
+  return kind === 'Policy' ? 'p-1' : `${c.of(accounts)}-${c.of(['x', 'y-z'])}`;
+}
 
 function someCaller(c: Chance): Caller {
   return c.of<() => Caller>([

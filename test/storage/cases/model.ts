@@ -14,10 +14,14 @@ import type { OpenStore } from '../store.js';
 const keys = ['a', 'a/b', 'a0', 'b'];
 
 type Snapshot = ReadonlyMap<string, Entry>;
+interface DrawnCheck {
+  key: string;
+  is: 'absent' | 'present' | 'current' | 'stale';
+}
 type Step =
   | {
       commit: {
-        checks: { key: string; is: 'absent' | 'present' | 'current' | 'stale' }[];
+        checks: DrawnCheck[];
         writes: [string, string | undefined][];
       };
     }
@@ -109,9 +113,9 @@ class Model {
   }
 
   async #commit({ checks, writes }: Extract<Step, { commit: unknown }>['commit']): Promise<void> {
-    const asked: Check[] = checks.map(({ key, is }) => ({
-      key,
-      is: is === 'current' ? (this.#now.get(key)?.revision ?? 'absent') : is === 'stale' ? 1 : is,
+    const asked: Check[] = checks.map((check) => ({
+      key: check.key,
+      is: this.#expectation(check),
     }));
     const failed = new Set(
       asked.filter(({ key, is }) => !this.#holds(key, is)).map(({ key }) => key),
@@ -129,13 +133,15 @@ class Model {
       expect(result.winners).toEqual(new Map([...failed].map((key) => [key, this.#now.get(key)])));
   }
 
+  #expectation({ key, is }: DrawnCheck): Check['is'] {
+    if (is === 'current') return this.#now.get(key)?.revision ?? 'absent';
+    return is === 'stale' ? 1 : is;
+  }
+
   #holds(key: string, is: Check['is']): boolean {
     const entry = this.#now.get(key);
-    return is === 'absent'
-      ? !entry
-      : is === 'present'
-        ? entry !== undefined
-        : entry?.revision === is;
+    if (is === 'absent') return !entry;
+    return is === 'present' ? entry !== undefined : entry?.revision === is;
   }
 
   #apply(revision: Revision, writes: readonly [string, string | undefined][]): void {
