@@ -1,7 +1,6 @@
-import type { ProxySettings } from './apiserver/frontproxy/trust.js';
 import { readSources, type Found, type Given } from './configsources.js';
 import { parseBaseURL, validateValues } from './config-validation.js';
-import { parseFrontProxy } from './front-proxy-config.js';
+import { parseFrontProxy, type FrontProxyConfig } from './front-proxy-config.js';
 import {
   limitContradictions,
   limitFault,
@@ -69,13 +68,6 @@ export interface SecureConfig {
   keyFile?: string;
   minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
-
-/**
- * Front proxies as the settings have them, or as the cluster says that this process is in a pod of.
- */
-export type FrontProxyConfig =
-  | { from: 'files'; caFile: string; headers: Omit<ProxySettings, 'authorities'> }
-  | { from: 'cluster'; server: string };
 
 /** What is wrong with the settings, a line each; the start stops with exit 2. */
 export class ConfigError extends Error {

@@ -33,9 +33,8 @@ export function goneFrom(before: KeyIDs, after: KeyIDs): Listed {
 
 /**
  * Which keys were dropped, in the store: the first replica whose keys file lacks them writes it,
- * and every replica stops
- * opening and verifying by them as it hears of it, whatever its own file still says. A dropped key
- * does not come back.
+ * and every replica stops opening and verifying by them as it hears of it, whatever its own file
+ * still says. A dropped key does not come back.
  */
 export class DroppedKeys {
   readonly #storage: Storage;

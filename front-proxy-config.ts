@@ -1,8 +1,14 @@
 import { isIP } from 'node:net';
-import { wrongHeader } from './apiserver/frontproxy/trust.js';
-import type { FrontProxyConfig } from './config.js';
+import { wrongHeader, type ProxySettings } from './apiserver/frontproxy/trust.js';
 import type { Values } from './setting-value.js';
 import type { Flag } from './settings.js';
+
+/**
+ * Front proxies as the settings have them, or as the cluster says that this process is in a pod of.
+ */
+export type FrontProxyConfig =
+  | { from: 'files'; caFile: string; headers: Omit<ProxySettings, 'authorities'> }
+  | { from: 'cluster'; server: string };
 
 /**
  * Settings that would go unused, or say what the cluster says too, are refused: whom to believe is

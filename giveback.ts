@@ -6,8 +6,8 @@ type Collect = (how: { type: 'major'; flavor: 'last-resort'; execution: 'async' 
 
 /**
  * Has V8 give back what the start alone needed, about a quarter of what is resident: a service at
- * rest allocates too little for
- * V8 to do so by itself. Once, behind the start; it takes about a tenth of a second.
+ * rest allocates too little for V8 to do so by itself. Once, behind the start; it takes about a
+ * tenth of a second.
  */
 export async function giveBack(): Promise<void> {
   setFlagsFromString('--expose-gc');

@@ -37,8 +37,7 @@ function readSecret(file: string): string {
 
 /**
  * Reads the keys again whenever the file changes, and calls `changed` with the former ids. While
- * the file is invalid,
- * the former keys stay in use. Returns a function that stops it.
+ * the file is invalid, the former keys stay in use. Returns a function that stops it.
  */
 export function followKeys(
   file: string,

@@ -16,9 +16,8 @@ const fingerprint = ({ pairwise }: Keys): string =>
 
 /**
  * Refuses keys that are not those of this store, with a ConfigError: the pairwise key is that of
- * the first start, by its fingerprint, and of every other sort
- * one key at least is known to each replica that serves. A rotation keeps both: keys are added,
- * moved and dropped one step at a time.
+ * the first start, by its fingerprint, and of every other sort one key at least is known to each
+ * replica that serves. A rotation keeps both: keys are added, moved and dropped one step at a time.
  */
 export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<void> {
   await refuseOtherPairwise(storage, fingerprint(keys));

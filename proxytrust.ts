@@ -6,7 +6,8 @@ import {
   type TrustSource,
 } from './apiserver/frontproxy/trust.js';
 import { ClusterTrust } from './clustertrust.js';
-import { ConfigError, type FrontProxyConfig } from './config.js';
+import { ConfigError } from './config.js';
+import type { FrontProxyConfig } from './front-proxy-config.js';
 import { followFiles } from './followfiles.js';
 import { Pod } from './pod.js';
 import type { Log } from './registry/observe.js';

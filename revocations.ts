@@ -24,9 +24,8 @@ export interface Revocation {
 
 /**
  * Reads which passkeys of a snapshot were registered since a time (ms since the epoch), and whether
- * Group `operators` was made or changed since.
- * A Group does not record when a member was added, so one that was ever changed is left out as a
- * whole.
+ * Group `operators` was made or changed since. A Group does not record when a member was added, so
+ * one that was ever changed is left out as a whole.
  */
 export async function readRevocation(snapshot: Snapshot, since: number): Promise<Revocation> {
   const from = Math.floor(since / 1000) * 1000; // creationTimestamp has whole seconds

@@ -14,8 +14,8 @@ export class ExposedFile extends Error {
 
 /**
  * Returns the text of a file that holds a secret. Throws ExposedFile where others than its owner
- * and its group have any permission for it
- * (Kubernetes mounts a Secret for a pod's group, by `fsGroup`), and what `open` throws.
+ * and its group have any permission for it (Kubernetes mounts a Secret for a pod's group, by
+ * `fsGroup`), and what `open` throws.
  */
 export function readSecretFile(file: string): string {
   const descriptor = openSync(file, 'r');

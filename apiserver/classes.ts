@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 import type { Caller, Decision } from '../registry/kind.js';
+import type { DecisionSummary } from '../registry/status.js';
 import type { Stored } from '../registry/stored.js';
 import type { Claim } from './frontproxy/claim.js';
 import type { MemoryGuard } from './memory-guard.js';
@@ -38,7 +39,7 @@ export class Req extends IncomingMessage {
    */
   clientName: string | undefined;
   /** The decision that refused it, where policy did. */
-  refusal: Decision | undefined;
+  refusal: DecisionSummary | undefined;
   admitted: Admitted | undefined;
   /** What a front proxy says of who sent it. */
   claim: Claim | undefined;

@@ -5,9 +5,8 @@ import type { Ask } from './request.js';
 
 /**
  * Calls `fail` with a 504 when a request is not answered within the time that its `timeout` gives
- * it (Kubernetes API conventions); what is done by
- * then may stand. Whoever still answers afterwards is heard by no one. Returns the timer, to be
- * cleared with the answer; a watch keeps its own time.
+ * it (Kubernetes API conventions); what is done by then may stand. Whoever still answers afterwards
+ * is heard by no one. Returns the timer, to be cleared with the answer; a watch keeps its own time.
  */
 export function startDeadline(
   req: Req,

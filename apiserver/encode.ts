@@ -1,8 +1,5 @@
-import type { AnyKind, Call, KindObject } from '../registry/kind.js';
-import { apiVersion } from '../registry/kind.js';
 import { hsts } from '../registry/hsts.js';
 import { internalError, StatusError } from '../registry/status.js';
-import type { Stored } from '../registry/stored.js';
 import type { Req, Res } from './classes.js';
 
 const fixed = [
@@ -157,48 +154,4 @@ function writeHead(res: Res, code: number, headers: string[]): void {
   if (res.getHeaderNames().length === 0) return void res.writeHead(code, headers);
   for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
   res.writeHead(code);
-}
-
-/** An object on the wire: the one place, with Stored.wire, that cuts `internal` off. */
-export function wireObject(
-  kind: Pick<AnyKind, 'kind'>,
-  { metadata, spec, status }: KindObject,
-): Record<string, unknown> {
-  const { name, resourceVersion, ...rest } = metadata;
-  return {
-    apiVersion,
-    kind: kind.kind,
-    metadata: { resourceVersion, name, ...rest },
-    spec,
-    status,
-  };
-}
-
-/**
- * A stored object as this caller sees it in a list or watch: its bytes, unless something is worked
- * out for each caller.
- */
-export function wireBytes(
-  stored: Stored,
-  call: Pick<Call, 'caller' | 'now'>,
-  revision?: number,
-): Buffer {
-  const { kind } = stored;
-  return kind.strategy.status
-    ? Buffer.from(JSON.stringify(wireObject(kind, shownObject(stored, call, revision))))
-    : stored.wire(revision);
-}
-
-/** The same as an object; not to be changed. */
-export function shownObject(
-  stored: Stored,
-  call: Pick<Call, 'caller' | 'now'>,
-  revision?: number,
-): KindObject {
-  const { status } = stored.kind.strategy;
-  if (!status) return stored.object;
-  const object = stored.parse();
-  if (revision !== undefined) object.metadata.resourceVersion = String(revision);
-  status(object, call);
-  return object;
 }

@@ -1,5 +1,5 @@
+import type { ActionBody } from '../registry/action.js';
 import type {
-  ActionBody,
   AnyKind,
   Call,
   CreationBody,
@@ -24,7 +24,8 @@ import {
   refuseOtherKind,
   unknownMembers,
 } from './decode.js';
-import { wireObject, type Encoder } from './encode.js';
+import type { Encoder } from './encode.js';
+import { wireObject } from './wire.js';
 import { rangeOf } from './list.js';
 import { isBrowser } from './origin.js';
 import { readDeleteOptions, refusePreconditions } from './deleteoptions.js';

@@ -1,4 +1,5 @@
-import type { Action, AnyKind, Verb } from '../registry/kind.js';
+import type { Action } from '../registry/action.js';
+import type { AnyKind, Verb } from '../registry/kind.js';
 import { group, version } from '../registry/kind.js';
 import { Histogram, Tally } from '../registry/meter.js';
 import type { Req, Res } from './classes.js';

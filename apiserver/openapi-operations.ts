@@ -1,4 +1,5 @@
-import { group, version, type Action, type AnyKind, type Verb } from '../registry/kind.js';
+import type { Action } from '../registry/action.js';
+import { group, version, type AnyKind, type Verb } from '../registry/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../registry/schema.js';
 import { codes, type Reason } from '../registry/status.js';

@@ -1,4 +1,5 @@
-import { apiVersion, group, version, type Action, type AnyKind } from '../registry/kind.js';
+import type { Action } from '../registry/action.js';
+import { apiVersion, group, version, type AnyKind } from '../registry/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { toJSONSchema, type JSONSchema } from '../registry/schema.js';
 import { methodOf } from './methods.js';

@@ -27,9 +27,8 @@ const currentOn = (socket: Duplex): Res | undefined =>
 
 /**
  * Serves the requests of a connection one after another (RFC 9112 9.3.2), so that none is carried
- * out behind an answer that closes the connection:
- * node gives an answer its socket when the one before it has left, and never after one that closes.
- * While a request waits nothing more is read.
+ * out behind an answer that closes the connection: node gives an answer its socket when the one
+ * before it has left, and never after one that closes. While a request waits nothing more is read.
  */
 export function serveInTurn(req: Req, res: Res, serve: (req: Req, res: Res) => void): void {
   const { socket } = req;

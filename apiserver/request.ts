@@ -1,12 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  apiVersion,
-  group,
-  version,
-  type Action,
-  type AnyKind,
-  type Verb,
-} from '../registry/kind.js';
+import type { Action } from '../registry/action.js';
+import { apiVersion, group, version, type AnyKind, type Verb } from '../registry/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../registry/status.js';
 import { endpointMethods } from './endpoints.js';

@@ -2,9 +2,9 @@ import { apiVersion, type AnyKind, type Call } from '../registry/kind.js';
 import { notAcceptable } from '../registry/status.js';
 import type { Stored } from '../registry/stored.js';
 import { clausesOf, takesJSON, type Clause } from './accept.js';
-import { shownObject, wireBytes } from './encode.js';
 import type { Query } from './query.js';
 import { cellsOf, columnsOf } from './table.js';
+import { shownObject, wireBytes } from './wire.js';
 
 type Seen = Pick<Call, 'caller' | 'now'>;
 

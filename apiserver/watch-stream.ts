@@ -1,6 +1,7 @@
 import { Compacted, type Revision } from '../storage/storage.js';
 import type { AnyKind } from '../registry/kind.js';
-import type { HubEvent, Subscription } from '../registry/hub.js';
+import type { HubEvent } from '../registry/hub-event.js';
+import type { Subscription } from '../registry/hub.js';
 import { expired, StatusError, unavailable } from '../registry/status.js';
 import { guard } from '../registry/guard.js';
 import type { Store } from '../registry/store.js';

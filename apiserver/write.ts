@@ -8,7 +8,7 @@ import {
   refuseOtherKind,
   unknownMembers,
 } from './decode.js';
-import { wireObject } from './encode.js';
+import { wireObject } from './wire.js';
 import { applyMergePatch } from './patch.js';
 
 /** A lower case RFC 1123 subdomain, as objects are named. */

@@ -1,9 +1,7 @@
 /**
  * Puts what `vestibule` runs into a few files, dist/bundle: `node hack/bundle.mjs`, after tsc. A
- * start then reads and
- * links some twenty modules in place of nine hundred. What brings machine code, WebAssembly, files
- * of its own or long
- * tables stays where npm put it.
+ * start then reads and links some twenty modules in place of nine hundred. What brings machine
+ * code, WebAssembly, files of its own or long tables stays where npm put it.
  */
 import { join } from 'node:path';
 import { build } from 'vite';

@@ -1,6 +1,6 @@
 // Reads reports of jest, each later one of suites that were run again. `--failed REPORT` prints the
-// suites that failed, one a line;
-// else prints each test that failed first and passed alone, then one line that counts all.
+// suites that failed, one a line; else prints each test that failed first and passed alone, then
+// one line that counts all.
 import { readFileSync } from 'node:fs';
 
 const read = (file) => JSON.parse(readFileSync(file, 'utf8') || '{}').testResults ?? [];

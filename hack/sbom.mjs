@@ -1,9 +1,9 @@
 /**
  * Writes the bill of materials of what is installed, CycloneDX as npm writes it: `node
- * hack/sbom.mjs`, where production packages alone are installed.
- * npm leaves out of it, with --omit=dev, what a package of development needs too, and gives each a
- * number and a time of its own: here it is every
- * package that is there, and of the same packages and SOURCE_DATE_EPOCH the same to the bit.
+ * hack/sbom.mjs`, where production packages alone are installed. npm leaves out of it, with
+ * --omit=dev, what a package of development needs too, and gives each a number and a time of its
+ * own: here it is every package that is there, and of the same packages and SOURCE_DATE_EPOCH the
+ * same to the bit.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

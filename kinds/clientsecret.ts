@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { apiVersion, defineAction } from '../registry/kind.js';
+import { defineAction } from '../registry/action.js';
+import { apiVersion } from '../registry/kind.js';
 import { conflict } from '../registry/status.js';
 import { toTimestamp } from '../registry/timestamp.js';
 import { Client } from './client.js';

@@ -12,10 +12,9 @@ export interface SignInProof {
 
 /**
  * Demands a sign-in as recent as `limits.recentSignIn` says, by passkey where the person's account
- * has any: proof of the mailbox alone
- * must not change an account that is held by more. `passkeys` is how many the
- * account has. Throws 403 with cause ReauthenticationRequired and, in `details.methods`, the
- * methods that suffice.
+ * has any: proof of the mailbox alone must not change an account that is held by more. `passkeys`
+ * is how many the account has. Throws 403 with cause ReauthenticationRequired and, in
+ * `details.methods`, the methods that suffice.
  */
 export function requireFreshProof(
   proof: SignInProof | undefined,
@@ -43,9 +42,8 @@ export function requireFreshProof(
 
 /**
  * Demands the same of whoever asks: a person, by the passkeys of their own account, which a caller
- * that has read the
- * account in its transaction passes on. A token is no sign-in; Machines and this service itself
- * have none to renew.
+ * that has read the account in its transaction passes on. A token is no sign-in; Machines and this
+ * service itself have none to renew.
  */
 export function requireFreshSignIn(
   { caller, now, settings }: Pick<Call, 'caller' | 'now' | 'settings'>,

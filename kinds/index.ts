@@ -1,4 +1,5 @@
-import type { Action, AnyKind } from '../registry/kind.js';
+import type { Action } from '../registry/action.js';
+import type { AnyKind } from '../registry/kind.js';
 import { Account } from './account/account.js';
 import { disable, enable } from './account/disable.js';
 import { exportOf } from './account/export.js';

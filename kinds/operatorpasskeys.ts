@@ -1,4 +1,5 @@
-import type { HubEvent, Subscription } from '../registry/hub.js';
+import type { HubEvent } from '../registry/hub-event.js';
+import type { Subscription } from '../registry/hub.js';
 import type { ObjectOf } from '../registry/kind.js';
 import type { Store } from '../registry/store.js';
 import type { Stored } from '../registry/stored.js';

@@ -4,8 +4,7 @@ import { StatusError } from '../registry/status.js';
 
 /**
  * Takes one from a limit by client network before `work`, and gives it back where `work` is refused
- * and so did nothing.
- * What is not known to have been done counts as done.
+ * and so did nothing. What is not known to have been done counts as done.
  */
 export async function spending<T>(call: Call, limit: Limit, work: () => Promise<T>): Promise<T> {
   await call.spend(limit);

@@ -26,8 +26,7 @@ const early = /^(Connection timeout|Greeting never received)/;
 
 /**
  * Milliseconds by which socketTimeout is longer than greetingTimeout: a server that never greets
- * must fail with
- * "Greeting never received", after which it is certain that nothing was sent.
+ * must fail with "Greeting never received", after which it is certain that nothing was sent.
  */
 const afterGreeting = 1_000;
 

@@ -8,8 +8,7 @@ import { write, type MailOrder } from './messages.js';
 
 /**
  * How long a mail may take, in milliseconds: a server may be slow at each command. Were it less,
- * another replica would drop
- * a mail that this one is to try again.
+ * another replica would drop a mail that this one is to try again.
  */
 const sendingFor = 150_000;
 

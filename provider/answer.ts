@@ -18,8 +18,7 @@ import { logRefusal } from './wrong-parameters.js';
 
 /**
  * Limits of the endpoints that store something without a sign-in: requests by client network,
- * counted before anything
- * is done.
+ * counted before anything is done.
  */
 export const limited = new Map(
   [

@@ -133,9 +133,8 @@ const isOrigin = (uri: string, origin: string): boolean => {
 
 /**
  * Whether a refresh token is replaced as it is used. One that only its Client can use, by a secret
- * or a key, is replaced in the last third of its life
- * alone, so that an answer which is lost costs nothing (RFC 9700 4.14.2); what a Public Client
- * holds unbound is replaced at each use.
+ * or a key, is replaced in the last third of its life alone, so that an answer which is lost costs
+ * nothing (RFC 9700 4.14.2); what a Public Client holds unbound is replaced at each use.
  */
 function rotateRefreshToken(ctx: ProviderContext): boolean {
   const { RefreshToken: token, Client: client } = ctx.oidc.entities;

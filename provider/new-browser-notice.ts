@@ -11,8 +11,8 @@ const tryFor = 86_400_000;
 
 /**
  * Returns the mail about a sign-in from a browser that has proven no earlier one, as a row for the
- * commit that makes its session: whatever else is signed in,
- * and wherever the process ends, the person is told. Nothing for the sign-in that made the account.
+ * commit that makes its session: whatever else is signed in, and wherever the process ends, the
+ * person is told. Nothing for the sign-in that made the account.
  */
 export async function newBrowserNotice(
   on: Foundation,

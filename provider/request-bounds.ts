@@ -20,8 +20,7 @@ const named: ReadonlySet<string> = new Set(['client_id', 'redirect_uri', 'scope'
 
 /**
  * Longest values, in bytes, of parameters whose length a standard or the API bounds. They are not
- * settings, as longer
- * values have no meaning.
+ * settings, as longer values have no meaning.
  */
 const bounds: Readonly<Record<string, number>> = {
   client_id: 253,
@@ -50,9 +49,8 @@ const settable: Readonly<Record<string, LimitName>> = {
 
 /**
  * Refuses a request of which too much would be kept, before the library sees it: whole requests,
- * and each parameter on its own.
- * A body is read here, within its bound, and handed on as it came. Returns how many bytes the
- * request says.
+ * and each parameter on its own. A body is read here, within its bound, and handed on as it came.
+ * Returns how many bytes the request says.
  */
 export async function boundRequest(request: IncomingMessage, limits: Limits): Promise<number> {
   const query = request.url!.split('?').slice(1).join('?');

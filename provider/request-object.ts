@@ -3,9 +3,8 @@ import { routes } from './configuration.js';
 
 /**
  * Gives a request the `response_mode` that its request object names. The provider refuses request
- * objects without
- * reading them, and the error must be sent in the response mode that the Client expects (OpenID
- * Connect Core §3.1.2.6).
+ * objects without reading them, and the error must be sent in the response mode that the Client
+ * expects (OpenID Connect Core §3.1.2.6).
  */
 export function keepResponseMode(request: IncomingMessage): void {
   const [path, ...query] = request.url!.split('?');

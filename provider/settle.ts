@@ -33,9 +33,9 @@ export const settling =
 
 /**
  * Whether a token request was refused after the library had used up what it brought (a code, a
- * device code, a refresh token): then nothing of the
- * request is written, so that whoever holds it may ask for something else. What was used up before
- * is no use of this request, and ends the grant.
+ * device code, a refresh token): then nothing of the request is written, so that whoever holds it
+ * may ask for something else. What was used up before is no use of this request, and ends the
+ * grant.
  */
 const isRefusedUse = (ctx: KoaContext, exchange: Exchange): boolean =>
   ctx.oidc?.route === 'token' && ctx.status >= 400 && exchange.uses.length > 0;

@@ -53,8 +53,7 @@ export interface Review {
 
 /**
  * Reads the answer to a review: declared claims of the declared type, by scope. Undefined where it
- * is none: JSON that two readers could take for
- * two things, or about anything but what was asked.
+ * is none: JSON that two readers could take for two things, or about anything but what was asked.
  */
 export function readAnswer(
   body: Buffer,

@@ -29,9 +29,8 @@ const isUnproven = (stored: Stored | undefined): boolean =>
 
 /**
  * The sign-ins that are begun and not proven, which anyone can make: all of them together have a
- * share of the store.
- * Beyond it the ones go first that their browser has left alone for longest. Followed through the
- * hub, on every replica.
+ * share of the store. Beyond it the ones go first that their browser has left alone for longest.
+ * Followed through the hub, on every replica.
  */
 export class UnprovenSignIns {
   readonly #on: Foundation;

@@ -4,8 +4,7 @@ import { currentExchange } from './exchange.js';
 
 /**
  * The exchange's memo of the code or token that the request presented. The logs need it, as a
- * refusal does not say
- * whose it was.
+ * refusal does not say whose it was.
  */
 export const presentedMemo = 'presented';
 
@@ -32,8 +31,7 @@ const outcomes: Readonly<Record<string, string | undefined>> = {
 
 /**
  * Writes the outcome of a user code to the audit log and the log, with the account that is signed
- * in in the browser;
- * never the code.
+ * in in the browser; never the code.
  */
 export function noteUserCode(
   { req, oidc }: Pick<ProviderContext, 'req' | 'oidc'>,
@@ -51,8 +49,7 @@ export function noteUserCode(
 
 /**
  * Writes the outcome of a user code that was refused. A request that failed before its code was
- * looked up is not an
- * attempt.
+ * looked up is not an attempt.
  */
 export function noteRefusedUserCode(
   ctx: ProviderContext,

@@ -5,9 +5,8 @@ import type { Caller } from './caller.js';
 import type { Keys } from './keys.js';
 import type { Limits } from './limit-settings.js';
 import type { Limit, LimitOf } from './limits.js';
-import type { Cause } from './status.js';
+import type { Cause, DecisionSummary } from './status.js';
 
-export { defineAction, type Action, type ActionBody, type ActionDefinition } from './action.js';
 export type { AccountCaller, Caller } from './caller.js';
 
 /** The API group and version of every kind (specification 2, 9). */
@@ -76,17 +75,13 @@ export interface RequestFacts {
   readonly site?: string;
 }
 
-/** One decision of policy with what people and audits are told about it. */
-export interface Decision {
-  readonly allowed: boolean;
-  readonly reasons: readonly { readonly rule: string; readonly message: string }[];
+/** One decision of policy, with what is done about it. */
+export interface Decision extends DecisionSummary {
   /**
    * Refused by a rule that looks at nobody in particular: whoever does the same in the same way is
    * refused.
    */
   readonly whoever?: true;
-  /** The name of the recorded PolicyDecision, if one was made. */
-  readonly name?: string;
   /** Writes its record into the change that it allows: into every try at that commit. */
   join?(tx: Transaction): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { under } from '../storage/storage.js';
-import type { HubEvent, Subscription } from './hub.js';
+import type { HubEvent } from './hub-event.js';
+import type { Subscription } from './hub.js';
 import type { AnyKind, ObjectOf } from './kind.js';
 import type { Store } from './store.js';
 import { counts, storedOf, type Stored } from './stored.js';

@@ -46,9 +46,8 @@ const recordsOf = ({ limitRecords }: Limits): Limit => ({
 
 /**
  * Limits by client network: whole windows, drawn from the store in blocks of a tenth, so that most
- * requests cost no commit.
- * A network counts with those around it, in one record and one commit; `inAll` of a limit is the
- * ceiling for everybody together.
+ * requests cost no commit. A network counts with those around it, in one record and one commit;
+ * `inAll` of a limit is the ceiling for everybody together.
  */
 export class NetworkLimits {
   readonly #storage: Storage;
@@ -250,9 +249,8 @@ interface Asked {
 
 /**
  * How much is drawn at once: a tenth; of a network among others, as much as it has drawn already,
- * from a hundredth (at least two) to a tenth.
- * So a network that asks once hardly takes from those beside it, and a busy one still costs few
- * commits.
+ * from a hundredth (at least two) to a tenth. So a network that asks once hardly takes from those
+ * beside it, and a busy one still costs few commits.
  */
 function blockOf(
   { most, block = Infinity }: Limit,

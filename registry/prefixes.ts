@@ -15,8 +15,7 @@ export interface Prefixes {
 
 /**
  * Returns the nested prefixes of a client network: /64, /56 and /48 of IPv6, /32 and /24 of IPv4
- * (`clientNetwork` gives the first of each).
- * What is no network stands for itself.
+ * (`clientNetwork` gives the first of each). What is no network stands for itself.
  */
 export function prefixesOf(network: string): Prefixes {
   const groups = /^([0-9a-f]{1,4}):([0-9a-f]{1,4}):([0-9a-f]{1,4}):([0-9a-f]{1,4})::\/64$/.exec(

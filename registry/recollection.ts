@@ -5,9 +5,8 @@ const most = { entries: 10_000, bytes: 16 << 20 };
 
 /**
  * What this replica last knew of the keys it writes: of its own commits, of the races it lost, and
- * of what the others changed since.
- * A commit may begin from it, since its checks prove what it began from; nothing may be refused or
- * answered on the strength of it.
+ * of what the others changed since. A commit may begin from it, since its checks prove what it
+ * began from; nothing may be refused or answered on the strength of it.
  */
 export class Recollection {
   readonly #known = new Map<string, Entry>();

@@ -1,4 +1,5 @@
-import type { Action, AnyKind } from './kind.js';
+import type { Action } from './action.js';
+import type { AnyKind } from './kind.js';
 import { toJSONSchema, Validator, type JSONSchema } from './schema.js';
 
 /** The validators and schemas of one kind, converted once. */

@@ -1,5 +1,5 @@
 import type { Revision } from '../storage/storage.js';
-import type { HubEvent } from './hub.js';
+import type { HubEvent } from './hub-event.js';
 
 const most = { events: 4096, bytes: 16 << 20 };
 /** So much of the past is told at a time, or one revision where that is more. */

@@ -1,5 +1,3 @@
-import type { Decision } from './kind.js';
-
 /** A field that is wrong, or another named reason (Kubernetes API conventions, StatusCause). */
 export interface Cause {
   readonly reason: CauseReason;
@@ -73,6 +71,14 @@ export interface Status {
   readonly code: number;
 }
 
+/** One decision of policy, as people and audits are told of it. */
+export interface DecisionSummary {
+  readonly allowed: boolean;
+  readonly reasons: readonly { readonly rule: string; readonly message: string }[];
+  /** The name of the recorded PolicyDecision, if one was made. */
+  readonly name?: string;
+}
+
 /** The one exception that is meant for the caller; anything else thrown is a 500 without detail. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
@@ -81,7 +87,7 @@ export class StatusError extends Error {
   /** Sent along, for example `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The decision behind it, where policy refused; it leaves in no answer. */
-  decision?: Decision;
+  decision?: DecisionSummary;
 
   constructor(
     reason: Reason,

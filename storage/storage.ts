@@ -1,8 +1,7 @@
 /**
  * The contract between the registry and a store: etcd's semantics, small enough for two drivers to
- * agree on to the letter.
- * One revision sequence for the whole store; a commit has one revision, and two commits may share
- * one as long as no key is in both.
+ * agree on to the letter. One revision sequence for the whole store; a commit has one revision, and
+ * two commits may share one as long as no key is in both.
  */
 
 /** A point in the store's history: a positive safe integer that only grows. */
@@ -76,9 +75,8 @@ export interface Change {
 
 /**
  * All changes of one revision under the watched prefix, or, without changes, the mark that nothing
- * up to `revision` is missing. `asOf`, by
- * performance.now(): whatever was written before then has been told by now; absent where that is
- * the present.
+ * up to `revision` is missing. `asOf`, by performance.now(): whatever was written before then has
+ * been told by now; absent where that is the present.
  */
 export interface Batch {
   readonly revision: Revision;
@@ -138,8 +136,7 @@ export interface Witness {
 
 /**
  * A driver. Every method may throw {@link Unavailable}, {@link Unknown} (commit alone), {@link
- * Compacted} or {@link TooLarge},
- * and nothing else that a caller could be expected to handle.
+ * Compacted} or {@link TooLarge}, and nothing else that a caller could be expected to handle.
  */
 export interface Storage {
   /**

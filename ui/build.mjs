@@ -1,9 +1,7 @@
 /**
  * Builds the pages: `node ui/build.mjs` writes dist/ui, `node ui/build.mjs gallery [FOLDER]` writes
- * dist/ui-gallery, or FOLDER.
- * The manifests of the entries are merged into one, in Vite's form. What the service serves is
- * compressed here, once,
- * into siblings that end in .br and .gz.
+ * dist/ui-gallery, or FOLDER. The manifests of the entries are merged into one, in Vite's form.
+ * What the service serves is compressed here, once, into siblings that end in .br and .gz.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,8 +1,7 @@
 /**
  * Holds the weight of the pages, in bytes after gzip: `node ui/sizes.mjs` compares dist/ui with
- * ui/sizes.json and fails
- * where something grew by more than 5 %; with `--update` it writes the file. Run it after the
- * build.
+ * ui/sizes.json and fails where something grew by more than 5 %; with `--update` it writes the
+ * file. Run it after the build.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,8 +13,7 @@ const list = join(here, 'sizes.json');
 
 /**
  * The maximum sizes in bytes, compressed by gzip: of a page with its script and style sheet, of all
- * its later chunks
- * together, and of those for rare cases.
+ * its later chunks together, and of those for rare cases.
  */
 const most = {
   account: 29_000,

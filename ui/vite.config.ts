@@ -15,9 +15,8 @@ const plainImports: Plugin = {
 
 /**
  * Said first in a page's script: all of it runs before the first view, so it is compiled while it
- * arrives, on another thread,
- * and not function by function on the one that draws. The later parts are compiled as they are
- * called.
+ * arrives, on another thread, and not function by function on the one that draws. The later parts
+ * are compiled as they are called.
  */
 const runAtOnce = '//# allFunctionsCalledOnLoad';
 
@@ -26,8 +25,8 @@ const dressed = new Set(['account', 'policy']);
 
 /**
  * Builds one entry, named by the mode, into a bundle of its own: a page then loads one script and
- * one style sheet.
- * The style sheet is the same for every entry that is not `dressed`, so its name is too.
+ * one style sheet. The style sheet is the same for every entry that is not `dressed`, so its name
+ * is too.
  * `build.mjs` runs this once an entry.
  */
 export default defineConfig(({ mode }) => ({

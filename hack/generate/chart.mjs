@@ -64,8 +64,7 @@ const given = (settings) =>
 
 /**
  * The values of a chart with their comments, in the order of the file: path, comment, what "@is"
- * says, default.
- * Throws where a value has no comment or cannot be described by its default alone.
+ * says, default. Throws where a value has no comment or cannot be described by its default alone.
  */
 export function valuesOf(text, parse) {
   const defaults = parse(text);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineAction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { endOtherSessions } from '../othersessions.js';
 import { Account } from './account.js';

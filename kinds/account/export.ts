@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import {
-  apiVersion,
-  defineAction,
-  type Action,
-  type AnyKind,
-  type Call,
-  type KindObject,
-} from '../../registry/kind.js';
+import { defineAction, type Action } from '../../registry/action.js';
+import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits.js';
 import { copyOf } from '../../registry/stored.js';
 import { requireFreshSignIn } from '../fresh.js';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
-import { apiVersion, defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
+import { apiVersion, type Call, type Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import { perMinute } from '../../registry/limits.js';
 import { badRequest, expired, invalid, tooManyRequests } from '../../registry/status.js';

@@ -1,4 +1,5 @@
-import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
+import type { Call, Transaction } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { Account, accountSummary } from '../account/account.js';
 import { ownChanges } from '../changelimit.js';

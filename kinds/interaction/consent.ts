@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { whyRefused } from '../../registry/decision.js';
-import { defineAction, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
+import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
@@ -88,8 +89,8 @@ type Shares = NonNullable<ObjectOf<typeof Grant>['status']['shareDecisions']>;
 
 /**
  * Returns a cause for each scope that was not requested or that policy refuses, at its index, and
- * one at spec.scopes for
- * a required scope that is missing; and the decisions by which the others are shared.
+ * one at spec.scopes for a required scope that is missing; and the decisions by which the others
+ * are shared.
  */
 async function judgeScopes(
   call: Call,

@@ -1,4 +1,4 @@
-import { defineAction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
 import { notFound } from '../../registry/status.js';
 import { PolicyDecision } from '../policy/decision.js';
 import { Interaction } from './interaction.js';

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { whyRefused } from '../../registry/decision.js';
 import { digest } from '../../registry/keys.js';
-import { defineAction, type Call, type Decision, type Transaction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
+import type { Call, Decision, Transaction } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits.js';
 import {
   expired,

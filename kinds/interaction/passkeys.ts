@@ -1,4 +1,4 @@
-import { defineAction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
 import { Account, accountSummary } from '../account/account.js';
 import { takeChallenge, type Taken } from '../passkey/challenge.js';
 import {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineAction, type Call, type ObjectOf } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
+import type { Call, ObjectOf } from '../../registry/kind.js';
 import { perMinute, type LimitOf } from '../../registry/limits.js';
 import { forbidden, unauthorized } from '../../registry/status.js';
 import { Account } from '../account/account.js';

@@ -24,10 +24,9 @@ export interface Binding {
 
 /**
  * From when a passkey registered at `now` counts in full: at once where it is registered by the
- * sign-in that made the
- * account or behind one that is itself phishing-resistant; else after the wait (ms) of a recovery,
- * during which its
- * owner can see it. Otherwise a mailbox would become a passkey.
+ * sign-in that made the account or behind one that is itself phishing-resistant; else after the
+ * wait (ms) of a recovery, during which its owner can see it. Otherwise a mailbox would become a
+ * passkey.
  */
 export function fullStrengthFrom(
   { isSignUp = false, acr }: Binding,

@@ -3,9 +3,8 @@ import type { ActionType, EntityType, Vocabulary } from './vocabulary.js';
 
 const preface = `// What the policy of this service may speak of. Every request is one principal, one action, one resource and a context.
 // A resource is an object, and its id the object's name. The collection of all Sessions is
-// Session::"*", the part of it
-// that one account owns is Session::"<account>-*"; a list is put to the policy for the collection,
-// then for each object.
+// Session::"*", the part of it that one account owns is Session::"<account>-*"; a list is put to
+// the policy for the collection, then for each object.
 `;
 
 /**

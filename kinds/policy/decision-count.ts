@@ -11,9 +11,8 @@ const going = 40;
 
 /**
  * Counts decisions of an account in the commit that writes them, so that there are never more than
- * may be: beyond that the oldest go in the same commit.
- * Those that have expired meanwhile are counted until then. `now` is in milliseconds since the
- * epoch.
+ * may be: beyond that the oldest go in the same commit. Those that have expired meanwhile are
+ * counted until then. `now` is in milliseconds since the epoch.
  */
 export async function countDecisions(
   tx: Transaction,

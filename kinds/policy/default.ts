@@ -11,9 +11,8 @@ const operator = 'principal in Group::"operators" || principal in ClusterGroup::
 const beginning = `// The policy of this service, as it comes. Every request is put to it, and what no rule permits is refused.
 //
 // Operators are the members of Group "operators" and, where requests come through a cluster, its
-// system:masters.
-// resource.owner is the Account that something belongs to, resource.browser the browser that began
-// a sign-in.
+// system:masters. resource.owner is the Account that something belongs to, resource.browser the
+// browser that began a sign-in.
 `;
 
 const sections: readonly Section[] = [
@@ -38,10 +37,8 @@ permit (principal, action == Action::"signUp", resource);
 //   forbid (principal, action == Action::"signIn", resource == Client::"bank")
 //   unless { context.assurance == "phr" };
 // That is a passkey that counts in full: context.methods.contains("Passkey") is also true of one
-// that was added after
-// a sign-in by mail less than the wait of a recovery ago. To demand a passkey of those who have
-// one, write
-// context.passkeys == 0 || context.assurance == "phr".
+// that was added after a sign-in by mail less than the wait of a recovery ago. To demand a passkey
+// of those who have one, write context.passkeys == 0 || context.assurance == "phr".
 @id("anyone-may-sign-in")
 @message("Everyone with an account may sign in.")
 permit (principal, action == Action::"signIn", resource);
@@ -143,8 +140,7 @@ permit (principal is Account, action == Action::"create", resource is Passkey);
     about: 'Recovery',
     rules: `
 // Whoever is signed in to an account may stop its recovery, and so may whoever has one of the mails
-// about it: what is
-// sent along is judged where it is carried out.
+// about it: what is sent along is judged where it is carried out.
 @id("own-recoveries")
 @message("You may see and stop a recovery of your account.")
 permit (
@@ -205,13 +201,10 @@ permit (principal is Account, action in [Action::"get", Action::"list", Action::
 // ---- What operators may do ----
 
 // Operators change what is everybody's, and what is another person's, only soon after a sign-in,
-// and by
-// passkey as soon as one operator has one; once one of these counts in full, no lesser one will do.
-// A token of the
-// command is judged by the sign-in behind it. This is of people: callers from a cluster have no
-// sign-in here.
-// Operators who lost their passkeys get back in by a Policy in the folder of --manifests, at a
-// start.
+// and by passkey as soon as one operator has one; once one of these counts in full, no lesser one
+// will do. A token of the command is judged by the sign-in behind it. This is of people: callers
+// from a cluster have no sign-in here. Operators who lost their passkeys get back in by a Policy in
+// the folder of --manifests, at a start.
 `,
   },
   ...[
@@ -308,8 +301,7 @@ const collector = (deletable: readonly string[], owned: readonly string[]): stri
 // ---- A cluster's own callers ----
 
 // The garbage collector of the cluster that this API is part of: metadata of all that may be
-// deleted, deletion of
-// what an owner left behind. Take it away whole or not at all.
+// deleted, deletion of what an owner left behind. Take it away whole or not at all.
 @id("cluster-garbage-collector")
 @message("The garbage collector of the cluster may clean up.")
 permit (

@@ -1,5 +1,6 @@
 import type { Question } from '../../registry/decision.js';
-import type { Action, AnyKind } from '../../registry/kind.js';
+import type { Action } from '../../registry/action.js';
+import type { AnyKind } from '../../registry/kind.js';
 import { Histogram } from '../../registry/meter.js';
 import { Asked } from './asked.js';
 import { causesOf } from './causes.js';

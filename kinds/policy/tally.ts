@@ -20,9 +20,8 @@ interface Order {
 
 /**
  * Counts one more of a series in the commit of the change itself. The first is added to the object
- * by `add`; those that follow
- * within five seconds are a number beside it, since reading, judging and writing an object again
- * costs more than the change does.
+ * by `add`; those that follow within five seconds are a number beside it, since reading, judging
+ * and writing an object again costs more than the change does.
  */
 export async function tally(
   tx: Transaction,

@@ -48,9 +48,8 @@ function entityOf(resource: Rule['resource']): EntityUidJson | undefined {
 
 /**
  * Says why a condition of a rule can never hold: it asks for groups that no principal of the rule's
- * actions can be in, so
- * that `unless { principal in Group::"staff" }` is about everyone. Asked of a new text alone: what
- * is in force stays so.
+ * actions can be in, so that `unless { principal in Group::"staff" }` is about everyone. Asked of a
+ * new text alone: what is in force stays so.
  */
 export function neverHolds(
   { principal, action, conditions }: Rule,

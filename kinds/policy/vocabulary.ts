@@ -1,4 +1,5 @@
-import type { Action, AnyKind } from '../../registry/kind.js';
+import type { Action } from '../../registry/action.js';
+import type { AnyKind } from '../../registry/kind.js';
 
 /**
  * An entity type: what its entities may be in, and their attributes, each naming an entity type.

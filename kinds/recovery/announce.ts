@@ -11,8 +11,7 @@ const noticeFor = 86_400_000;
 
 /**
  * Mails the person, at the address the account has now, how their recovery stands. While it waits,
- * each mail has a
- * token of its own that cancels it, of which `internal` keeps the hash.
+ * each mail has a token of its own that cancels it, of which `internal` keeps the hash.
  */
 export async function announceRecovery(
   tx: Transaction,

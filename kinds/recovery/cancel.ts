@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { digest } from '../../registry/keys.js';
-import { defineAction, type Call } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
+import type { Call } from '../../registry/kind.js';
 import { perMinute } from '../../registry/limits.js';
 import { notFound } from '../../registry/status.js';
 import { cancelRecovery, Recovery } from './recovery.js';
@@ -11,10 +12,8 @@ const cancelLimit = perMinute('recovery-cancel', 'recoveryCancelsPerNetwork');
 
 /**
  * POST recoveries/<name>/cancel: stops a recovery that waits, by the token of any of its mails,
- * without a sign-in. Who
- * is signed in to the account, or runs the service, deletes it instead. A token that is not of it
- * is answered as a
- * recovery that is not there.
+ * without a sign-in. Who is signed in to the account, or runs the service, deletes it instead. A
+ * token that is not of it is answered as a recovery that is not there.
  */
 export const cancelByToken = defineAction({
   of: Recovery,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineAction, type Call, type Transaction } from '../../registry/kind.js';
+import { defineAction } from '../../registry/action.js';
+import type { Call, Transaction } from '../../registry/kind.js';
 import type { LimitOf } from '../../registry/limits.js';
 import { conflict } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -30,10 +31,8 @@ const slack = 3_600_000;
 
 /**
  * POST accounts/<name>/recovery: begins the way back in for someone who lost all passkeys. The
- * person starts it soon
- * after a sign-in by any method, an operator as the policy permits; both wait as long, and in both
- * cases the mailbox,
- * every mail and every session can stop it.
+ * person starts it soon after a sign-in by any method, an operator as the policy permits; both wait
+ * as long, and in both cases the mailbox, every mail and every session can stop it.
  */
 export const startRecovery = defineAction({
   of: Account,

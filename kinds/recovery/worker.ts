@@ -70,17 +70,15 @@ export const recoveryWorker = (store: Store): Worker => ({
 
 /**
  * Whether a restore brought it back: it may have been cancelled after the snapshot, and its owner
- * does not know that it
- * goes on.
+ * does not know that it goes on.
  */
 const isRevived = ({ internal }: RecoveryObject, epoch: number): boolean =>
   (internal.epoch ?? 0) < epoch;
 
 /**
  * Stops, as the service starts, every recovery that came back with a backup: its owner need not
- * wait for the next step to
- * start another, and of an old backup the steps themselves are over. What fails is logged, and left
- * to the next step.
+ * wait for the next step to start another, and of an old backup the steps themselves are over. What
+ * fails is logged, and left to the next step.
  */
 export async function stopRevivedRecoveries(store: Store, log: Log): Promise<void> {
   const { epoch } = store.settings;

@@ -7,8 +7,7 @@ const zeros = Buffer.alloc(64 << 10);
 
 /**
  * Keeps the file a megabyte longer than what of it is used. A flush that must also make a new
- * length of the file durable
- * takes up to half as long again as one of bytes within it.
+ * length of the file durable takes up to half as long again as one of bytes within it.
  */
 export class Ahead {
   readonly #root: RootDatabase<Buffer, string>;

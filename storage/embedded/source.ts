@@ -10,9 +10,8 @@ const pageKeys = 1000;
 
 /**
  * What the store in a folder has, whether or not a process serves it: one transaction of lmdb,
- * which sees what was durable
- * when it began and keeps no writer waiting. Until the end, the file grows by what is written
- * meanwhile.
+ * which sees what was durable when it began and keeps no writer waiting. Until the end, the file
+ * grows by what is written meanwhile.
  */
 export async function readEmbedded<T>(
   directory: string,

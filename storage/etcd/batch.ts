@@ -21,9 +21,8 @@ const memberBytes = 200;
 
 /**
  * Takes from the queue what may go together, in order of arrival: nested transactions share etcd's
- * allowance of operations,
- * and as all checks are judged before any write, no two may touch what one of them writes. What may
- * not go stays, in order.
+ * allowance of operations, and as all checks are judged before any write, no two may touch what one
+ * of them writes. What may not go stays, in order.
  */
 export function takeBatch(queue: Member[]): Member[] {
   const batch = new Batch();

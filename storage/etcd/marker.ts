@@ -6,10 +6,9 @@ export const markKey = '\0mark';
 
 /**
  * Writes an event that every watch of the whole keyspace is told. A watch tells its events in
- * order, so the mark proves that
- * nothing before it is missing; on an etcd whose answers about progress may overtake events nothing
- * else does. It is nested in a transaction of its own, where etcd's quota does not count it:
- * an etcd without room takes it still, and watches go on.
+ * order, so the mark proves that nothing before it is missing; on an etcd whose answers about
+ * progress may overtake events nothing else does. It is nested in a transaction of its own, where
+ * etcd's quota does not count it: an etcd without room takes it still, and watches go on.
  */
 export class Marker {
   readonly #cluster: Cluster;

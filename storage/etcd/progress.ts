@@ -33,12 +33,10 @@ interface Means {
  * Finds out how far a watch stream is, and whether it still lives. All revisions are etcd's own.
  *
  * That a member answers proves nothing: one that is cut off from the others goes on answering for
- * seconds, with what it knew. So the stream is
- * as new as the last word of a quorum that it has reached, and of that the moment counts when it
- * was asked for: `asOf`. Each call of this
- * replica to etcd brings such a word; where none came for half a second, one is asked for. A stream
- * whose `asOf` does not move for three seconds,
- * and which brings nothing new either, is given up.
+ * seconds, with what it knew. So the stream is as new as the last word of a quorum that it has
+ * reached, and of that the moment counts when it was asked for: `asOf`. Each call of this replica
+ * to etcd brings such a word; where none came for half a second, one is asked for. A stream whose
+ * `asOf` does not move for three seconds, and which brings nothing new either, is given up.
  */
 export class Progress {
   readonly #stream: WatchStream;

@@ -30,9 +30,8 @@ const restTime = 250;
 
 /**
  * Fills an empty store by commits that all check a mark set before the first; the last one takes it
- * away, and until then
- * no replica opens that store. What was left of a restore that was broken off is cleared away
- * first.
+ * away, and until then no replica opens that store. What was left of a restore that was broken off
+ * is cleared away first.
  * `revise` may change records, or leave them out.
  */
 export async function fillStorage(

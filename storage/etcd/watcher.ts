@@ -97,8 +97,8 @@ async function* readStream(
 
 /**
  * Where etcd is to begin: behind `from` when that is the latest, else at `from` itself, because
- * etcd refuses a start
- * before its compaction and `from` has to be readable for the values before of what follows.
+ * etcd refuses a start before its compaction and `from` has to be readable for the values before of
+ * what follows.
  */
 const startOf = (from: number, latest: number): number => (from >= latest ? from + 1 : from);
 

@@ -2,11 +2,9 @@ import { limits, type Revision } from '../storage.js';
 
 /**
  * A snapshot file: `vestibule snapshot 1`, a line of JSON ({@link Header}), then records in order
- * of their keys; a record is
- * the lengths of key (2 bytes) and value (4), the expiry in milliseconds as a double (0: none),
- * key, value. After them two zero
- * bytes, how many there are as a double, {@link endMark}, and the SHA-256 of everything before it.
- * Numbers are big-endian.
+ * of their keys; a record is the lengths of key (2 bytes) and value (4), the expiry in milliseconds
+ * as a double (0: none), key, value. After them two zero bytes, how many there are as a double,
+ * {@link endMark}, and the SHA-256 of everything before it. Numbers are big-endian.
  */
 export const format = 1;
 

@@ -20,9 +20,8 @@ export const epochAfter = ({ epoch }: Header): number => epoch + 1;
 
 /**
  * What the revisions of a store restored now go on from: at least 10⁹ above the snapshot's, and
- * above those of every store
- * restored before from this or any snapshot, so that no revision is told twice; hence by the clock,
- * in microseconds.
+ * above those of every store restored before from this or any snapshot, so that no revision is told
+ * twice; hence by the clock, in microseconds.
  */
 export const baseAfter = ({ revision }: Header, now = Date.now()): Revision =>
   Math.max(revision + leap, now * 1000);

@@ -27,9 +27,8 @@ export async function warmUp({ warm, sample }: Side): Promise<void> {
 
 /**
  * So many rounds, each running every side once, the order turned each time. A row that may be cut
- * into slices is: a
- * round then goes through its sides slice by slice, so that what else the machine does meets them
- * alike.
+ * into slices is: a round then goes through its sides slice by slice, so that what else the machine
+ * does meets them alike.
  */
 export async function measure(
   { seconds = 3, slice }: Row,

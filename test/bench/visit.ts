@@ -37,9 +37,8 @@ type Tab = (method: string, params?: object) => Promise<any>;
 
 /**
  * All that is put into the page: one observer that looks for the field after each change of the
- * document and is then gone. The
- * time is taken in the first task after the next frame, when the field is styled, laid out and
- * drawn and the thread is free for a key.
+ * document and is then gone. The time is taken in the first task after the next frame, when the
+ * field is styled, laid out and drawn and the thread is free for a key.
  */
 const observer = (selector: string): string => `globalThis.seen = new Promise((seen, never) => {
   setTimeout(() => never(new Error('no field in 30 s')), 30_000);

@@ -2,9 +2,8 @@ import { Connection } from './connection.js';
 
 /**
  * Keeps this process from sleeping until the answered function is called, which tells the
- * milliseconds in which there was nothing to do.
- * An answer to a sleeping client costs its sender the waking of another core: the slower the side,
- * the more of it would be charged.
+ * milliseconds in which there was nothing to do. An answer to a sleeping client costs its sender
+ * the waking of another core: the slower the side, the more of it would be charged.
  */
 export function stayAwake(): () => number {
   let [idle, last, seen, awake] = [0, performance.now(), Connection.answers, true];

@@ -151,9 +151,8 @@ export const valuesIn = (page: string): any[] =>
 
 /**
  * Everything that the chart is rendered to by one Helm: scenarios, examples, and the values that
- * pages show, each with what it was made of.
- * Whoever has an API server to put objects to, or a list of what may be in them, takes them from
- * here.
+ * pages show, each with what it was made of. Whoever has an API server to put objects to, or a list
+ * of what may be in them, takes them from here.
  */
 export async function* everythingRendered(
   helm: Helm,

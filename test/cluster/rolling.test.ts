@@ -265,9 +265,9 @@ test(`two replicas on etcd are rolled over ${rolls} times under ${watches} watch
     expect(one.starts).toBeGreaterThan(1);
   }
   // 503 may be: a connection on which nothing was asked through the whole stop is hung up on at its
-  // end, which HTTP/1.1 cannot announce, and a change
-  // that the aggregator sends on it at that very moment it may not repeat. Connections of watches
-  // that ended are not hung up on like that (`server.ts`).
+  // end, which HTTP/1.1 cannot announce, and a change that the aggregator sends on it at that very
+  // moment it may not repeat. Connections of watches that ended are not hung up on like that
+  // (`server.ts`).
   expect(
     [...answers.keys()].filter((one) => one.startsWith('5') && !one.startsWith('503')),
   ).toEqual([]);

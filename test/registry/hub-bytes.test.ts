@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Hub, HubEvent } from '../../registry/hub.js';
+import { HubEvent } from '../../registry/hub-event.js';
+import { Hub } from '../../registry/hub.js';
 import { createLog } from '../../registry/observe.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Thing } from './room.js';

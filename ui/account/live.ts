@@ -2,9 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 
 /**
  * Whether this tab is to follow changes as they happen: the one in view that had the focus last. A
- * browser keeps six
- * connections to a host, and every watch holds one; more tabs than one would leave none for
- * anything else.
+ * browser keeps six connections to a host, and every watch holds one; more tabs than one would
+ * leave none for anything else.
  */
 export function useLive(): boolean {
   const [live, set] = useState(!document.hidden);

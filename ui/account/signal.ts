@@ -24,9 +24,8 @@ interface Signals {
 
 /**
  * Tells password managers which passkeys there are and whose they are, so that they forget what was
- * deleted here. All of
- * that is in what a registration would be asked with; where that is refused now, it is told another
- * time.
+ * deleted here. All of that is in what a registration would be asked with; where that is refused
+ * now, it is told another time.
  */
 export async function signal(): Promise<void> {
   const browser = globalThis.PublicKeyCredential as unknown as Signals | undefined;

@@ -6,9 +6,8 @@ const wellFormed = /^[a-z-]{1,40}(=[a-z0-9.-]{1,200})?$/;
 
 /**
  * Leaves for a sign-in that comes back to this page. `step` is where to go on afterwards: it
- * travels in the request and
- * comes back with the answer, so that nothing has to be stored. `again` asks even where someone is
- * signed in, and
+ * travels in the request and comes back with the answer, so that nothing has to be stored. `again`
+ * asks even where someone is signed in, and
  * `byPasskey` takes nothing but a passkey.
  */
 export function signIn({

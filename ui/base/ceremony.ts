@@ -14,8 +14,8 @@ export type { CreationOptions, RequestOptions };
 
 /*
  * Nothing of ours is imported here but types: a part that a page fetches later, and that shares
- * code with its first view,
- * would have that code split off, and the first view wait for one file more.
+ * code with its first view, would have that code split off, and the first view wait for one file
+ * more.
  */
 
 /** The browser or the authenticator cannot do what is needed; not a change of mind. */

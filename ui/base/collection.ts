@@ -86,9 +86,8 @@ const paused = async (version: string | undefined): Promise<string | undefined> 
 
 /**
  * Reads a collection whole and keeps it up to date by a watch, event by event, so that looking is
- * not itself a reason to
- * read again. What fails is told, and tried again when the person comes back; stops with the
- * signal.
+ * not itself a reason to read again. What fails is told, and tried again when the person comes
+ * back; stops with the signal.
  */
 async function keep<T extends Thing>(
   path: string,
@@ -140,9 +139,8 @@ export interface Kept<T> extends Collection<T> {
 
 /**
  * A collection of the API, kept up to date by a watch; nothing is asked for while `path` is
- * undefined. While `live` is
- * false what is known stands as it is, and it is read anew afterwards. `gone` hears the last of
- * what goes while it is watched.
+ * undefined. While `live` is false what is known stands as it is, and it is read anew afterwards.
+ * `gone` hears the last of what goes while it is watched.
  */
 export function useCollection<T extends Thing>(
   path: string | undefined,

@@ -61,9 +61,8 @@ export const returning = (signal: AbortSignal): Promise<void> =>
 
 /**
  * Watches a path until stopped. An event or an ended stream leads to one `refresh` and a new watch,
- * a failing one to a
- * refresh when the person comes back. `refresh` gives the version to go on from, or undefined when
- * it failed.
+ * a failing one to a refresh when the person comes back. `refresh` gives the version to go on from,
+ * or undefined when it failed.
  */
 export function watch(
   path: string,

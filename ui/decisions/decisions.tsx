@@ -38,8 +38,7 @@ interface Props {
 
 /**
  * What policy decided about one person, newest first and live; stands under a heading of the page
- * that shows it.
- * The API lists by name, so all of them are read before the newest is known.
+ * that shows it. The API lists by name, so all of them are read before the newest is known.
  */
 export function Decisions({ account, rule }: Props) {
   const { items, failure, again } = useCollection<PolicyDecision>('policydecisions', {

@@ -8,8 +8,7 @@ interface Word {
 
 /**
  * Decides which of several tabs of one sign-in goes on, so that exactly one follows `returnTo`: the
- * heavier one.
- * The tab where the sign-in began weighs more than that of the link.
+ * heavier one. The tab where the sign-in began weighs more than that of the link.
  */
 export class Claim {
   readonly #channel: BroadcastChannel;

@@ -11,9 +11,8 @@ import type { Fact } from './refusing.js';
 
 /**
  * Shows the decision behind a refusal. A person without an account reads it through the
- * interaction, others through
- * their session. If this browser may not read it, only its name is shown. The interaction may still
- * hold the decision of an earlier refusal: that one is not shown.
+ * interaction, others through their session. If this browser may not read it, only its name is
+ * shown. The interaction may still hold the decision of an earlier refusal: that one is not shown.
  */
 export function Decision({ flow, name }: { flow: Flow; name: string }) {
   const { here } = usePart(refusing);

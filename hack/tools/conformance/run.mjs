@@ -139,9 +139,8 @@ async function visitNext(suite, visitor, id, visits) {
 
 /**
  * Uploads a screenshot where the module waits for one: at once if the visit ended on a page of the
- * service. If it led
- * back to the suite, the module may still be processing the response, so only after it has waited
- * for five seconds.
+ * service. If it led back to the suite, the module may still be processing the response, so only
+ * after it has waited for five seconds.
  */
 async function handPictures(suite, visitor, id, visits, idleMs) {
   if (visits.isPictured || (visitor.isBack() && idleMs < 5_000)) return;

@@ -46,14 +46,12 @@ const of = (name: string): Pick<Metric, 'of' | 'is' | 'ours'> => ({
 
 /**
  * The sign-in page, cold, on a slow line and a slow processor, against a fixed budget; from the
- * navigation to the page, after
- * the Client's redirect, until its field takes letters. Counted: the requests begun before the
- * field stood in the document, the
- * bodies of their answers as they travelled, and all script that ran until then, the observer that
- * takes the time included. Not
+ * navigation to the page, after the Client's redirect, until its field takes letters. Counted: the
+ * requests begun before the field stood in the document, the bodies of their answers as they
+ * travelled, and all script that ran until then, the observer that takes the time included. Not
  * counted: headers, and what the browser and the page fetch later. Script is the main thread's own
- * time at full speed, times
- * the slowness: the browser's brake stretches whatever else the machine does in between, too.
+ * time at full speed, times the slowness: the browser's brake stretches whatever else the machine
+ * does in between, too.
  */
 export const page: Row = {
   metrics: [

@@ -17,8 +17,8 @@ export const mostOperations = 200;
 
 /**
  * Whether some order of the operations, each within its span, explains all that was seen: the
- * search of Wing and Gong, with
- * Lowe's memory of which sets of operations have led to which states already.
+ * search of Wing and Gong, with Lowe's memory of which sets of operations have led to which states
+ * already.
  */
 export function isLinearizable<State>(
   operations: readonly Operation<State>[],

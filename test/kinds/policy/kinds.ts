@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { actions as served, kinds as present } from '../../../kinds/index.js';
+import { defineAction, type Action } from '../../../registry/action.js';
 import {
-  defineAction,
   defineKind,
-  type Action,
   type AnyKind,
   type KindDefinition,
   type Verb,
