@@ -8,10 +8,11 @@ import { tooManyRequests } from './status.js';
 /** So many networks' blocks are held in memory. */
 const held = 20_000;
 
-/** What this replica has drawn and not used, for one network in one window. */
+/** What this replica has drawn for one network in one window, and how much of it is not used. */
 interface Block {
   left: number;
-  window: number;
+  readonly window: number;
+  readonly drawn: number;
 }
 
 /**
@@ -45,7 +46,7 @@ const recordsOf = ({ limitRecords }: Limits): Limit => ({
 });
 
 /**
- * Limits by client network: whole windows, drawn from the store in blocks of a tenth, so that most
+ * Limits by client network: whole windows, drawn from the store in blocks, so that most
  * requests cost no commit. A network counts with those around it, in one record and one commit;
  * `inAll` of a limit is the ceiling for everybody together.
  */
@@ -171,13 +172,12 @@ export class NetworkLimits {
       const current = counted?.window === window + 1 ? counted.window : window;
       const { drawn, within = {} } = counted?.window === current ? counted : { drawn: 0 };
       const end = (current + 1) * limit.seconds * 1000;
-      const mine = this.#block(place);
-      const left = mine?.window === current ? mine.left : 0;
+      const mine = this.#blockIn(place, current);
       const size = Math.min(
-        Math.max(amount - left, blockOf(limit, prefixes, within), 1),
+        Math.max(amount - mine.left, blockOf(limit, prefixes, mine.drawn), 1),
         this.#room(limit, prefixes, { drawn, within }),
       );
-      if (size + left < amount || size <= 0) {
+      if (size + mine.left < amount || size <= 0) {
         this.#ratios.delete(limit.name); // whoever asks next is told what stands
         throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
       }
@@ -196,11 +196,8 @@ export class NetworkLimits {
         ),
       );
       if (!answer.committed) continue;
-      const before = this.#block(place);
-      this.#hold(place, {
-        window: current,
-        left: size + (before?.window === current ? before.left : 0),
-      });
+      const { left, drawn: drawnBefore } = this.#blockIn(place, current);
+      this.#hold(place, { window: current, left: left + size, drawn: drawnBefore + size });
       return;
     }
   }
@@ -229,6 +226,12 @@ export class NetworkLimits {
     return (prefixes.wide === everybody ? this.#common : this.#blocks).get(block);
   }
 
+  /** The block of a network in a window; an empty one where this replica has drawn none in it. */
+  #blockIn(place: Place, window: number): Block {
+    const block = this.#block(place);
+    return block?.window === window ? block : { left: 0, window, drawn: 0 };
+  }
+
   /**
    * The block drawn longest ago makes room, and it alone: many networks cannot make this replica
    * forget the others' windows.
@@ -248,20 +251,15 @@ interface Asked {
 }
 
 /**
- * How much is drawn at once: a tenth; of a network among others, as much as it has drawn already,
- * from a hundredth (at least two) to a tenth. So a network that asks once hardly takes from those
- * beside it, and a busy one still costs few commits.
+ * How much is drawn at once: as much as this replica has drawn in the window already, from a
+ * hundredth (at least two) to a tenth. So a replica that is killed loses no more than it used or a
+ * hundredth, a network that asks once hardly takes from those beside it, and a busy one still costs
+ * few commits.
  */
-function blockOf(
-  { most, block = Infinity }: Limit,
-  { wide, within: [narrow] }: Prefixes,
-  drawn: Readonly<Record<string, number>>,
-): number {
-  if (wide === everybody) return Math.floor(most / 100); // replicas must not use it up by drawing alone
-  const tenth = Math.min(Math.floor(most / 10), block);
-  return narrow === undefined
-    ? tenth
-    : Math.min(tenth, Math.max(2, Math.floor(most / 100), drawn[narrow[1]] ?? 0));
+function blockOf({ most, block = Infinity }: Limit, { wide }: Prefixes, drawn: number): number {
+  const hundredth = Math.floor(most / 100);
+  if (wide === everybody) return hundredth; // replicas must not use it up by drawing alone
+  return Math.min(Math.floor(most / 10), block, Math.max(2, hundredth, drawn));
 }
 
 const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (seconds * 1000));

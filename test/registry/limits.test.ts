@@ -75,6 +75,17 @@ describe('limits by network', () => {
     await limits.spend(limit, 'net', start + 60_000);
   });
 
+  test.each(['net', '192.0.2.7', '2001:db8:1:2::/64'])(
+    'are hardly used up by replicas of which each is killed after one request from %s',
+    async (network) => {
+      const limit: Limit = { name: 'tested', most: 100, seconds: 60 };
+      for (let life = 0; life < 40; life += 1)
+        await new NetworkLimits(storage).spend(limit, network, start);
+      const busy = new NetworkLimits(storage);
+      for (let i = 0; i < 20; i += 1) await busy.spend(limit, network, start);
+    },
+  );
+
   test('hold so many blocks in memory; one more lets go of the oldest alone', async () => {
     let drawn = 0;
     const empty = {
@@ -84,7 +95,7 @@ describe('limits by network', () => {
         return { committed: true, revision: 1 };
       },
     } as unknown as Storage;
-    const limit: Limit = { name: 'many', most: 100, seconds: 60 };
+    const limit: Limit = { name: 'many', most: 1_000, seconds: 60 };
     const limits = new NetworkLimits(empty, 1, { ...defaultLimits, limitRecords: 1_000_000 });
     const spend = async (from: number, to: number): Promise<number> => {
       const before = drawn;
