@@ -37,7 +37,7 @@ const pathOf = (at: string, pointer: string): string =>
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$|[./]/.test(part) ? `[${part}]` : `.${part}`))
+    .map((part) => (/^\d+$/.test(part) || /[./]/.test(part) ? `[${part}]` : `.${part}`))
     .join('');
 
 const types: Readonly<Record<string, string>> = {
