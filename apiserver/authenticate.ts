@@ -8,7 +8,7 @@ import { forbidden, StatusError, unauthorized } from '../registry/status.js';
 import { traced } from '../registry/trace.js';
 import type { Req } from './classes.js';
 import type { FrontProxy } from './frontproxy/frontproxy.js';
-import { isBrowser } from './origin.js';
+import { isBrowser } from './headers.js';
 
 const identity = (text: string): string => text;
 const split = cookieParser(undefined, { decode: identity });

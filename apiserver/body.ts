@@ -3,9 +3,11 @@ import { parseJSON } from '../registry/json.js';
 import { badRequest, StatusError, tooLarge, unsupportedMediaType } from '../registry/status.js';
 import type { Req, Res } from './classes.js';
 import { parseMediaType } from './mediatype.js';
-import { isBrowser, rawValues } from './origin.js';
+import { isBrowser, rawValues } from './headers.js';
+import { hasBody } from './headers.js';
 
 export const json = 'application/json';
+
 export const mergePatch = 'application/merge-patch+json';
 
 /**
@@ -41,10 +43,6 @@ export function refuseBodyType(request: IncomingMessage): void {
     (method === 'DELETE' && headers['content-type'] === undefined && !hasBody(request));
   refuseMediaType(request, json, absent);
 }
-
-/** Whether a body belongs to the request, there or not yet. */
-export const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** So many bytes of a body that is not wanted are read and thrown away, to keep the connection. */
 const leftover = 64 << 10;

@@ -3,7 +3,7 @@ import express, { type Express } from 'express';
 import type { Caller, Decision } from '../registry/kind.js';
 import type { DecisionSummary } from '../registry/status.js';
 import type { Stored } from '../registry/stored.js';
-import type { Claim } from './frontproxy/claim.js';
+import type { Claim } from './asserted-user.js';
 import type { MemoryGuard } from './memory-guard.js';
 import type { Ask } from './request.js';
 

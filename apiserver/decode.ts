@@ -3,7 +3,7 @@ import { CallerMetadata } from '../registry/metadata.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../registry/schema.js';
 import { badRequest, invalid, type Cause, type Named } from '../registry/status.js';
 import type { Req, Res } from './classes.js';
-import { isBrowser } from './origin.js';
+import { isBrowser } from './headers.js';
 import { none } from './query.js';
 import type { ResourceAsk } from './request.js';
 

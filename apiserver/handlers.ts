@@ -27,7 +27,7 @@ import {
 import type { Encoder } from './encode.js';
 import { wireObject } from './wire.js';
 import { rangeOf } from './list.js';
-import { isBrowser } from './origin.js';
+import { isBrowser } from './headers.js';
 import { readDeleteOptions, refusePreconditions } from './deleteoptions.js';
 import { none, versionOf, wholeNumber } from './query.js';
 import type { ResourceAsk } from './request.js';

@@ -1,5 +1,5 @@
 import { tooManyRequests } from '../registry/status.js';
-import { hasBody } from './body.js';
+import { hasBody } from './headers.js';
 import type { Req, Res } from './classes.js';
 
 /** How many requests may be answered at once. */

@@ -1,16 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { forbidden, type StatusError } from '../registry/status.js';
+import { rawValues } from './headers.js';
 
 const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/** All values that were sent under one header name: node joins some and drops others. */
-export function rawValues(request: IncomingMessage, name: string): string[] {
-  const values: string[] = [];
-  const raw = request.rawHeaders;
-  for (let i = 0; i < raw.length; i += 2)
-    if (raw[i]!.length === name.length && raw[i]!.toLowerCase() === name) values.push(raw[i + 1]!);
-  return values;
-}
 
 const refusal = (): StatusError =>
   forbidden('a request that changes anything must come from this service’s own pages');
@@ -57,13 +49,6 @@ function readPasses(
     request.headers['sec-fetch-dest'] === 'document'
   );
 }
-
-/**
- * Whether a browser sent it: what it does for another site's page has an Origin or a
- * Sec-Fetch-Site. Programs send other `Sec-Fetch-*` headers too, as fetch of Node does.
- */
-export const isBrowser = ({ headers }: IncomingMessage): boolean =>
-  headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 
 /**
  * The provider's endpoints that other sites may call (`security.md` 1.1): all but the

@@ -8,7 +8,7 @@ import type { Admission, Answer } from './admission.js';
 import { readBytes, readObject, refuseBodyType } from './body.js';
 import type { Req, Res } from './classes.js';
 import type { Encoder } from './encode.js';
-import { isBrowser } from './origin.js';
+import { isBrowser } from './headers.js';
 import { fieldsOf, textOf, unwrap } from './protobuf.js';
 import { none } from './query.js';
 import { reviewPaths, typeOfPath, type ResourceAsk } from './request.js';

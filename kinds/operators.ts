@@ -2,7 +2,7 @@ import type { Store } from '../registry/store.js';
 import { Account } from './account/account.js';
 import { operators } from './group.js';
 import type { Memberships } from './memberships.js';
-import type { Operator } from './policy/lockout.js';
+import type { Operator } from './operator.js';
 
 /**
  * Who runs the service at this moment, as policy sees them: members of Group `operators` or, while

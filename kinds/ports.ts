@@ -3,9 +3,9 @@ import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { SignIns } from './interaction/signins.js';
 import type { ObjectOf } from '../registry/kind.js';
-import type { Checked } from './policy/engine.js';
+import type { Checked } from './policy/check-result.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
-import type { Fault } from './policy/scan.js';
+import type { Fault } from './policy/fault.js';
 import type { Scope } from './scopes.js';
 import type { SignOut } from './session.js';
 

@@ -23,22 +23,10 @@ import { signingKeys } from './keyset.js';
 import { lifetimes } from './lifetimes.js';
 import { renderError } from './pages.js';
 import { interactionPrompts } from './signin.js';
-
-/** Where the provider answers (`provider.md` 1). */
-export const routes = {
-  authorization: '/oauth2/auth',
-  token: '/oauth2/token',
-  userinfo: '/oauth2/userinfo',
-  jwks: '/oauth2/jwks',
-  revocation: '/oauth2/revoke',
-  introspection: '/oauth2/introspect',
-  pushed_authorization_request: '/oauth2/par',
-  device_authorization: '/oauth2/device/auth',
-  code_verification: '/oauth2/device',
-  end_session: '/oauth2/logout',
-};
+import { routes } from './routes.js';
 
 const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
+
 const bodyLimit = 64 << 10;
 
 /** Everything the library is told; each line is a rule of `provider.md` 3. */

@@ -1,5 +1,4 @@
 import { Provider, type AdapterPayload } from 'oidc-provider';
-import type { Scope } from '../kinds/scopes.js';
 import type { LimitOf } from '../registry/limits.js';
 import { prefixesOf } from '../registry/prefixes.js';
 import { configuration } from './configuration.js';
@@ -13,19 +12,8 @@ import { secretMatches } from './secrets.js';
 import { settling } from './settle.js';
 import { endingPart } from './signout.js';
 import { spendTry } from './tries.js';
-import { queueLogouts, type Tell } from './workers.js';
-
-/**
- * A Provider of the library, the scopes and the version of the keys it was made of, its request
- * handler, and how it tells Clients of a sign-out.
- */
-export interface Made {
-  readonly scopes: readonly Scope[];
-  readonly keys: number;
-  readonly provider: Provider;
-  readonly callback: ReturnType<Provider['callback']>;
-  readonly tell: Tell;
-}
+import { queueLogouts } from './workers.js';
+import type { Made } from './built-provider.js';
 
 const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => ({
   name: 'client-secret',

@@ -17,7 +17,7 @@ import type { Suppliers } from '../kinds/suppliers.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './fetch.js';
 import type { Records } from './records.js';
-import type { Asking, Reviewed } from './suppliedclaims.js';
+import type { Asking, Reviewed } from './review.js';
 
 /** The objects this room reads and writes. */
 export type AccountObject = ObjectOf<typeof Account>;

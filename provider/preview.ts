@@ -1,7 +1,7 @@
 import { Interaction, type InteractionObject } from '../kinds/interaction/interaction.js';
 import type { Scope } from '../kinds/scopes.js';
 import type { Foundation } from './foundation.js';
-import type { Reviewed } from './suppliedclaims.js';
+import type { Reviewed } from './review.js';
 
 type Shown = NonNullable<InteractionObject['internal']['shown']>;
 

@@ -15,7 +15,8 @@ import {
   sessionAuthenticator,
 } from './authenticators.js';
 import { cookieNames } from './cookies.js';
-import { createProvider, type Made } from './create.js';
+import type { Made } from './built-provider.js';
+import { createProvider } from './create.js';
 import { outsideExchange } from './exchange.js';
 import { createFetch } from './fetch.js';
 import type { Foundation } from './foundation.js';

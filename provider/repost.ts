@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { routes } from './configuration.js';
+import { routes } from './routes.js';
 
 const reposted: ReadonlySet<string> = new Set([routes.authorization, routes.end_session]);
 

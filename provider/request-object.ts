@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { routes } from './configuration.js';
+import { routes } from './routes.js';
 
 /**
  * Gives a request the `response_mode` that its request object names. The provider refuses request

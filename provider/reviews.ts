@@ -12,13 +12,8 @@ import { Breaker } from './breaker.js';
 import { Refused } from './fetch.js';
 import type { Foundation } from './foundation.js';
 import { signJwt } from './keyset.js';
-import {
-  readAnswer,
-  type Asking,
-  type Review,
-  type Reviewed,
-  type Supplied,
-} from './suppliedclaims.js';
+import type { Asking, Reviewed } from './review.js';
+import { readAnswer, type Review, type Supplied } from './suppliedclaims.js';
 
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
 

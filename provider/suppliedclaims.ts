@@ -5,20 +5,8 @@ import { parseJSON } from '../registry/json.js';
 /** What was supplied, by scope and claim. */
 export type Supplied = ReadonlyMap<string, Readonly<Record<string, ClaimValue>>>;
 
-/** About whom, for whom and why claims are asked for. */
-export interface Asking {
-  readonly account: string;
-  readonly client: string;
-  readonly purpose: 'Preview' | 'Release';
-  /** The consent that an answer is good for. */
-  readonly decision: string;
-  readonly scopes: readonly Scope[];
-}
-
-/** Values by scope; undefined for those of a service that gave none. */
-export type Reviewed = ReadonlyMap<string, Readonly<Record<string, unknown>> | undefined>;
-
 const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
 const most = { characters: 4096, items: 100 };
 
 const isText = (value: unknown): value is string =>

@@ -1,4 +1,5 @@
-import { naming, type InteractionObject } from '../kinds/interaction/record.js';
+import { naming } from '../kinds/interaction-naming.js';
+import type { InteractionObject } from '../kinds/interaction/record.js';
 import { Interaction } from '../kinds/interaction/interaction.js';
 import type { Subscription } from '../registry/hub.js';
 import { digest } from '../registry/keys.js';

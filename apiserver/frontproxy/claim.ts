@@ -1,11 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ProxySettings } from './trust.js';
-
-/**
- * What a request says of who somebody is: names of headers in lower case, each with one of its
- * values, in order.
- */
-export type Claim = readonly (readonly [name: string, value: string])[];
+import type { Claim } from '../asserted-user.js';
 
 /** A user of a cluster, as claimed. */
 export interface ClaimedUser {
@@ -21,6 +16,7 @@ type Headers = Pick<
 >;
 
 const always = ['x-remote-.*'];
+
 const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 
 /** Names of headers that claim: always `X-Remote-…`, and those of the settings. */
@@ -61,6 +57,7 @@ export function takeHeaders(request: IncomingMessage, pattern: RegExp): Claim | 
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Control characters and what turns the direction of writing round. */
 const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 

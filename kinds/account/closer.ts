@@ -4,7 +4,7 @@ import { dropRows, type Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
 import { pagesOf } from '../../registry/walk.js';
 import { canonical } from '../address.js';
-import { decisionCountKey } from '../decision-count-key.js';
+import { decisionCountKey } from '../policy/decision-count-key.js';
 import { Grant } from '../grant.js';
 import { Interaction, type InteractionObject } from '../interaction/interaction.js';
 import { endSessions } from '../othersessions.js';

@@ -1,12 +1,7 @@
 import { defineKind } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
-import {
-  InteractionInternal,
-  InteractionSpec,
-  InteractionStatus,
-  naming,
-  recordEndOf,
-} from './record.js';
+import { naming } from '../interaction-naming.js';
+import { InteractionInternal, InteractionSpec, InteractionStatus, recordEndOf } from './record.js';
 import { refuseOver } from './phase.js';
 import { viewInteraction } from './view.js';
 
@@ -19,7 +14,7 @@ export { type InteractionObject } from './record.js';
 export const Interaction = defineKind({
   kind: naming.kind,
   resource: naming.resource,
-  bound: true,
+  bound: naming.bound,
   named: 'service',
   bodyLimit: 64 << 10,
   description: 'A sign-in in progress.',

@@ -1,6 +1,7 @@
 import type { Call } from '../../registry/kind.js';
 import { conflict, expired, notFound, type StatusError } from '../../registry/status.js';
-import { endOf, naming, type InteractionObject } from './record.js';
+import { naming } from '../interaction-naming.js';
+import { endOf, type InteractionObject } from './record.js';
 
 /** What is judged of a call here. */
 type Judged = Pick<Call, 'now' | 'settings'>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { group, type KindObject } from '../../registry/kind.js';
+import type { KindObject } from '../../registry/kind.js';
 import { Missing } from '../account/account.js';
 import { codeLength } from '../emailcode.js';
 import { Challenges } from '../passkey/challenge.js';
@@ -57,6 +57,7 @@ export const ConsentScope = z.object({
     .optional()
     .describe('What it permits, a sentence each, where it shares no data.'),
 });
+
 export type ConsentScope = z.infer<typeof ConsentScope>;
 
 const ClientSummary = z
@@ -89,6 +90,7 @@ const EmailProof = z.object({
   /** The mail carries the link only: codes rest for this address. */
   linkOnly: z.boolean(),
 });
+
 type EmailProof = z.infer<typeof EmailProof>;
 
 export const InteractionSpec = z.object({
@@ -210,9 +212,6 @@ export const InteractionInternal = z.object({
   refusedBy: z.string().optional(),
   aborted: z.enum(['Declined', 'Superseded', 'Refused']).optional(),
 });
-
-/** What messages and keys call the kind; pieces of the kind itself cannot import it. */
-export const naming = { kind: 'Interaction', resource: 'interactions', group } as const;
 
 /** An Interaction as the server holds it. */
 export type InteractionObject = KindObject<

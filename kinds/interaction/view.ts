@@ -11,7 +11,8 @@ import { Session, type Method } from '../session.js';
 import { subjectOf } from '../subject.js';
 import { refuseOver, refuseRevived } from './phase.js';
 import { sessionFacts, signedInNow } from './person.js';
-import { naming, type ConsentScope, type InteractionObject } from './record.js';
+import { naming } from '../interaction-naming.js';
+import type { ConsentScope, InteractionObject } from './record.js';
 
 const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
 

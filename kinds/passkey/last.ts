@@ -1,6 +1,6 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import type { Account } from '../account/account.js';
-import { Interaction } from '../interaction/interaction.js';
+import { naming } from '../interaction-naming.js';
 import { personFacts, signedInNow } from '../interaction/person.js';
 import type { Method } from '../session.js';
 
@@ -20,7 +20,7 @@ export async function entersWithoutPasskey(
   for (const method of emailed) {
     const begins = await call.decide('interactions/login', {
       caller: browser,
-      kind: Interaction,
+      kind: naming,
       name: browser.interaction,
       client: accountPage,
       method,

@@ -1,5 +1,5 @@
 import type { Cause } from '../../registry/status.js';
-import type { Fault } from './scan.js';
+import type { Fault } from './fault.js';
 
 /** Faults as the causes of a 422 at `spec.cedar`. */
 export const causesOf = (faults: readonly Fault[]): Cause[] =>

@@ -2,7 +2,8 @@ import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { DetailedError, ValidationError } from '@cedar-policy/cedar-wasm/nodejs';
-import { bytePosition, scan, type Fault } from './scan.js';
+import type { Fault } from './fault.js';
+import { bytePosition, scan } from './scan.js';
 
 /** Cedar's own engine. */
 export type Cedar = typeof import('@cedar-policy/cedar-wasm/nodejs');

@@ -2,7 +2,7 @@ import { guard } from '../../registry/guard.js';
 import type { Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { objectKey } from '../../registry/stored.js';
-import { decisionCountKey } from '../decision-count-key.js';
+import { decisionCountKey } from './decision-count-key.js';
 import { keptMs, PolicyDecision } from './decision.js';
 import { singlesOf } from './names.js';
 

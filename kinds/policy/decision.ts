@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineKind, type KindObject } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../text.js';
-import { principals } from './vocabulary.js';
+import { principals } from './principals.js';
 
 /** For how long a decision is kept after it was last made, in milliseconds. */
 export const keptMs = 90 * 86_400_000;

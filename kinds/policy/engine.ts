@@ -9,29 +9,16 @@ import { cedarSchema } from './cedarschema.js';
 import { defaultPolicy } from './default.js';
 import { Judge, noCounts, type Chambers, type Counts } from './judge.js';
 import type { Judgement } from './judgement.js';
-import { lockout, type Operator } from './lockout.js';
+import type { Operator } from '../operator.js';
+import { lockout } from './lockout.js';
 import { Prepared } from './prepared.js';
-import {
-  readRules,
-  ruleForm,
-  summaryOf,
-  type Reading,
-  type Rule,
-  type RuleSummary,
-} from './ruleset.js';
-import type { Fault } from './scan.js';
+import type { RuleSummary } from './rule-summary.js';
+import { readRules, ruleForm, summaryOf, type Reading, type Rule } from './ruleset.js';
+import type { Fault } from './fault.js';
 import type { Trouble } from './troubles.js';
 import { neverHolds, unsupported } from './unsupported.js';
 import { vocabularyOf, type Vocabulary } from './vocabulary.js';
-
-/** A text that may be put in force, in the usual form; or all that is wrong with it. */
-export type Checked =
-  | {
-      readonly text: string;
-      readonly rules: readonly RuleSummary[];
-      readonly warnings: readonly Fault[];
-    }
-  | { readonly faults: readonly Fault[] };
+import type { Checked } from './check-result.js';
 
 /** The engine of the policy: one text in force, others judged. */
 export interface Engine {
@@ -100,6 +87,7 @@ const itself: Judgement = {
   policy: '',
   reasons: [{ rule: 'this service itself', message: '' }],
 };
+
 const lawless: Judgement = {
   allowed: false,
   policy: '',

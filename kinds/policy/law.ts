@@ -10,7 +10,7 @@ import type { Counts } from './judge.js';
 import { Recorder } from './recorder.js';
 import { replay } from './replay.js';
 import { enact, hashOf, newestPolicy, type PolicyObject } from './policy.js';
-import type { Fault } from './scan.js';
+import type { Fault } from './fault.js';
 
 /** The policy as the rest of the service sees it. */
 export interface Court extends Law {

@@ -4,7 +4,8 @@ import { claimsOf } from '../assurance.js';
 import type { Method } from '../session.js';
 import { Asked } from './asked.js';
 import type { Judge } from './judge.js';
-import type { Fault } from './scan.js';
+import type { Fault } from './fault.js';
+import type { Operator } from '../operator.js';
 
 const person: Caller = {
   type: 'Account',
@@ -12,7 +13,9 @@ const person: Caller = {
   email: '',
   operator: false,
 };
+
 const interaction = 'a'.repeat(32);
+
 const anyone: readonly Caller[] = [
   { type: 'Visitor' },
   { type: 'Browser', interaction },
@@ -20,6 +23,7 @@ const anyone: readonly Caller[] = [
   { type: 'Machine', user: 'somebody', groups: [] },
   { type: 'Client', client: 'some-client' },
 ];
+
 const documents: Readonly<Record<string, readonly string[]>> = {
   discovery: [
     '/api',
@@ -35,24 +39,14 @@ const documents: Readonly<Record<string, readonly string[]>> = {
   ],
   health: ['/livez', '/readyz', '/healthz'],
 };
+
 const challenges: Readonly<Record<Method, string>> = {
   EmailCode: 'emailchallenge',
   EmailLink: 'emailchallenge',
   Passkey: 'passkeychallenge',
 };
-const sites = ['', 'same-origin', 'same-site', 'cross-site', 'none'];
 
-/** Somebody who runs the service, as policy will see them. */
-export interface Operator {
-  readonly domain: string;
-  readonly groups: readonly string[];
-  /** The name of their Account, where they have one. */
-  readonly account?: string;
-  /** Has still to sign up. */
-  readonly isNew?: boolean;
-  /** Has a passkey, and so another way in than by mail. */
-  readonly hasPasskey?: boolean;
-}
+const sites = ['', 'same-origin', 'same-site', 'cross-site', 'none'];
 
 /** Stands for all operators while none is known. */
 const unknown: Operator = { domain: 'example.test', groups: ['operators'] };

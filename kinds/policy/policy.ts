@@ -13,7 +13,7 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { isOperator } from '../group.js';
 import { timestamp } from '../text.js';
 import { causesOf } from './causes.js';
-import type { RuleSummary } from './ruleset.js';
+import type { RuleSummary } from './rule-summary.js';
 
 /** What the recorded decisions would be under a new text (`api.md` 7). */
 const Impact = z.object({

@@ -1,7 +1,9 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { balanced, depthOf } from './expression.js';
 import type { Cedar } from './cedar.js';
-import { position, scan, type Fault, type Place } from './scan.js';
+import type { Fault, Place } from './fault.js';
+import { position, scan } from './scan.js';
+import type { RuleSummary } from './rule-summary.js';
 
 /** One rule of a policy: what people know it by, and its parts. */
 export interface Rule {
@@ -14,13 +16,6 @@ export interface Rule {
   readonly resource: PolicyJson['resource'];
   /** Every condition, `unless` turned round. */
   readonly conditions: readonly Expr[];
-}
-
-/** A rule as people see it in the status of a Policy. */
-export interface RuleSummary {
-  readonly id: string;
-  readonly effect: 'permit' | 'forbid';
-  readonly message?: string;
 }
 
 /**
@@ -122,6 +117,7 @@ const reserved = new Set(['default', 'error']);
  * other words.
  */
 const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+
 const longestMessage = 500;
 
 /** One rule with an id that none of the others has, or why it is none. */

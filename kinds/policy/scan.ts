@@ -1,13 +1,4 @@
-/** Where in a text; line and column count from 1, in characters. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Something wrong with a policy's text, and where. */
-export interface Fault extends Partial<Place> {
-  readonly message: string;
-}
+import type { Place, Fault } from './fault.js';
 
 /**
  * Bounds on a text, well inside what Cedar can bear: past them its parser and evaluator run out of

@@ -4,6 +4,7 @@ import { formOf, joined, mapWithin } from './expression.js';
 import type { Rule } from './ruleset.js';
 import { Slots, type Term } from './slots.js';
 import type { Vocabulary } from './vocabulary.js';
+import { type Entity, subjectOf, entitiesOf } from './ast-entities.js';
 
 /**
  * The questions that one slice answers: an action, asked by one type of principal of one type of
@@ -15,10 +16,10 @@ export interface Shape {
   readonly resource: string;
 }
 
-type Entity = { readonly type: string; readonly id: string };
-
 const value = (of: boolean): Expr => ({ Value: of });
+
 const isValue = (one: Expr, of: boolean): boolean => 'Value' in one && one.Value === of;
+
 const uid = (one: unknown): Entity => (one as { __entity?: Entity }).__entity ?? (one as Entity);
 
 /**
@@ -225,22 +226,3 @@ const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefine
   'Var' in left && left.Var === 'context' && factNamed(attr) ? attr : undefined;
 
 const isAction = (expression: Expr): boolean => 'Var' in expression && expression.Var === 'action';
-
-/** Whether an expression is plainly who asks or on what. */
-export const subjectOf = (expression: Expr): 'principal' | 'resource' | undefined =>
-  'Var' in expression && (expression.Var === 'principal' || expression.Var === 'resource')
-    ? expression.Var
-    : undefined;
-
-/** The entities an expression names, alone or in a set; undefined where it is anything else. */
-export function entitiesOf(expression: Expr): Entity[] | undefined {
-  if ('Set' in expression) {
-    const all = (expression.Set as Expr[]).map(entitiesOf);
-    return all.every((one) => one !== undefined) ? all.flat() : undefined;
-  }
-  const entity =
-    'Value' in expression && typeof expression.Value === 'object' && expression.Value !== null
-      ? (expression.Value as { __entity?: Entity }).__entity
-      : undefined;
-  return entity && [entity];
-}

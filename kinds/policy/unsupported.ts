@@ -1,7 +1,7 @@
 import type { EntityUidJson, Expr } from '@cedar-policy/cedar-wasm/nodejs';
 import { formOf, within } from './expression.js';
 import type { Rule } from './ruleset.js';
-import { entitiesOf, subjectOf } from './specialise.js';
+import { entitiesOf, subjectOf } from './ast-entities.js';
 import type { Vocabulary } from './vocabulary.js';
 
 const membership =

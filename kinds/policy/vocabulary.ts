@@ -1,5 +1,6 @@
 import type { Action } from '../../registry/action.js';
 import type { AnyKind } from '../../registry/kind.js';
+import { principals } from './principals.js';
 
 /**
  * An entity type: what its entities may be in, and their attributes, each naming an entity type.
@@ -30,9 +31,6 @@ export interface Vocabulary {
   /** Names for several actions, with what they mean. */
   readonly groups: ReadonlyMap<string, string>;
 }
-
-/** Who may ask for objects. */
-export const principals = ['Visitor', 'Browser', 'Account', 'Machine', 'Client'] as const;
 
 const builtIn: Readonly<Record<string, EntityType>> = {
   Visitor: { description: 'Somebody who is not signed in.', attributes: {} },
@@ -68,6 +66,7 @@ const builtIn: Readonly<Record<string, EntityType>> = {
 };
 
 const reads = new Set(['get', 'list', 'watch']);
+
 const groupOf = (verb: string): string => (reads.has(verb) ? 'read' : 'write');
 
 const open: Readonly<Record<string, string>> = {

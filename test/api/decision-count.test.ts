@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { decisionCountKey } from '../../kinds/decision-count-key.js';
+import { decisionCountKey } from '../../kinds/policy/decision-count-key.js';
 import { createClient, startTest, stopAll } from '../support/service.js';
 import { settles } from '../support/patience.js';
 import { signIn } from '../support/signin.js';

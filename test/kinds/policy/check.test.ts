@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { causesOf } from '../../../kinds/policy/causes.js';
-import { openEngine, type Checked, type Engine } from '../../../kinds/policy/engine.js';
-import type { Operator } from '../../../kinds/policy/lockout.js';
+import type { Checked } from '../../../kinds/policy/check-result.js';
+import { openEngine, type Engine } from '../../../kinds/policy/engine.js';
+import type { Operator } from '../../../kinds/operator.js';
 import { bounds } from '../../../kinds/policy/scan.js';
 import { actions, kindOf, kinds } from './kinds.js';
 

@@ -1,0 +1,11 @@
+import type { RuleSummary } from './rule-summary.js';
+import type { Fault } from './fault.js';
+
+/** A text that may be put in force, in the usual form; or all that is wrong with it. */
+export type Checked =
+  | {
+      readonly text: string;
+      readonly rules: readonly RuleSummary[];
+      readonly warnings: readonly Fault[];
+    }
+  | { readonly faults: readonly Fault[] };

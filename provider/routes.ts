@@ -1,0 +1,13 @@
+/** Where the provider answers (`provider.md` 1). */
+export const routes = {
+  authorization: '/oauth2/auth',
+  token: '/oauth2/token',
+  userinfo: '/oauth2/userinfo',
+  jwks: '/oauth2/jwks',
+  revocation: '/oauth2/revoke',
+  introspection: '/oauth2/introspect',
+  pushed_authorization_request: '/oauth2/par',
+  device_authorization: '/oauth2/device/auth',
+  code_verification: '/oauth2/device',
+  end_session: '/oauth2/logout',
+};
