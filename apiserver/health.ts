@@ -1,5 +1,5 @@
-import type { Encoder } from './encode.js';
-import type { Req, Res } from './classes.js';
+import type { Encoder } from './http/response.js';
+import type { Req, Res } from './http/message.js';
 
 /** One thing that must hold; answers or throws why not. */
 export interface Check {

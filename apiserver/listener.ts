@@ -4,9 +4,9 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StatusError, badRequest } from '../registry/status.js';
-import { Req, Res } from './classes.js';
-import type { TrustSource } from './frontproxy/trust.js';
-import { answerBroken, serveInTurn } from './pipeline.js';
+import { Req, Res } from './http/message.js';
+import type { TrustSource } from './requestheader/trust.js';
+import { answerBroken, serveInTurn } from './http/pipeline.js';
 
 /**
  * What a service proves with who it is (RFC 8446 4.4.2): a certificate with its key, and other ones

@@ -42,7 +42,7 @@ await build({
     },
   ],
   build: {
-    ssr: join(root, 'dist/main.js'),
+    ssr: join(root, 'dist/cmd/vestibule/main.js'),
     outDir: join(root, 'dist/bundle'),
     target: 'node20',
     minify: false,

@@ -1,15 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { openapi } from '../dist/apiserver/openapi.js';
-import { flags } from '../dist/cli/flags.js';
-import { words } from '../dist/cli/words.js';
+import { openapi } from '../dist/apiserver/discovery/openapi.js';
+import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
+import { words } from '../dist/cmd/vestibule/terminal/commands.js';
 import { actions, kinds } from '../dist/kinds/index.js';
-import { definitions } from '../dist/metrics/definitions.js';
+import { definitions } from '../dist/observability/metrics/definitions.js';
 import { Registry } from '../dist/registry/registry.js';
 import { codes } from '../dist/registry/status.js';
-import { release } from '../dist/release.js';
-import { fileSetting, keyOf, settings, variableOf } from '../dist/settings.js';
+import { release } from '../dist/observability/build-info.js';
+import { fileSetting, keyOf, settings, variableOf } from '../dist/cmd/vestibule/options/flags.js';
 import { chartReadme, valuesOf, valuesSchema } from './generate/chart.mjs';
 import {
   alertsReference,

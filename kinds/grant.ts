@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineKind, type Call } from '../registry/kind.js';
 import type { Cause } from '../registry/status.js';
-import { ownChanges } from './changelimit.js';
-import { timestamp } from './text.js';
+import { ownChanges } from './signin/update-limit.js';
+import { timestamp } from './signin/schema-types.js';
 
 /**
  * What an account agreed to share with one Client: the remembered decision, of which the library's

@@ -1,13 +1,13 @@
 import type { KindObject, Part } from '../registry/kind.js';
 import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
-import type { SignIns } from './interaction/signins.js';
+import type { SignIns } from './interaction/sign-in-metrics.js';
 import type { ObjectOf } from '../registry/kind.js';
 import type { Checked } from './policy/check-result.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
 import type { Fault } from './policy/fault.js';
-import type { Scope } from './scopes.js';
-import type { SignOut } from './session.js';
+import type { Scope } from './claims/scopes.js';
+import type { SignOut } from './session/session.js';
 
 /** An answer from outside, read whole and within its cap. */
 export interface FetchAnswer {

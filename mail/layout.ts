@@ -1,4 +1,4 @@
-import { escapeHTML } from '../registry/escape.js';
+import { escapeHTML } from '../security/escape-html.js';
 
 /** One block of a mail. */
 export type Block =

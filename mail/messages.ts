@@ -11,7 +11,7 @@ import {
 } from './notices.js';
 import { passkeyMail, type PasskeyChange } from './passkey.js';
 import { recoveryMail, type RecoveryNotice } from './recovery.js';
-import { signInMail, type SignIn } from './signin.js';
+import { signInMail, type SignIn } from './sign-in.js';
 
 /**
  * A mail to be written: to whom, and what it tells. This, not the words, is what waits in the

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
-import { isLoopback } from '../registry/loopback.js';
+import { isLoopback } from '../security/loopback.js';
 import { Refused, Unsure, type Mail, type Transport } from './message.js';
 
 /** Where mail goes. */

@@ -1,8 +1,8 @@
 import type { Part } from '../registry/kind.js';
-import type { Log } from '../registry/observe.js';
-import type { Tally } from '../registry/meter.js';
+import type { Log } from '../observability/log.js';
+import type { Tally } from '../observability/counters.js';
 import type { Worker } from '../registry/outbox.js';
-import { traced } from '../registry/trace.js';
+import { traced } from '../observability/tracer.js';
 import { Refused, Unsure, type Mail, type Transport } from './message.js';
 import { write, type MailOrder } from './messages.js';
 

@@ -1,21 +1,21 @@
 import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account/account.js';
-import { operators } from '../kinds/group.js';
-import type { OperatorsHave } from '../kinds/operatorpasskeys.js';
-import { stillCounts } from '../kinds/othersessions.js';
-import { Session } from '../kinds/session.js';
+import { operators } from '../kinds/group/group.js';
+import type { OperatorsHave } from '../kinds/group/operator-passkeys.js';
+import { stillCounts } from '../kinds/account/end-sessions.js';
+import { Session } from '../kinds/session/session.js';
 import type { Authenticator, Presented } from '../registry/authenticator.js';
-import { guard } from '../registry/guard.js';
-import { nameOf } from '../registry/keys.js';
+import { guard } from '../registry/storage-errors.js';
+import { nameOf } from '../security/keyring.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
-import { accountCaller, callerFor, isAlive } from './accounts.js';
-import { signInBehind } from './behind.js';
-import { apiAudience, command } from './builtin.js';
-import { isSigned } from './cookies.js';
-import type { AccountObject, Foundation, SessionObject } from './foundation.js';
-import { sessionName } from './session-name.js';
-import { recordKey } from './records.js';
+import { accountCaller, callerFor, isAlive } from './adapter/accounts.js';
+import { signInBehind } from './interaction/grant-sign-in.js';
+import { apiAudience, command } from './adapter/built-in-clients.js';
+import { isSigned } from './context/cookies.js';
+import type { AccountObject, Foundation, SessionObject } from './context/context.js';
+import { sessionName } from './context/session-name.js';
+import { recordKey } from './context/records.js';
 
 const signed = (on: Foundation, presented: Presented, name: string): string | undefined => {
   const value = presented.cookie(name);

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import type { Ports } from '../registry/kind.js';
 import { noteSignIn } from '../registry/sign-in-event.js';
-import { clearedSession } from './cookies.js';
-import { finish } from './finish.js';
-import type { Foundation } from './foundation.js';
-import { knowsAddress, rememberAddress } from './known-browser.js';
-import { preview } from './preview.js';
-import { signJwt } from './keyset.js';
-import { revokeGrants } from './revocation.js';
-import { endSessions } from './signout.js';
+import { clearedSession } from './context/cookies.js';
+import { finish } from './interaction/finish.js';
+import type { Foundation } from './context/context.js';
+import { knowsAddress, rememberAddress } from './context/known-browser.js';
+import { preview } from './claims/preview.js';
+import { signJwt } from './adapter/signing-keys.js';
+import { revokeGrants } from './adapter/revocation.js';
+import { endSessions } from './adapter/end-sessions.js';
 
 /** The ports that this room implements. */
 export type ProviderPorts = Omit<Ports, 'law'>;

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SignIns } from '../kinds/interaction/signins.js';
+import { SignIns } from '../kinds/interaction/sign-in-metrics.js';
 import type { Authenticator } from '../registry/authenticator.js';
-import type { Authorize } from '../registry/decision.js';
+import type { Authorize } from '../registry/authorizer.js';
 import type { Settings } from '../registry/kind.js';
-import type { Keys } from '../registry/keys.js';
+import type { Keys } from '../security/keyring.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
-import type { Log } from '../registry/observe.js';
+import type { Log } from '../observability/log.js';
 import type { Outbox } from '../registry/outbox.js';
 import type { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.js';
@@ -14,19 +14,19 @@ import {
   interactionAuthenticator,
   sessionAuthenticator,
 } from './authenticators.js';
-import { cookieNames } from './cookies.js';
-import type { Made } from './built-provider.js';
-import { createProvider } from './create.js';
-import { outsideExchange } from './exchange.js';
-import { createFetch } from './fetch.js';
-import type { Foundation } from './foundation.js';
-import { answer } from './answer.js';
-import { errorPage } from './pages.js';
+import { cookieNames } from './context/cookies.js';
+import type { Made } from './context/built-provider.js';
+import { createProvider } from './create-provider.js';
+import { outsideExchange } from './context/unit-of-work.js';
+import { createFetch } from './context/egress-fetch.js';
+import type { Foundation } from './context/context.js';
+import { answer } from './http/handle.js';
+import { errorPage } from './http/pages.js';
 import { portsOf, type ProviderPorts } from './ports.js';
-import { Records } from './records.js';
-import { UnprovenSignIns } from './unproven.js';
-import { Reviews } from './reviews.js';
-import { grantsWorker, logoutWorker } from './workers.js';
+import { Records } from './context/records.js';
+import { UnprovenSignIns } from './adapter/unproven-sign-ins.js';
+import { Reviews } from './claims/review-client.js';
+import { grantsWorker, logoutWorker } from './logout-worker.js';
 
 /** What the provider is made of. */
 export interface ProviderDeps {

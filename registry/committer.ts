@@ -6,12 +6,12 @@ import {
   type Storage,
   type Write,
 } from '../storage/storage.js';
-import { bareOf } from './bare.js';
-import { guard, inStatus } from './guard.js';
-import type { Hub } from './hub.js';
+import { bareOf } from './delete-only-fallback.js';
+import { guard, inStatus } from './storage-errors.js';
+import type { Hub } from './watchcache/watch-cache.js';
 import type { Part } from './kind.js';
-import type { Recollection } from './recollection.js';
-import { traced } from './trace.js';
+import type { Recollection } from './optimistic-cache.js';
+import { traced } from '../observability/tracer.js';
 
 const nothing: Part = { checks: [], writes: [] };
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Check, Write } from '../storage/storage.js';
-import type { Bare } from './bare.js';
+import type { Bare } from './delete-only-fallback.js';
 import type { Caller } from './caller.js';
-import type { Keys } from './keys.js';
+import type { Keys } from '../security/keyring.js';
 import type { Limits } from './limit-settings.js';
-import type { Limit, LimitOf } from './limits.js';
+import type { Limit, LimitOf } from './rate-limit.js';
 import type { Cause, DecisionSummary } from './status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
@@ -99,7 +99,7 @@ export interface Part {
 
 /**
  * What kinds need and others implement; declared in kinds/ports.ts by declaration merging, passed
- * in by main.ts.
+ * in by cmd/vestibule/main.ts.
  */
 export interface Ports {}
 

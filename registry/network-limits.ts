@@ -1,7 +1,7 @@
 import type { Storage } from '../storage/storage.js';
-import { guard } from './guard.js';
+import { guard } from './storage-errors.js';
 import { defaultLimits, type Limits } from './limit-settings.js';
-import { limitKey, raised, type Limit } from './limits.js';
+import { limitKey, raised, type Limit } from './rate-limit.js';
 import { prefixesOf, type Prefixes, type Width } from './prefixes.js';
 import { tooManyRequests } from './status.js';
 

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { Compacted, under, type Change, type Entry, type Write } from '../storage/storage.js';
-import type { Keys } from './keys.js';
+import type { Keys } from '../security/keyring.js';
 import type { Part } from './kind.js';
-import type { Log } from './observe.js';
-import { decodeRow, encodeRow, isOwn, type RowHead } from './outboxrow.js';
+import type { Log } from '../observability/log.js';
+import { decodeRow, encodeRow, isOwn, type RowHead } from './outbox-row.js';
 import type { Store } from './store.js';
 
 /** What became of one try at a row. */

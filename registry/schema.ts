@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
-import { refuseUnconvertible } from './convertible.js';
-import { causesOf } from './faults.js';
+import { refuseUnconvertible } from './schema-guard.js';
+import { causesOf } from './schema-faults.js';
 import { lineOfText } from './pattern.js';
 import type { Cause } from './status.js';
 

@@ -7,9 +7,9 @@ import {
   type Storage,
 } from '../storage/storage.js';
 import { Committer } from './committer.js';
-import type { Authorize, Question } from './decision.js';
-import { guard, inStatus } from './guard.js';
-import type { Hub } from './hub.js';
+import type { Authorize, Question } from './authorizer.js';
+import { guard, inStatus } from './storage-errors.js';
+import type { Hub } from './watchcache/watch-cache.js';
 import type {
   AnyKind,
   Call,
@@ -26,12 +26,12 @@ import type {
   Transaction,
 } from './kind.js';
 import { KeyedMutex } from './keyed-mutex.js';
-import type { Keys } from './keys.js';
-import { Recollection } from './recollection.js';
+import type { Keys } from '../security/keyring.js';
+import { Recollection } from './optimistic-cache.js';
 import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
-import { copyOf, counts, objectKey, storedOf, type Stored } from './stored.js';
+import { copyOf, counts, objectKey, storedOf, type Stored } from './encoded-object.js';
 import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
 
 /** What a Store stands on. */

@@ -1,7 +1,7 @@
 import { randomUUID, webcrypto } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
-import { bareOf } from './bare.js';
+import { bareOf } from './delete-only-fallback.js';
 import {
   apiVersion,
   type AnyKind,
@@ -13,13 +13,13 @@ import {
   type Part,
   type Transaction,
 } from './kind.js';
-import { digest } from './keys.js';
-import { limitKey, raised, spendFrom, type Limit } from './limits.js';
+import { digest } from '../security/keyring.js';
+import { limitKey, raised, spendFrom, type Limit } from './rate-limit.js';
 import { metadataSizeFaults } from './metadata-size.js';
-import { outboxRow } from './outboxrow.js';
+import { outboxRow } from './outbox-row.js';
 import type { Registry } from './registry.js';
 import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
-import { counts, frame, objectKey, storedOf, type Stored } from './stored.js';
+import { counts, frame, objectKey, storedOf, type Stored } from './encoded-object.js';
 import { toTimestamp } from './timestamp.js';
 
 const letters = 'bcdfghjklmnpqrstvwxz2456789';

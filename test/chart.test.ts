@@ -3,10 +3,10 @@ import { Ajv } from 'ajv';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { readConfig } from '../config.js';
-import { release } from '../release.js';
+import { readConfig } from '../cmd/vestibule/options/config.js';
+import { release } from '../observability/build-info.js';
 import { limitSettings } from '../registry/limit-settings.js';
-import { settings } from '../settings.js';
+import { settings } from '../cmd/vestibule/options/flags.js';
 
 /** What holds of the chart without Helm; hack/test-cluster holds the rest. */
 const chart = join(import.meta.dirname, '../deploy/chart');

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { loadConfig, type Config, type ConfigError } from '../config.js';
-import { configSchema } from '../configschema.js';
+import { loadConfig, type Config, type ConfigError } from '../cmd/vestibule/options/config.js';
+import { configSchema } from '../cmd/vestibule/options/json-schema.js';
 import {
   defaultLimits,
   limitContradictions,
@@ -14,7 +14,13 @@ import {
   type LimitName,
   type LimitSetting,
 } from '../registry/limit-settings.js';
-import { flagOfLimit, keyOf, settings, variableOf, type Setting } from '../settings.js';
+import {
+  flagOfLimit,
+  keyOf,
+  settings,
+  variableOf,
+  type Setting,
+} from '../cmd/vestibule/options/flags.js';
 import { stopAll, temporary } from './support/service.js';
 
 afterAll(stopAll);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { giveBack } from '../giveback.js';
+import { giveBack } from '../cmd/vestibule/serve/release-startup-heap.js';
 
 test('what nobody needs any more is gone once memory was given back', async () => {
   let held: unknown = Array.from({ length: 200_000 }, (_, i) => ({ i }));

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { refuseOtherKeys } from '../keysrecord.js';
-import { Clocks } from '../registry/clocks.js';
-import { Keys, newKeys, type KeysFile } from '../registry/keys.js';
-import { createLog } from '../registry/observe.js';
+import { refuseOtherKeys } from '../cmd/vestibule/serve/keys-record.js';
+import { Clocks } from '../cmd/vestibule/serve/clock-skew.js';
+import { Keys, newKeys, type KeysFile } from '../security/keyring.js';
+import { createLog } from '../observability/log.js';
 import { openEmbedded } from '../storage/embedded/embedded.js';
 import { openEtcd } from '../storage/etcd/etcd.js';
 import type { Storage } from '../storage/storage.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { definitions } from '../metrics/definitions.js';
+import { definitions } from '../observability/metrics/definitions.js';
 import { exchange } from './support/tab.js';
 import { Scrape } from './support/scrape.js';
 import { stopAll } from './support/service.js';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { release } from '../release.js';
+import { release } from '../observability/build-info.js';
 
 const root = join(import.meta.dirname, '..');
 const bill = (SOURCE_DATE_EPOCH: string): string =>

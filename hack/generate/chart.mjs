@@ -1,5 +1,5 @@
-import { limitsSchema } from '../../dist/configschema.js';
-import { keyOf } from '../../dist/settings.js';
+import { limitsSchema } from '../../dist/cmd/vestibule/options/json-schema.js';
+import { keyOf } from '../../dist/cmd/vestibule/options/flags.js';
 
 /** What a value may be, by the word that "@is" names it by. */
 const shapes = {

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { defineKind, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { requireFreshSignIn } from '../fresh.js';
-import { closeLater } from './closing.js';
-import { canonical } from '../address.js';
-import { ownChanges } from '../changelimit.js';
-import { line, timestamp, webAddress } from '../text.js';
+import { requireFreshSignIn } from '../signin/recent-sign-in.js';
+import { closeLater } from './deletion-row.js';
+import { canonical } from '../signin/email-address.js';
+import { ownChanges } from '../signin/update-limit.js';
+import { line, timestamp, webAddress } from '../signin/schema-types.js';
 import { inWords } from '../../registry/pattern.js';
 
 /** What setup may still ask for. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineAction, type Action } from '../../registry/action.js';
 import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
-import { perMinute } from '../../registry/limits.js';
-import { copyOf } from '../../registry/stored.js';
-import { requireFreshSignIn } from '../fresh.js';
+import { perMinute } from '../../registry/rate-limit.js';
+import { copyOf } from '../../registry/encoded-object.js';
+import { requireFreshSignIn } from '../signin/recent-sign-in.js';
 import { Account } from './account.js';
 
 /** Limits exports by client network: one account may be many objects. */

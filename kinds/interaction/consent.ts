@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { whyRefused } from '../../registry/decision.js';
+import { whyRefused } from '../../registry/authorizer.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, ObjectOf, Transaction } from '../../registry/kind.js';
 import { expired, forbidden, invalid, type Cause } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { Client } from '../client.js';
+import { Client } from '../client/client.js';
 import { Grant, grantName } from '../grant.js';
-import { stillCounts } from '../othersessions.js';
-import { scopesRequiredBy, type Scope } from '../scopes.js';
-import { Session } from '../session.js';
+import { stillCounts } from '../account/end-sessions.js';
+import { scopesRequiredBy, type Scope } from '../claims/scopes.js';
+import { Session } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { sessionFacts } from './person.js';
-import { refuseUnless } from './phase.js';
+import { sessionFacts } from '../account/policy-facts.js';
+import { refuseUnless } from './preconditions.js';
 
 /**
  * POST consent: records the scopes agreed to (specification 4). Optional scopes left out are

@@ -1,6 +1,6 @@
 import { defineAction } from '../../registry/action.js';
 import { notFound } from '../../registry/status.js';
-import { PolicyDecision } from '../policy/decision.js';
+import { PolicyDecision } from '../policy/policy-decision.js';
 import { Interaction } from './interaction.js';
 
 /**

@@ -1,11 +1,11 @@
 import { defineKind } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
-import { naming } from '../interaction-naming.js';
-import { InteractionInternal, InteractionSpec, InteractionStatus, recordEndOf } from './record.js';
-import { refuseOver } from './phase.js';
-import { viewInteraction } from './view.js';
+import { naming } from '../signin/interaction-naming.js';
+import { InteractionInternal, InteractionSpec, InteractionStatus, recordEndOf } from './schema.js';
+import { refuseOver } from './preconditions.js';
+import { viewInteraction } from './decorate.js';
 
-export { type InteractionObject } from './record.js';
+export { type InteractionObject } from './schema.js';
 
 /**
  * A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md`

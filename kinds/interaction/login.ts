@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { whyRefused } from '../../registry/decision.js';
-import { digest } from '../../registry/keys.js';
+import { whyRefused } from '../../registry/authorizer.js';
+import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Decision, Transaction } from '../../registry/kind.js';
-import { perMinute } from '../../registry/limits.js';
+import { perMinute } from '../../registry/rate-limit.js';
 import {
   expired,
   forbidden,
@@ -16,18 +16,24 @@ import {
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { canonical } from '../address.js';
-import { emailedCode } from '../emailcode.js';
-import { Assertion } from '../passkey/credential.js';
-import { spending } from '../spending.js';
-import type { Method } from '../session.js';
-import { codeData } from './emailchallenge.js';
-import { authenticate, refusalOf, useUp } from './entry.js';
+import { canonical } from '../signin/email-address.js';
+import { emailedCode } from '../signin/code-format.js';
+import { Assertion } from '../passkey/webauthn/credential.js';
+import { spending } from '../signin/spending.js';
+import type { Method } from '../session/session.js';
+import { codeData } from './email-challenge.js';
+import { authenticate, refusalOf, useUp } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { observed } from './observed.js';
-import { enterByPasskey } from './passkeylogin.js';
-import { refuseOver, wrongPhase } from './phase.js';
-import { askerOf, countTry, restingUntil, uncountTry, wrongCodes } from './resting.js';
+import { observed } from './observe-attempt.js';
+import { enterByPasskey } from './passkey-login.js';
+import { refuseOver, wrongPhase } from './preconditions.js';
+import {
+  askerOf,
+  countTry,
+  restingUntil,
+  uncountTry,
+  wrongCodes,
+} from '../signin/code-throttle.js';
 import { inWords } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { apiVersion, type Settings } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { timestamp } from '../text.js';
-import { challengeLife, Purpose } from './challenge.js';
-import { algorithms } from './cosekey.js';
+import { timestamp } from '../signin/schema-types.js';
+import { challengeLife, Purpose } from '../signin/passkey-challenge.js';
+import { algorithms } from './webauthn/cose-key.js';
 
 const descriptor = z.object({
   id: z.string().describe('The credential id, base64url.'),

@@ -6,21 +6,25 @@ import {
   type ObjectOf,
   type Transaction,
 } from '../../registry/kind.js';
-import { perMinute } from '../../registry/limits.js';
-import { ownChanges } from '../changelimit.js';
+import { perMinute } from '../../registry/rate-limit.js';
+import { ownChanges } from '../signin/update-limit.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
-import { requireFreshSignIn } from '../fresh.js';
-import { endOtherSessions, stillCounts } from '../othersessions.js';
-import { Session } from '../session.js';
-import { line, timestamp } from '../text.js';
-import { describeBrowser } from '../useragent.js';
-import { authenticatorName } from './authenticators.js';
-import { takeChallenge, type Taken } from './challenge.js';
-import { NewPasskey, type NewCredential } from './credential.js';
-import { entersWithoutPasskey } from './last.js';
-import { transports, verifyRegistration, type Registration } from './registration.js';
+import { requireFreshSignIn } from '../signin/recent-sign-in.js';
+import { endOtherSessions, stillCounts } from '../account/end-sessions.js';
+import { Session } from '../session/session.js';
+import { line, timestamp } from '../signin/schema-types.js';
+import { describeBrowser } from '../signin/user-agent.js';
+import { authenticatorName } from './aaguid-names.js';
+import { takeChallenge, type Taken } from '../signin/passkey-challenge.js';
+import { NewPasskey, type NewCredential } from './webauthn/credential.js';
+import { entersWithoutPasskey } from './last-passkey.js';
+import {
+  transports,
+  verifyRegistration,
+  type Registration,
+} from './webauthn/verify-registration.js';
 import { fullStrengthFrom, type Binding } from './strength.js';
 
 const noticeFor = 86_400_000;

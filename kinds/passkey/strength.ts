@@ -1,5 +1,5 @@
 import { toTimestamp } from '../../registry/timestamp.js';
-import { phishingResistant } from '../assurance.js';
+import { phishingResistant } from '../session/acr.js';
 
 /** What of a passkey's status says how strong a sign-in by it is. */
 export interface PasskeyStrength {

@@ -10,8 +10,8 @@ import {
 } from '../../registry/kind.js';
 import { invalid } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { isOperator } from '../group.js';
-import { timestamp } from '../text.js';
+import { isOperator } from '../group/group.js';
+import { timestamp } from '../signin/schema-types.js';
 import { causesOf } from './causes.js';
 import type { RuleSummary } from './rule-summary.js';
 

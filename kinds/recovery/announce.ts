@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RecoveryNotice } from '../../mail/recovery.js';
-import { digest } from '../../registry/keys.js';
+import { digest } from '../../security/keyring.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import { fromTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { digest } from '../../registry/keys.js';
+import { digest } from '../../security/keyring.js';
 import { defineAction } from '../../registry/action.js';
 import type { Call } from '../../registry/kind.js';
-import { perMinute } from '../../registry/limits.js';
+import { perMinute } from '../../registry/rate-limit.js';
 import { notFound } from '../../registry/status.js';
 import { cancelRecovery, Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KindObject } from '../../registry/kind.js';
-import { timestamp } from '../text.js';
+import { timestamp } from '../signin/schema-types.js';
 
 /** The status of a Recovery. */
 export const RecoveryStatus = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineKind, type Call, type Transaction } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
-import { describeBrowser } from '../useragent.js';
+import { describeBrowser } from '../signin/user-agent.js';
 import { announceRecovery } from './announce.js';
 import { RecoveryInternal, RecoveryStatus, type RecoveryObject } from './recovery-object.js';
 

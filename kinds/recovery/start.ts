@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import type { Call, Transaction } from '../../registry/kind.js';
-import type { LimitOf } from '../../registry/limits.js';
+import type { LimitOf } from '../../registry/rate-limit.js';
 import { conflict } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
-import { requireFreshSignIn } from '../fresh.js';
+import { requireFreshSignIn } from '../signin/recent-sign-in.js';
 import { Passkey } from '../passkey/passkey.js';
-import { describeBrowser } from '../useragent.js';
+import { describeBrowser } from '../signin/user-agent.js';
 import { announceRecovery } from './announce.js';
 import { Recovery } from './recovery.js';
 import type { RecoveryObject } from './recovery-object.js';

@@ -1,11 +1,11 @@
 import type { RecoveryNotice } from '../../mail/recovery.js';
 import type { Call, Transaction } from '../../registry/kind.js';
-import type { Log } from '../../registry/observe.js';
+import type { Log } from '../../observability/log.js';
 import type { Outcome, Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { endOtherSessions } from '../othersessions.js';
+import { endOtherSessions } from '../account/end-sessions.js';
 import { Passkey } from '../passkey/passkey.js';
 import { announceRecovery } from './announce.js';
 import { cancelRecovery, Recovery } from './recovery.js';

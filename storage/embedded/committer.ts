@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { admit } from '../admission.js';
+import { admit } from '../limits.js';
 import {
   Unavailable,
   Unknown,
@@ -9,10 +9,10 @@ import {
   type Witness,
   type Write,
 } from '../storage.js';
-import { witnessed } from '../witness.js';
-import { Group } from './group.js';
-import type { Ledger } from './ledger.js';
-import { isFull, reasonOf, type Reason } from './space.js';
+import { witnessed } from '../instrumented.js';
+import { Group } from './group-commit.js';
+import type { Ledger } from './state.js';
+import { isFull, reasonOf, type Reason } from './disk-full.js';
 
 type Result = Committed | Lost;
 

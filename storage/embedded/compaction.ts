@@ -1,6 +1,6 @@
 import type { Revision } from '../storage.js';
-import type { Ledger } from './ledger.js';
-import { splitGoneKey } from './record.js';
+import type { Ledger } from './state.js';
+import { splitGoneKey } from './encoding.js';
 
 const step = 500;
 

@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { admitKey } from '../admission.js';
+import { admitKey } from '../limits.js';
 import { Unavailable, type Storage, type Witness } from '../storage.js';
 import { Committer } from './committer.js';
 import { compactTo } from './compaction.js';
-import { refuseHalfRestored } from './draft.js';
-import { Ledger } from './ledger.js';
+import { refuseHalfRestored } from './interrupted-restore.js';
+import { Ledger } from './state.js';
 import { takeLock } from './lock.js';
 import { countRange, readRange } from './reader.js';
-import { sweepOnce } from './sweeper.js';
+import { sweepOnce } from './expiry-gc.js';
 import { openTables } from './tables.js';
 import { watchPrefix } from './watcher.js';
 

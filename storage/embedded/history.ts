@@ -1,6 +1,6 @@
 import type { Entry, Range, Revision } from '../storage.js';
-import type { Ledger } from './ledger.js';
-import { decodeLog, goneKey, splitGoneKey } from './record.js';
+import type { Ledger } from './state.js';
+import { decodeLog, goneKey, splitGoneKey } from './encoding.js';
 
 /**
  * What stood under some keys at the revision that is read, where it differs or may differ from what

@@ -8,8 +8,8 @@ import {
   type Revision,
 } from '../storage.js';
 import { deletedAfter, entryAt, recentPast, type Past } from './history.js';
-import type { Ledger } from './ledger.js';
-import { keyed } from './record.js';
+import type { Ledger } from './state.js';
+import { keyed } from './encoding.js';
 
 const stretch = 5;
 const stretchSteps = 64;

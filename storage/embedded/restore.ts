@@ -1,13 +1,13 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { baseKey, epochKey, Tally, type Revise, type Watcher } from '../snapshot/contents.js';
+import { baseKey, epochKey, Tally, type Revise, type Watcher } from '../snapshot/layout.js';
 import type { Item } from '../snapshot/format.js';
-import { readRevised, type Snapshot } from '../snapshot/read.js';
+import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
-import { draftOf } from './draft.js';
+import { draftOf } from './interrupted-restore.js';
 import { takeLock } from './lock.js';
-import { expiryKey } from './record.js';
-import { isFull } from './space.js';
+import { expiryKey } from './encoding.js';
+import { isFull } from './disk-full.js';
 import { openTables, pathOf, type Tables } from './tables.js';
 
 const nothing = Buffer.alloc(1);

@@ -7,8 +7,8 @@ import {
 } from 'lmdb';
 import { join } from 'node:path';
 import type { Entry, Revision } from '../storage.js';
-import { Ahead } from './ahead.js';
-import { recordEncoding } from './record.js';
+import { Ahead } from './preallocate.js';
+import { recordEncoding } from './encoding.js';
 
 /** The format this release writes, and the newest it can read. */
 const format = 1;

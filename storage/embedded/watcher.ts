@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Compacted, type Batch, type Revision } from '../storage.js';
-import type { Ledger } from './ledger.js';
-import { decodeLog } from './record.js';
+import type { Ledger } from './state.js';
+import { decodeLog } from './encoding.js';
 
 const replayed = 64;
 

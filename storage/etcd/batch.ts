@@ -1,6 +1,6 @@
-import { keyOf } from '../admission.js';
+import { keyOf } from '../limits.js';
 import type { Committed, Lost } from '../storage.js';
-import type { Intent } from './transaction.js';
+import type { Intent } from './nested-txn.js';
 
 /** An intent that waits, with who is to be told. */
 export interface Member extends Intent {

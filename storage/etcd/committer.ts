@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { admit } from '../admission.js';
+import { admit } from '../limits.js';
 import {
   Unavailable,
   type Check,
@@ -10,14 +10,14 @@ import {
   type Write,
 } from '../storage.js';
 import { takeBatch, type Member } from './batch.js';
-import { patience, type Cluster } from './cluster.js';
-import { Failure, unavailable, unknown } from './failure.js';
-import { carries, type Keyspace } from './keyspace.js';
+import { patience, type Cluster } from './client.js';
+import { Failure, unavailable, unknown } from './errors.js';
+import { carries, type Keyspace } from './key-prefix.js';
 import type { Leases } from './leases.js';
-import { overtaken, writtenBy, type Written } from './overtaken.js';
-import type { Reads } from './reads.js';
-import { witnessed } from '../witness.js';
-import { nest, unnest } from './transaction.js';
+import { overtaken, writtenBy, type Written } from './early-conflict.js';
+import type { Reads } from './read-batcher.js';
+import { witnessed } from '../instrumented.js';
+import { nest, unnest } from './nested-txn.js';
 
 const batchesInFlight = 4;
 const settleTime = 500;

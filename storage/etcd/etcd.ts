@@ -1,17 +1,17 @@
-import { admitKey } from '../admission.js';
-import { baseKey, restoringKey } from '../snapshot/contents.js';
+import { admitKey } from '../limits.js';
+import { baseKey, restoringKey } from '../snapshot/layout.js';
 import { Compacted, type Entry, type Revision, type Storage, type Witness } from '../storage.js';
-import { Cluster, patience, type ClusterOptions, type Credentials } from './cluster.js';
+import { Cluster, patience, type ClusterOptions, type Credentials } from './client.js';
 import { Committer } from './committer.js';
-import { Failure, passes, unavailable } from './failure.js';
-import { Keyspace } from './keyspace.js';
+import { Failure, passes, unavailable } from './errors.js';
+import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
 import { countRange, readRange } from './lister.js';
-import { Latest } from './latest.js';
-import { Marker } from './marker.js';
-import { Reads } from './reads.js';
-import { sizesOf } from './sizes.js';
-import { Streams } from './stream.js';
+import { Latest } from './linearizable-revision.js';
+import { Marker } from './progress-key.js';
+import { Reads } from './read-batcher.js';
+import { sizesOf } from './db-size.js';
+import { Streams } from './watch-stream.js';
 import { admitVersion, ordersProgress, parseVersion } from './version.js';
 import { watchPrefix, type Watching } from './watcher.js';
 

@@ -1,6 +1,6 @@
 import type { Write } from '../storage.js';
-import { patience, type Cluster } from './cluster.js';
-import { passes } from './failure.js';
+import { patience, type Cluster } from './client.js';
+import { passes } from './errors.js';
 
 const hour = 3_600_000;
 

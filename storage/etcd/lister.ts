@@ -9,9 +9,9 @@ import {
   type Range,
   type Revision,
 } from '../storage.js';
-import type { Cluster } from './cluster.js';
-import { Failure, unavailable } from './failure.js';
-import type { Keyspace } from './keyspace.js';
+import type { Cluster } from './client.js';
+import { Failure, unavailable } from './errors.js';
+import type { Keyspace } from './key-prefix.js';
 
 const firstPage = 100;
 const largestPage = 2000;

@@ -8,9 +8,9 @@ import {
   Tally,
   type Revise,
   type Watcher,
-} from '../snapshot/contents.js';
+} from '../snapshot/layout.js';
 import type { Item } from '../snapshot/format.js';
-import { readRevised, type Snapshot } from '../snapshot/read.js';
+import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
 import {
   limits,

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Compacted, under, type Batch, type Change, type Revision } from '../storage.js';
-import type { Cluster } from './cluster.js';
-import { Failure } from './failure.js';
-import type { Keyspace } from './keyspace.js';
-import type { Latest } from './latest.js';
-import { markKey, type Marker } from './marker.js';
-import { Progress } from './progress.js';
-import type { Streams, WatchEvent, WatchResponse, WatchStream } from './stream.js';
+import type { Cluster } from './client.js';
+import { Failure } from './errors.js';
+import type { Keyspace } from './key-prefix.js';
+import type { Latest } from './linearizable-revision.js';
+import { markKey, type Marker } from './progress-key.js';
+import { Progress } from './watch-progress.js';
+import type { Streams, WatchEvent, WatchResponse, WatchStream } from './watch-stream.js';
 
 const pauseTime = 100;
 

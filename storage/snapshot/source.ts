@@ -1,5 +1,5 @@
 import { Compacted, type Entry, type Revision, type Storage } from '../storage.js';
-import { epochKey, everything } from './contents.js';
+import { epochKey, everything } from './layout.js';
 
 /** A store as it stood at one revision, to be read once from beginning to end. */
 export interface Source {

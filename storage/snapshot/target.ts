@@ -1,5 +1,5 @@
 import type { Revision } from '../storage.js';
-import type { Tally } from './contents.js';
+import type { Tally } from './layout.js';
 import type { Header } from './format.js';
 
 const leap = 1e9;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Session } from '../../kinds/session.js';
+import { Session } from '../../kinds/session/session.js';
 import {
   authorizationPath,
   begin,

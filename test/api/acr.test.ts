@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { demandedAcr, offeredAcrs } from '../../provider/acr.js';
+import { demandedAcr, offeredAcrs } from '../../provider/context/acr.js';
 import { Authenticator } from '../support/authenticator.js';
 import { confirm } from '../support/device.js';
 import { passkeyLogin, register, signInByPasskey, withPasskey } from '../support/passkeys.js';

@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { AuditLog } from '../../auditlog.js';
-import { ConfigError, readConfig } from '../../config.js';
-import { createLog, readable } from '../../registry/observe.js';
+import { AuditLog } from '../../cmd/vestibule/serve/audit-log.js';
+import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
+import { createLog, readable } from '../../observability/log.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { program } from '../support/command.js';
 import { mountDisk, mounts } from '../support/disk.js';

@@ -263,7 +263,7 @@ test('B4 a sign-in is named by a hash of what its cookie holds, which stands now
 });
 
 test('B4 names are uniform, distinct and in no order', async () => {
-  const { nameOf } = await import('../../registry/keys.js');
+  const { nameOf } = await import('../../security/keyring.js');
   const { randomBytes } = await import('node:crypto');
   const names = Array.from({ length: 10_000 }, () => nameOf(randomBytes(32).toString('base64url')));
   expect(new Set(names).size).toBe(10_000);

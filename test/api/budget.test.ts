@@ -3,16 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createApp, Req, Res } from '../../apiserver/classes.js';
-import type { Question } from '../../registry/decision.js';
+import { createApp, Req, Res } from '../../apiserver/http/message.js';
+import type { Question } from '../../registry/authorizer.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
 import type { TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 
 const asked: string[] = [];
-const real = await import('../../kinds/policy/engine.js');
-jest.unstable_mockModule('../../kinds/policy/engine.js', () => ({
+const real = await import('../../policy/engine.js');
+jest.unstable_mockModule('../../policy/engine.js', () => ({
   ...real,
   openEngine: async (...parts: Parameters<typeof real.openEngine>) => {
     const engine = await real.openEngine(...parts);

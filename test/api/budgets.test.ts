@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { wrongCodes } from '../../kinds/interaction/resting.js';
+import { wrongCodes } from '../../kinds/signin/code-throttle.js';
 import { clock } from '../support/clock.js';
 import { begin, mailTo, proceed, signIn, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeCertificate } from '../../certificate.js';
-import { ClaimsProvider } from '../../kinds/claimsprovider.js';
-import { Client } from '../../kinds/client.js';
+import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
+import { Client } from '../../kinds/client/client.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, signIn } from '../support/signin.js';
 import { Stream } from '../support/stream.js';

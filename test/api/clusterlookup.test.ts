@@ -1,8 +1,8 @@
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientAuth, type Pair } from '../../certificate.js';
-import { ConfigError, readConfig } from '../../config.js';
+import { clientAuth, type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { authority, callerOf, certificate, master, proxyOf, until } from '../support/frontproxy.js';
 import { KubeAPI } from '../support/kubeapi.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';

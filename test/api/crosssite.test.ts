@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { methodOf } from '../../apiserver/methods.js';
+import { methodOf } from '../../apiserver/request/verbs.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Grant, grantName } from '../../kinds/grant.js';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
-import { until } from '../provider/house.js';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
+import { until } from '../provider/fixture.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { authorizationPath, begin, mailTo, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';

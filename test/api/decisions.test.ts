@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import type { Account } from '../../kinds/account/account.js';
 import type { ObjectOf } from '../../registry/kind.js';
-import { frame } from '../../registry/stored.js';
+import { frame } from '../../registry/encoded-object.js';
 import { under } from '../../storage/storage.js';
 import { begin, mailTo, redeem, signIn, wrong } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';

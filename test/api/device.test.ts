@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signIn as connect } from '../../cli/tokens.js';
+import { signIn as connect } from '../../cmd/vestibule/client/device-flow.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient } from '../support/service.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { Keys, newKeys } from '../../registry/keys.js';
+import { Keys, newKeys } from '../../security/keyring.js';
 import type { Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { clock } from '../support/clock.js';

@@ -5,9 +5,13 @@ import { Agent } from 'node:https';
 import { createServer as createLine, connect as dial, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { claimPattern, takeHeaders } from '../../apiserver/frontproxy/claim.js';
-import { clientAuth, serverAuth, type Pair } from '../../certificate.js';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import { claimPattern, takeHeaders } from '../../apiserver/requestheader/headers.js';
+import {
+  clientAuth,
+  serverAuth,
+  type Pair,
+} from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import {
   authority,
   callerOf,

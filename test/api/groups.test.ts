@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { Group } from '../../kinds/group.js';
-import { Memberships } from '../../kinds/memberships.js';
+import { Group } from '../../kinds/group/group.js';
+import { Memberships } from '../../kinds/group/membership-index.js';
 import {
   createClient,
   startTest,

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { actions, kinds } from '../../kinds/index.js';
-import { openEngine } from '../../kinds/policy/engine.js';
-import { KeptRules } from '../../kinds/policy/kept.js';
+import { openEngine } from '../../policy/engine.js';
+import { KeptRules } from '../../policy/parsed-policy-cache.js';
 import { enact } from '../../kinds/policy/policy.js';
-import { readRules, ruleForm } from '../../kinds/policy/ruleset.js';
-import { Keys, newKeys } from '../../registry/keys.js';
-import { cedar } from '../kinds/policy/oracle.js';
+import { readRules, ruleForm } from '../../policy/parse/rules.js';
+import { Keys, newKeys } from '../../security/keyring.js';
+import { cedar } from '../policy/oracle.js';
 import { settles } from '../support/patience.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 

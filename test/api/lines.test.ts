@@ -4,9 +4,9 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, Socket, type AddressInfo, type Server } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import { Req, Res } from '../../apiserver/classes.js';
-import { Line } from '../../apiserver/line.js';
-import { makeCertificate } from '../../certificate.js';
+import { Req, Res } from '../../apiserver/http/message.js';
+import { Line } from '../../apiserver/handlers/watch-frame.js';
+import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { settles } from '../support/patience.js';
 
 const open: { close(): void }[] = [];

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { allowed, methodOf } from '../../apiserver/methods.js';
+import { allowed, methodOf } from '../../apiserver/request/verbs.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Grant } from '../../kinds/grant.js';
-import { MockMessage } from '../../kinds/mockmessage.js';
-import { Session } from '../../kinds/session.js';
+import { MockMessage } from '../../kinds/mail/mock-message.js';
+import { Session } from '../../kinds/session/session.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Account } from '../../kinds/account/account.js';
 import { Passkey } from '../../kinds/passkey/passkey.js';
 import { Recovery } from '../../kinds/recovery/recovery.js';
-import { Session } from '../../kinds/session.js';
+import { Session } from '../../kinds/session/session.js';
 import { Authenticator } from '../support/authenticator.js';
 import { clock } from '../support/clock.js';
 import {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ClaimsReview } from '../../kinds/claimsreview.js';
+import { ClaimsReview } from '../../kinds/claims/claims-review.js';
 import { actions, kinds } from '../../kinds/index.js';
-import { openEngine, type Engine } from '../../kinds/policy/engine.js';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import { openEngine, type Engine } from '../../policy/engine.js';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import type { Caller } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { saying, startFronted, type Fronted } from '../support/frontproxy.js';

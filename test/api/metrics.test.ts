@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { makeCertificate } from '../../certificate.js';
-import { definitions } from '../../metrics/definitions.js';
-import { responseBytes, requestSeconds } from '../../apiserver/meter.js';
+import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { definitions } from '../../observability/metrics/definitions.js';
+import { responseBytes, requestSeconds } from '../../apiserver/chain/metrics.js';
 import { admitVersion, parseVersion } from '../../storage/etcd/version.js';
 import { exchange } from '../support/tab.js';
 import { passkeyLogin, signInByPasskey, withPasskey } from '../support/passkeys.js';

@@ -4,7 +4,7 @@ import { under } from '../../storage/storage.js';
 import { clock } from '../support/clock.js';
 import { begin, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
-import { limitKey } from '../../registry/limits.js';
+import { limitKey } from '../../registry/rate-limit.js';
 
 afterAll(stopAll);
 

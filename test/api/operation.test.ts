@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keys, newKeys, type KeysFile } from '../../registry/keys.js';
+import { Keys, newKeys, type KeysFile } from '../../security/keyring.js';
 import { Unavailable, under, type Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { ConfigError, readConfig } from '../../config.js';
+import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { clock } from '../support/clock.js';
 import { authorizationPath, begin, mailTo, redeem, signIn } from '../support/signin.js';
 import {

@@ -804,7 +804,7 @@ describe('limits and policies', () => {
 
   test('passkeys belong to one host: another base URL is taken only while there are none', async () => {
     const service = await startTest();
-    const { relyingPartyID } = await import('../../relyingparty.js');
+    const { relyingPartyID } = await import('../../cmd/vestibule/serve/rp-id.js');
     await createClient(service, 'app');
     expect(await relyingPartyID(service.storage, 'https://login.localhost')).toBe('localhost');
     expect(await relyingPartyID(service.storage, 'https://id.example.test')).toBe(

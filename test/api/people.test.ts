@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { Account } from '../../kinds/account/account.js';
-import { mailLimits } from '../../kinds/interaction/emailchallenge.js';
+import { mailLimits } from '../../kinds/interaction/email-challenge.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
-import { counting } from '../provider/house.js';
+import { counting } from '../provider/fixture.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import {
   createClient,

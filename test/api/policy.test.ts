@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Account } from '../../kinds/account/account.js';
 import { enact, Policy } from '../../kinds/policy/policy.js';
 import type { Transaction } from '../../registry/kind.js';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import {
   createClient,

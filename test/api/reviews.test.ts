@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fieldsOf, textOf, unwrap } from '../../apiserver/protobuf.js';
+import { fieldsOf, textOf, unwrap } from '../../apiserver/codec/protobuf.js';
 import { StatusError } from '../../registry/status.js';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { tokenOf } from '../support/device.js';
 import { begin, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';

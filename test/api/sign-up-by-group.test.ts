@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PolicyDecision, type DecisionObject } from '../../kinds/policy/decision.js';
+import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';

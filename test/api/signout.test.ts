@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { Interaction } from '../../kinds/interaction/interaction.js';
-import { Session } from '../../kinds/session.js';
+import { Session } from '../../kinds/session/session.js';
 import { under } from '../../storage/storage.js';
 import { startNotes } from '../browser/support/notes.js';
 import { clock } from '../support/clock.js';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { request, type IncomingMessage } from 'node:http';
-import { Group } from '../../kinds/group.js';
+import { Group } from '../../kinds/group/group.js';
 import { insists } from '../support/patience.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll } from '../support/service.js';

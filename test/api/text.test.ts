@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Account } from '../../kinds/account/account.js';
-import { Group } from '../../kinds/group.js';
+import { Group } from '../../kinds/group/group.js';
 import { begin, mailTo, signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';

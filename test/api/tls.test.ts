@@ -15,8 +15,8 @@ import { request } from 'node:https';
 import { connect as connectPlainly } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { lifetime, makeCertificate } from '../../certificate.js';
-import { ConfigError, readConfig } from '../../config.js';
+import { lifetime, makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { makeCertificates } from '../storage/certificates.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
 

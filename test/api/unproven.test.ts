@@ -4,7 +4,7 @@ import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { under, type Size, type Storage } from '../../storage/storage.js';
 import { clock } from '../support/clock.js';
-import { until } from '../provider/house.js';
+import { until } from '../provider/fixture.js';
 import { authorizationPath, begin, mailTo, type Begun } from '../support/signin.js';
 import {
   createClient,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { duration } from '../../apiserver/table.js';
+import { duration } from '../../apiserver/codec/table.js';
 import { register } from '../support/passkeys.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';

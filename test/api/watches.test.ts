@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Group } from '../../kinds/group.js';
+import { Group } from '../../kinds/group/group.js';
 import { signIn } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';

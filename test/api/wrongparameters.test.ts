@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { wrongParameters } from '../../provider/wrong-parameters.js';
+import { wrongParameters } from '../../provider/http/wrong-parameters.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
 afterAll(stopAll);

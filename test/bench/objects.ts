@@ -12,7 +12,7 @@ export async function fill(bench: Bench, data: string, count: number): Promise<n
     import(pathToFileURL(join(bench.root, 'dist', file)).href);
   const [{ openEmbedded }, { frame, objectKey }, { uniqueKey }, { Account }] = await Promise.all([
     load('storage/embedded/embedded.js'),
-    load('registry/stored.js'),
+    load('registry/encoded-object.js'),
     load('registry/transaction.js'),
     load('kinds/account/account.js'),
   ]);

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
-import { release } from '../../release.js';
+import { release } from '../../observability/build-info.js';
 import { checkout, packagesOf } from './container.js';
 
 /** Everything is installed and built anew. */

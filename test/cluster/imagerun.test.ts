@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'yaml';
-import { release } from '../../release.js';
+import { release } from '../../observability/build-info.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { begin, redeem, signIn, type Reached } from '../support/signin.js';
 import { Tab } from '../support/tab.js';

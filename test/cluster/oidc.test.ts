@@ -12,8 +12,8 @@ import {
   type JWTPayload,
 } from 'jose';
 import { stringify } from 'yaml';
-import { serverAuth } from '../../certificate.js';
-import { newKeys } from '../../registry/keys.js';
+import { serverAuth } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { newKeys } from '../../security/keyring.js';
 import { clientOf, givenYaml } from '../docs/clients.js';
 import { indentedOf, read } from '../docs/pages.js';
 import { signInAt } from '../docs/through.js';

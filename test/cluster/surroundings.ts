@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newKeys } from '../../registry/keys.js';
+import { newKeys } from '../../security/keyring.js';
 import { makeCertificates } from '../storage/certificates.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import type { Rendered } from './helm.js';

@@ -6,7 +6,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { parse } from 'yaml';
 import { kinds } from '../../kinds/index.js';
-import { Phase } from '../../kinds/interaction/record.js';
+import { Phase } from '../../kinds/interaction/schema.js';
 import { confirm } from '../support/device.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
 import { signIn } from '../support/signin.js';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../../kinds/index.js';
-import { sessionName } from '../../provider/session-name.js';
-import { recordKey, Records, uidKey } from '../../provider/records.js';
-import { digest, Keys } from '../../registry/keys.js';
+import { sessionName } from '../../provider/context/session-name.js';
+import { recordKey, Records, uidKey } from '../../provider/context/records.js';
+import { digest, Keys } from '../../security/keyring.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { Stored } from '../../registry/stored.js';
+import { Stored } from '../../registry/encoded-object.js';
 import { uniqueKey } from '../../registry/transaction.js';
 import type { Entry, Storage } from '../../storage/storage.js';
 

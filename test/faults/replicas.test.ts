@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { decodeRow } from '../../registry/outboxrow.js';
+import { decodeRow } from '../../registry/outbox-row.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { under, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';

@@ -1,14 +1,14 @@
 import { Account } from '../../kinds/account/account.js';
-import { ClaimsProvider } from '../../kinds/claimsprovider.js';
-import { ClaimsReview } from '../../kinds/claimsreview.js';
-import { Client } from '../../kinds/client.js';
+import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
+import { ClaimsReview } from '../../kinds/claims/claims-review.js';
+import { Client } from '../../kinds/client/client.js';
 import { Grant } from '../../kinds/grant.js';
-import { Group } from '../../kinds/group.js';
-import { MockMessage } from '../../kinds/mockmessage.js';
+import { Group } from '../../kinds/group/group.js';
+import { MockMessage } from '../../kinds/mail/mock-message.js';
 import { Passkey } from '../../kinds/passkey/passkey.js';
-import { PolicyDecision } from '../../kinds/policy/decision.js';
+import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
 import { Policy } from '../../kinds/policy/policy.js';
-import { Session } from '../../kinds/session.js';
+import { Session } from '../../kinds/session/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { conforms } from './conformance.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { clientAuth, type Pair } from '../../certificate.js';
+import { clientAuth, type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import {
   authority,
   certificate,

@@ -5,7 +5,7 @@ import {
   type KubernetesObject,
 } from '@kubernetes/client-node';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Group } from '../../kinds/group.js';
+import { Group } from '../../kinds/group/group.js';
 import { kinds } from '../../kinds/index.js';
 import type { Transaction } from '../../registry/kind.js';
 import { tokenOf } from '../support/device.js';

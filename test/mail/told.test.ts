@@ -5,7 +5,7 @@ import { Inbox } from '../support/inbox.js';
 import { begin } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { Stream } from '../support/stream.js';
-import { until } from '../provider/house.js';
+import { until } from '../provider/fixture.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
 import { adapterCases } from './adapter.js';
-import { openStorage } from './house.js';
+import { openStorage } from './fixture.js';
 
 adapterCases('embedded', openStorage);
 

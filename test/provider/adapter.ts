@@ -1,14 +1,14 @@
 import { defaultLimits } from '../../registry/limit-settings.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { clockTolerance, StoreAdapter } from '../../provider/adapter.js';
-import { cookieNames } from '../../provider/cookies.js';
-import { SignIns } from '../../kinds/interaction/signins.js';
-import { Exchange, inExchange } from '../../provider/exchange.js';
-import type { Foundation } from '../../provider/foundation.js';
-import { Records, recordKey } from '../../provider/records.js';
-import { digest, Keys, newKeys } from '../../registry/keys.js';
+import { clockTolerance, StoreAdapter } from '../../provider/adapter/adapter.js';
+import { cookieNames } from '../../provider/context/cookies.js';
+import { SignIns } from '../../kinds/interaction/sign-in-metrics.js';
+import { Exchange, inExchange } from '../../provider/context/unit-of-work.js';
+import type { Foundation } from '../../provider/context/context.js';
+import { Records, recordKey } from '../../provider/context/records.js';
+import { digest, Keys, newKeys } from '../../security/keyring.js';
 import { under, type Storage } from '../../storage/storage.js';
-import { counting, House } from './house.js';
+import { counting, House } from './fixture.js';
 
 const keys = new Keys(newKeys());
 const seconds = (): number => Math.floor(Date.now() / 1000);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newKeys, nameOf } from '../../registry/keys.js';
+import { newKeys, nameOf } from '../../security/keyring.js';
 import { Browser } from './browser.js';
-import { House, openStorage } from './house.js';
+import { House, openStorage } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;

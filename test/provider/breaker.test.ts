@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { Answers } from '../../provider/answers.js';
-import { Breaker } from '../../provider/breaker.js';
+import { Answers } from '../../provider/claims/response-cache.js';
+import { Breaker } from '../../provider/claims/circuit-breaker.js';
 
 let now = 0;
 jest.spyOn(performance, 'now').mockImplementation(() => now);

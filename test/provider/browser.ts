@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { seen } from '../support/secrets.js';
-import type { House } from './house.js';
+import type { House } from './fixture.js';
 
 /** A cookie as a browser keeps it. */
 export interface Cookie {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
 import * as jose from 'jose';
-import { ClaimsProvider } from '../../kinds/claimsprovider.js';
+import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { under } from '../../storage/storage.js';
 import {
   createClient,
@@ -12,7 +12,7 @@ import {
 } from '../support/service.js';
 import { begin, mailTo, redeem, signIn, type Begun } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
-import { until } from './house.js';
+import { until } from './fixture.js';
 import { lies, says, Supplier } from './supplier.js';
 
 const flags = ['--operators', 'op@example.test', '--limit-factor', '1000'];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { Browser } from './browser.js';
-import { House } from './house.js';
+import { House } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
 let house: House;

@@ -4,7 +4,7 @@ import * as oidc from 'openid-client';
 import { Grant, grantName } from '../../kinds/grant.js';
 import type { Caller } from '../../registry/kind.js';
 import { Browser } from './browser.js';
-import { House } from './house.js';
+import { House } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;

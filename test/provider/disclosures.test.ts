@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import * as jose from 'jose';
-import type { ClientSpec } from '../../kinds/client.js';
+import type { ClientSpec } from '../../kinds/client/client.js';
 import { Grant, grantName } from '../../kinds/grant.js';
-import { Session } from '../../kinds/session.js';
-import { withClaims } from '../../provider/disclosures.js';
+import { Session } from '../../kinds/session/session.js';
+import { withClaims } from '../../provider/claims/disclosures.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { Chance } from '../faults/chance.js';
 import { clock } from '../support/clock.js';
@@ -13,7 +13,7 @@ import { Endpoint } from '../support/endpoint.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, proceed } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
-import { until } from './house.js';
+import { until } from './fixture.js';
 
 beforeAll(() => clock.own());
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createLog, type Log } from '../../registry/observe.js';
+import { createLog, type Log } from '../../observability/log.js';
 import { Unavailable, Unknown, type Storage } from '../../storage/storage.js';
 import { Browser } from './browser.js';
-import { House, openStorage } from './house.js';
+import { House, openStorage } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 let kept: Awaited<ReturnType<typeof openStorage>>;

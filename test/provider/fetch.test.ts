@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createRaw, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AddressJudge } from '../../registry/addressjudge.js';
-import { createFetch, libraryFetch } from '../../provider/fetch.js';
+import { AddressJudge } from '../../security/egress-policy.js';
+import { createFetch, libraryFetch } from '../../provider/context/egress-fetch.js';
 
 type RawAnswer = (socket: Socket) => void;
 

@@ -3,7 +3,7 @@ import * as oidc from 'openid-client';
 import { Grant, grantName } from '../../kinds/grant.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { Browser } from './browser.js';
-import { counting, House, openStorage } from './house.js';
+import { counting, House, openStorage } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Group } from '../../kinds/group.js';
+import { Group } from '../../kinds/group/group.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo } from '../support/signin.js';
 import { credentials, Party } from './party.js';

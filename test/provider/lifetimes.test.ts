@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { newKeys } from '../../registry/keys.js';
+import { newKeys } from '../../security/keyring.js';
 import { Browser } from './browser.js';
-import { House, openStorage } from './house.js';
+import { House, openStorage } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
 const realNow = Date.now;

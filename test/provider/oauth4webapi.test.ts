@@ -3,11 +3,11 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getValidatedIdTokenClaims, type TokenEndpointResponse } from 'oauth4webapi';
-import type { ClientSpec } from '../../kinds/client.js';
+import type { ClientSpec } from '../../kinds/client/client.js';
 import { startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 import { credentials, errorOf, Party, type Credentials } from './party.js';
-import { until } from './house.js';
+import { until } from './fixture.js';
 
 const sorts: {
   name: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
-import type { ClientSpec } from '../../kinds/client.js';
+import type { ClientSpec } from '../../kinds/client/client.js';
 import { createClient, type TestService } from '../support/service.js';
 import { mailTo, proceed } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import * as oidc from 'openid-client';
 import { Account } from '../../kinds/account/account.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
-import { Session } from '../../kinds/session.js';
-import type { Question } from '../../registry/decision.js';
+import { Session } from '../../kinds/session/session.js';
+import type { Question } from '../../registry/authorizer.js';
 import { Browser } from './browser.js';
-import { House } from './house.js';
+import { House } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;
@@ -230,7 +230,7 @@ describe('a refresh', () => {
 
 describe('a Client made anew under an old name', () => {
   test('starts without consent', async () => {
-    const { Client } = await import('../../kinds/client.js');
+    const { Client } = await import('../../kinds/client/client.js');
     const { rp, browser } = await signedIn('reborn');
     await house.store.change(house.store.systemCall(), async (tx) => {
       await tx.delete(Client, 'reborn');

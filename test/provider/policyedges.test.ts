@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ClaimsProvider } from '../../kinds/claimsprovider.js';
-import { Client } from '../../kinds/client.js';
-import { PolicyDecision } from '../../kinds/policy/decision.js';
+import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
+import { Client } from '../../kinds/client/client.js';
+import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { begin, mailTo, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
-import { until } from './house.js';
+import { until } from './fixture.js';
 import { says, Supplier } from './supplier.js';
 
 let service: TestService;

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
-import { builtInScopes } from '../../kinds/scopes.js';
+import { builtInScopes } from '../../kinds/claims/scopes.js';
 import { Browser } from './browser.js';
-import { House } from './house.js';
+import { House } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;
@@ -414,7 +414,7 @@ describe('headers', () => {
 describe('floods', () => {
   test('of what stores something are 429 by client network, as page or as JSON', async () => {
     const { NetworkLimits } = await import('../../registry/network-limits.js');
-    const { openStorage } = await import('./house.js');
+    const { openStorage } = await import('./fixture.js');
     const kept = await openStorage();
     const small = await House.open({
       storage: kept.storage,
@@ -455,7 +455,7 @@ describe('floods', () => {
 
 describe('a changed Client', () => {
   test('counts at once, and a deleted one is unknown', async () => {
-    const { Client } = await import('../../kinds/client.js');
+    const { Client } = await import('../../kinds/client/client.js');
     await house.client('changing');
     const cb = encodeURIComponent(`${house.baseURL}/other`);
     const ask = () =>

@@ -1,7 +1,7 @@
 import { races } from './races.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd } from '../storage/etcd-server.js';
-import { openStorage } from './house.js';
+import { openStorage } from './fixture.js';
 
 races('embedded', async () => {
   const kept = await openStorage();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as oidc from 'openid-client';
 import type { Storage } from '../../storage/storage.js';
 import { Browser } from './browser.js';
-import { House } from './house.js';
+import { House } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 /**

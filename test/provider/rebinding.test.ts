@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { LookupAddress } from 'node:dns';
-import type { Fetch } from '../../provider/fetch.js';
+import type { Fetch } from '../../provider/context/egress-fetch.js';
 
 /** What names resolve to, one answer after another; the last one stays. */
 const answers = new Map<string, LookupAddress[][]>();
@@ -17,11 +17,11 @@ jest.unstable_mockModule('node:dns/promises', () => ({
     return known.length > 1 ? known.shift()! : known[0]!;
   },
 }));
-const { createFetch } = await import('../../provider/fetch.js');
-const { ClaimsProvider } = await import('../../kinds/claimsprovider.js');
+const { createFetch } = await import('../../provider/context/egress-fetch.js');
+const { ClaimsProvider } = await import('../../kinds/claims/claims-provider.js');
 const { createClient, startTest, stopAll } = await import('../support/service.js');
 const { signIn } = await import('../support/signin.js');
-const { until } = await import('./house.js');
+const { until } = await import('./fixture.js');
 
 const at = (...addresses: string[]): LookupAddress[] =>
   addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

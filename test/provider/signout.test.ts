@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { Grant, grantName } from '../../kinds/grant.js';
-import { Session } from '../../kinds/session.js';
+import { Session } from '../../kinds/session/session.js';
 import { under } from '../../storage/storage.js';
 import { Browser } from './browser.js';
-import { House, until } from './house.js';
+import { House, until } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
 let house: House;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ClaimsProvider } from '../../kinds/claimsprovider.js';
+import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { seen } from '../support/secrets.js';
 import type { TestService } from '../support/service.js';
 

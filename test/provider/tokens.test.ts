@@ -4,7 +4,7 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { clock } from '../support/clock.js';
 import { Browser } from './browser.js';
-import { House, openStorage } from './house.js';
+import { House, openStorage } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
 
 let house: House;

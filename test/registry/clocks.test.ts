@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Clocks } from '../../registry/clocks.js';
-import { createLog } from '../../registry/observe.js';
+import { Clocks } from '../../cmd/vestibule/serve/clock-skew.js';
+import { createLog } from '../../observability/log.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { under, type Storage } from '../../storage/storage.js';

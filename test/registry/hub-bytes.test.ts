@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { HubEvent } from '../../registry/hub-event.js';
-import { Hub } from '../../registry/hub.js';
-import { createLog } from '../../registry/observe.js';
+import { HubEvent } from '../../registry/watchcache/event.js';
+import { Hub } from '../../registry/watchcache/watch-cache.js';
+import { createLog } from '../../observability/log.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Thing } from './room.js';
 

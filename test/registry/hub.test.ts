@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HubEvent } from '../../registry/hub-event.js';
-import type { Subscription } from '../../registry/hub.js';
+import type { HubEvent } from '../../registry/watchcache/event.js';
+import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Storage } from '../../storage/storage.js';
-import { until } from '../provider/house.js';
+import { until } from '../provider/fixture.js';
 import { Room, Thing } from './room.js';
 
 let directory: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Keys, KeysFile, newKeys } from '../../registry/keys.js';
+import { Keys, KeysFile, newKeys } from '../../security/keyring.js';
 
 const [first, second] = [newKeys(), newKeys()];
 const [old, fresh] = [new Keys(first), new Keys(second)];

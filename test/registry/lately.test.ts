@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { Lately } from '../../registry/lately.js';
+import { Lately } from '../../cmd/vestibule/serve/cached-probe.js';
 
 const now = performance.now;
 afterEach(() => {

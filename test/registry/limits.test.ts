@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultLimits } from '../../registry/limit-settings.js';
-import { raised, spendFrom, type Limit } from '../../registry/limits.js';
+import { raised, spendFrom, type Limit } from '../../registry/rate-limit.js';
 import { NetworkLimits } from '../../registry/network-limits.js';
 import type { StatusError } from '../../registry/status.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';

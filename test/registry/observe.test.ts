@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createLog, gathered } from '../../registry/observe.js';
+import { createLog, gathered } from '../../observability/log.js';
 
 const written: string[] = [];
 afterEach(() => {

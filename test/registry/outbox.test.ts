@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transport } from '../../mail/message.js';
 import { mailWorker } from '../../mail/worker.js';
-import type { Log } from '../../registry/observe.js';
+import type { Log } from '../../observability/log.js';
 import type { Outcome, Worker } from '../../registry/outbox.js';
-import { decodeRow, encodeRow, outboxRow } from '../../registry/outboxrow.js';
+import { decodeRow, encodeRow, outboxRow } from '../../registry/outbox-row.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { under, Unavailable, type Storage } from '../../storage/storage.js';
-import { until } from '../provider/house.js';
+import { until } from '../provider/fixture.js';
 import { clock } from '../support/clock.js';
 import { Room } from './room.js';
 

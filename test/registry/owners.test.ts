@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineKind } from '../../registry/kind.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
-import { counting } from '../provider/house.js';
+import { counting } from '../provider/fixture.js';
 import { Room } from './room.js';
 
 const verbs = ['get'] as const;

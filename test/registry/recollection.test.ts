@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Recollection } from '../../registry/recollection.js';
+import { Recollection } from '../../registry/optimistic-cache.js';
 import { conflict, type StatusError } from '../../registry/status.js';
 import { Outdated } from '../../registry/store.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';

@@ -1,9 +1,9 @@
 import { defaultLimits } from '../../registry/limit-settings.js';
 import { z } from 'zod';
-import { Hub } from '../../registry/hub.js';
+import { Hub } from '../../registry/watchcache/watch-cache.js';
 import { defineKind, type AnyKind, type Ports, type Settings } from '../../registry/kind.js';
-import { Keys, newKeys } from '../../registry/keys.js';
-import { createLog } from '../../registry/observe.js';
+import { Keys, newKeys } from '../../security/keyring.js';
+import { createLog } from '../../observability/log.js';
 import { Outbox, type Worker } from '../../registry/outbox.js';
 import { Registry } from '../../registry/registry.js';
 import { Store } from '../../registry/store.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Committer } from '../../storage/embedded/committer.js';
-import type { Ledger } from '../../storage/embedded/ledger.js';
+import type { Ledger } from '../../storage/embedded/state.js';
 import { bytes } from './drive.js';
 
 interface Flush {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Check, Write } from '../../storage/storage.js';
 import { takeBatch, type Member } from '../../storage/etcd/batch.js';
-import { overtaken, writtenBy } from '../../storage/etcd/overtaken.js';
+import { overtaken, writtenBy } from '../../storage/etcd/early-conflict.js';
 import { admitVersion, ordersProgress, parseVersion } from '../../storage/etcd/version.js';
 
 let arrival = 0;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Cluster } from '../../storage/etcd/cluster.js';
-import { Keyspace } from '../../storage/etcd/keyspace.js';
+import type { Cluster } from '../../storage/etcd/client.js';
+import { Keyspace } from '../../storage/etcd/key-prefix.js';
 import { readRange } from '../../storage/etcd/lister.js';
 
 /** An etcd with `count` keys, which answers no request for more than `most` of them in time. */

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { Duplex } from 'node:stream';
-import type { Cluster } from '../../storage/etcd/cluster.js';
-import { Keyspace } from '../../storage/etcd/keyspace.js';
-import { Latest } from '../../storage/etcd/latest.js';
-import { markKey, Marker } from '../../storage/etcd/marker.js';
-import type { Streams } from '../../storage/etcd/stream.js';
+import type { Cluster } from '../../storage/etcd/client.js';
+import { Keyspace } from '../../storage/etcd/key-prefix.js';
+import { Latest } from '../../storage/etcd/linearizable-revision.js';
+import { markKey, Marker } from '../../storage/etcd/progress-key.js';
+import type { Streams } from '../../storage/etcd/watch-stream.js';
 import { watchPrefix } from '../../storage/etcd/watcher.js';
 import type { Batch } from '../../storage/storage.js';
 

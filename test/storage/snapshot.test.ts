@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from '
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifySnapshot } from '../../storage/snapshot/read.js';
+import { verifySnapshot } from '../../storage/snapshot/reader.js';
 import { baseAfter } from '../../storage/snapshot/target.js';
 import { Compacted, type Storage, type Write } from '../../storage/storage.js';
 import { bytes, everything, made, put, remove, text, Watched } from './drive.js';
@@ -292,7 +292,7 @@ describe('a file', () => {
         other[other.length - 5000]! ^= 1;
         writeFileSync(file('moving'), other);
       };
-      const { readItems } = await import('../../storage/snapshot/read.js');
+      const { readItems } = await import('../../storage/snapshot/reader.js');
       const verified = await verifySnapshot(file('moving'));
       progress();
       await expect(

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { restoreEmbedded } from '../../storage/embedded/restore.js';
-import { readEmbedded } from '../../storage/embedded/source.js';
+import { readEmbedded } from '../../storage/embedded/snapshot-source.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { fillStorage } from '../../storage/etcd/restore.js';
-import { everything, leftOut, type Revise, type Watcher } from '../../storage/snapshot/contents.js';
-import { verifySnapshot } from '../../storage/snapshot/read.js';
-import { saveSnapshot, type Saved } from '../../storage/snapshot/save.js';
+import { everything, leftOut, type Revise, type Watcher } from '../../storage/snapshot/layout.js';
+import { verifySnapshot } from '../../storage/snapshot/reader.js';
+import { saveSnapshot, type Saved } from '../../storage/snapshot/writer.js';
 import { sourceOf } from '../../storage/snapshot/source.js';
 import type { Restored } from '../../storage/snapshot/target.js';
 import type { Storage } from '../../storage/storage.js';

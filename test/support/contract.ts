@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { openapi } from '../../apiserver/openapi.js';
+import { openapi } from '../../apiserver/discovery/openapi.js';
 import { actions, kinds } from '../../kinds/index.js';
 import { Registry } from '../../registry/registry.js';
 import type { Answer } from './tab.js';

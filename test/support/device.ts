@@ -1,4 +1,4 @@
-import { signIn } from '../../cli/tokens.js';
+import { signIn } from '../../cmd/vestibule/client/device-flow.js';
 import type { Tab } from './tab.js';
 
 const inputs = (html: string): string =>

@@ -1,6 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientAuth, issueCertificate, type Pair, type Wish } from '../../certificate.js';
+import {
+  clientAuth,
+  issueCertificate,
+  type Pair,
+  type Wish,
+} from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { startTest, temporary, type TestOptions, type TestService } from './service.js';
 import { Tab } from './tab.js';
 

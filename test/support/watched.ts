@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { readConfig } from '../../config.js';
-import { writeKeys } from '../../keysfile.js';
-import { createLog } from '../../registry/observe.js';
-import { startService, type Service } from '../../service.js';
+import { readConfig } from '../../cmd/vestibule/options/config.js';
+import { writeKeys } from '../../cmd/vestibule/serve/keys-file.js';
+import { createLog } from '../../observability/log.js';
+import { startService, type Service } from '../../cmd/vestibule/serve/service.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';

@@ -2,17 +2,17 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Account } from '../api.js';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { speak } from '../base/language.js';
+import { speak } from '../base/i18n.js';
 import { Latin, say, tell } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { OutOfOrder } from '../base/trouble.js';
+import { OutOfOrder } from '../base/error-page.js';
 import { View } from '../base/view.js';
 import { useNames } from '../decisions/names.js';
 import { AccountView } from './account-view.js';
-import { useLive } from './live.js';
-import { Person } from './me.js';
+import { useLive } from './live-tab.js';
+import { Person } from './account-context.js';
 import { signal } from './signal.js';
-import { arrival, signIn, type Arrival } from './visit.js';
+import { arrival, signIn, type Arrival } from './redirects.js';
 
 type Ending = 'signedout' | 'deleted';
 

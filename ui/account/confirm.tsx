@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../base/button.js';
-import { useGuard } from '../base/guard.js';
+import { useGuard } from '../base/double-submit.js';
 import { say } from '../base/message.js';
-import { Fault, type Act } from './act.js';
+import { Fault, type Act } from './use-action.js';
 
 interface Props {
   /** What would happen, in words. */

@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { now } from '../base/clock.js';
 import { Latin, say, tell } from '../base/message.js';
-import { Fault, useAct } from './act.js';
+import { Fault, useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
 import { download, type Export } from './export.js';
-import { useMe } from './me.js';
-import { Part, toPart } from './part.js';
-import { clearStep } from './visit.js';
+import { useMe } from './account-context.js';
+import { Part, toPart } from './section.js';
+import { clearStep } from './redirects.js';
 
 const step = 'delete';
 const exportStep = 'export';

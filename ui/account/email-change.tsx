@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, NewAddress } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call, type Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { sure } from '../base/clock.js';
@@ -8,8 +8,8 @@ import { inGroups, isCode, tidyCode } from '../base/code.js';
 import { Field } from '../base/field.js';
 import { clockTime, inTime, Latin, say, tell } from '../base/message.js';
 import { useRemaining } from '../base/remaining.js';
-import { Fault, useAct, type Act } from './act.js';
-import { useMe } from './me.js';
+import { Fault, useAct, type Act } from './use-action.js';
+import { useMe } from './account-context.js';
 import { signal } from './signal.js';
 
 const step = 'email';

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { Late, usePart } from '../base/late.js';
+import { Late, usePart } from '../base/lazy.js';
 import { Latin, say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
-import { Fault } from './act.js';
-import { useMe } from './me.js';
-import { Part, toPart } from './part.js';
-import { clearStep } from './visit.js';
+import { Moment } from '../base/relative-time.js';
+import { Fault } from './use-action.js';
+import { useMe } from './account-context.js';
+import { Part, toPart } from './section.js';
+import { clearStep } from './redirects.js';
 
 const change = new Late(() => import('./email-change.js'));
 

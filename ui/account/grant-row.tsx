@@ -1,19 +1,19 @@
 import type { ComponentChild } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Grant } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { Kept } from '../base/collection.js';
 import { cap, Latin, say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
+import { Moment } from '../base/relative-time.js';
 import { Monogram } from '../base/monogram.js';
 import { row } from '../decisions/words.js';
-import { useAct, type Act } from './act.js';
+import { useAct, type Act } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { Hidden } from './hidden.js';
-import { useMe } from './me.js';
-import { toPart } from './part.js';
+import { Hidden } from './visually-hidden.js';
+import { useMe } from './account-context.js';
+import { toPart } from './section.js';
 
 /** Without it there is no access at all; it goes by removing the service. */
 const fixed = 'openid';

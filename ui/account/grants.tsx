@@ -1,8 +1,8 @@
 import type { Grant } from '../api.js';
 import { useCollection } from '../base/collection.js';
 import { GrantRow } from './grant-row.js';
-import { owned, useMe } from './me.js';
-import { Listed, Part } from './part.js';
+import { owned, useMe } from './account-context.js';
+import { Listed, Part } from './section.js';
 
 const byName = (all: readonly Grant[]): Grant[] =>
   [...all].sort((a, b) => a.status.client.displayName.localeCompare(b.status.client.displayName));

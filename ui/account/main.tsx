@@ -2,7 +2,7 @@ import { render } from 'preact';
 import '../style/style.css';
 import '../style/decisions.css';
 import '../style/account.css';
-import { teach } from '../base/language.js';
+import { teach } from '../base/i18n.js';
 import { place } from '../base/page.js';
 import account from '../messages/account.json';
 import decisions from '../messages/decisions.json';

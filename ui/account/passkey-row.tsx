@@ -1,22 +1,22 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Passkey } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call, type Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { until } from '../base/clock.js';
 import type { Kept } from '../base/collection.js';
 import { Field } from '../base/field.js';
 import { Latin, say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
-import { Fault, useAct } from './act.js';
+import { Moment } from '../base/relative-time.js';
+import { Fault, useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { Hidden } from './hidden.js';
-import { useMe } from './me.js';
-import { toPart } from './part.js';
+import { Hidden } from './visually-hidden.js';
+import { useMe } from './account-context.js';
+import { toPart } from './section.js';
 import { platform } from './platform.js';
 import { signal } from './signal.js';
-import { clearStep } from './visit.js';
+import { clearStep } from './redirects.js';
 
 interface Props {
   passkey: Passkey;

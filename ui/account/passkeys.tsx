@@ -1,22 +1,22 @@
 import { useState } from 'preact/hooks';
 import type { Passkey, PasskeyChallenge, Recovery } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection, type Kept } from '../base/collection.js';
-import { Late } from '../base/late.js';
+import { Late } from '../base/lazy.js';
 import { say } from '../base/message.js';
 import { canUsePasskeys, isNumbered } from '../base/passkeys.js';
-import { Fault, useAct } from './act.js';
-import { owned, useMe } from './me.js';
-import { Listed, Part } from './part.js';
+import { Fault, useAct } from './use-action.js';
+import { owned, useMe } from './account-context.js';
+import { Listed, Part } from './section.js';
 import { PasskeyRow } from './passkey-row.js';
 import { LostPasskeys } from './recovery.js';
 import { signal } from './signal.js';
-import { clearStep } from './visit.js';
+import { clearStep } from './redirects.js';
 
 const step = 'passkey-add';
-const ceremony = new Late(() => import('../base/ceremony.js'));
+const ceremony = new Late(() => import('../base/webauthn.js'));
 
 const here = () =>
   ceremony.get().catch((): never => {

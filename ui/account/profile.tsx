@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { say } from '../base/message.js';
-import { Fault, useAct } from './act.js';
-import { useMe } from './me.js';
-import { Part } from './part.js';
+import { Fault, useAct } from './use-action.js';
+import { useMe } from './account-context.js';
+import { Part } from './section.js';
 
 type Claim = keyof Account['spec'];
 type Typed = Partial<Record<Claim, string>>;

@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Recovery } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { Kept } from '../base/collection.js';
 import { say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
-import { Fault, useAct } from './act.js';
+import { Moment } from '../base/relative-time.js';
+import { Fault, useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { toPart } from './part.js';
-import { clearStep } from './visit.js';
+import { toPart } from './section.js';
+import { clearStep } from './redirects.js';
 
 const step = 'recover';
 

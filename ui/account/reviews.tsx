@@ -3,10 +3,10 @@ import type { ClaimsProviderList, ClaimsReview } from '../api.js';
 import { call, Failure } from '../base/api.js';
 import { readAll } from '../base/collection.js';
 import { cap, say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
+import { Moment } from '../base/relative-time.js';
 import { row } from '../decisions/words.js';
-import { owned, useMe } from './me.js';
-import { Part, Unread } from './part.js';
+import { owned, useMe } from './account-context.js';
+import { Part, Unread } from './section.js';
 
 /** So many are shown. */
 const most = 10;

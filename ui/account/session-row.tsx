@@ -1,16 +1,16 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Session } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { cap, say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
+import { Moment } from '../base/relative-time.js';
 import { row } from '../decisions/words.js';
-import { useAct } from './act.js';
+import { useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { Hidden } from './hidden.js';
-import { useMe } from './me.js';
-import { toPart } from './part.js';
+import { Hidden } from './visually-hidden.js';
+import { useMe } from './account-context.js';
+import { toPart } from './section.js';
 
 /** What the browser is called, as far as it said. */
 function deviceOf({ status: { client } }: Session): string {

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection, type Kept } from '../base/collection.js';
 import { say } from '../base/message.js';
-import { useAct } from './act.js';
+import { useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
-import { owned, useMe } from './me.js';
-import { Listed, Part, toPart } from './part.js';
+import { owned, useMe } from './account-context.js';
+import { Listed, Part, toPart } from './section.js';
 import { nameOf, SessionRow } from './session-row.js';
 
 const inOrder = (all: readonly Session[]): Session[] =>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
-import { announce } from './announcement.js';
+import { announce } from './live-region.js';
 import { say } from './message.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
-import { tag, text } from './language.js';
+import { tag, text } from './i18n.js';
 
 /** What a message is given: text and numbers, or for the page an element of its own. */
 type Values = Readonly<Record<string, ComponentChild>>;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { inUse, languages, prefer, speak } from './language.js';
+import { inUse, languages, prefer, speak } from './i18n.js';
 import { Latin, say } from './message.js';
 
 function LanguageMenu({ changed }: { changed: () => void }) {

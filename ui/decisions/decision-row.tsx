@@ -2,7 +2,7 @@ import type { ComponentChild } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { cap, Latin, say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
+import { Moment } from '../base/relative-time.js';
 import type { Names } from './names.js';
 import { idAsWords, wordFor } from './words.js';
 

@@ -3,7 +3,7 @@ import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { say } from '../base/message.js';
-import { excuse } from '../base/trouble.js';
+import { excuse } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';
 import { useNames } from './names.js';
 

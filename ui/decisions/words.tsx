@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
-import { tag, text } from '../base/language.js';
+import { tag, text } from '../base/i18n.js';
 import { cap, Latin } from '../base/message.js';
 import { wordsOf } from './id-words.js';
 

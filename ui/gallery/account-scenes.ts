@@ -1,5 +1,5 @@
 import type { Account } from '../api.js';
-import { text } from '../base/language.js';
+import { text } from '../base/i18n.js';
 import type { MessageID } from '../messages/catalog.js';
 import {
   ada,

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { MockMessage, MockMessageList } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { deaf, useGuard } from '../base/guard.js';
-import { speak } from '../base/language.js';
+import { deaf, useGuard } from '../base/double-submit.js';
+import { speak } from '../base/i18n.js';
 import { say } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { excuse, OutOfOrder, Trouble } from '../base/trouble.js';
+import { excuse, OutOfOrder, Trouble } from '../base/error-page.js';
 import { View } from '../base/view.js';
 import { watch } from '../base/watch.js';
 import { MessageRow } from './message-row.js';

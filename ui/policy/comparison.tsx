@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
-import { text } from '../base/language.js';
+import { text } from '../base/i18n.js';
 import { say } from '../base/message.js';
 import { View } from '../base/view.js';
 import { compare, fold, type Row, type Stretch } from './diff.js';

@@ -2,7 +2,7 @@ import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { cap, Latin, say, tell } from '../base/message.js';
-import { Moment } from '../base/moment.js';
+import { Moment } from '../base/relative-time.js';
 
 /** Who put a policy in force, where it is shown; the first is the service's own, as it came. */
 export function authorOf(

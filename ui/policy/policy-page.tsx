@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { call, type Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
-import { speak } from '../base/language.js';
+import { speak } from '../base/i18n.js';
 import { say, tell } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { excuse, OutOfOrder, Trouble } from '../base/trouble.js';
+import { excuse, OutOfOrder, Trouble } from '../base/error-page.js';
 import { Comparison } from './comparison.js';
 import { historyOf, named, type History } from './history.js';
 import { OwnDecisions } from './own-decisions.js';

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import '../style/style.css';
-import { teach } from '../base/language.js';
+import { teach } from '../base/i18n.js';
 import { place } from '../base/page.js';
 import messages from '../messages/recovery.json';
 import { RecoveryPage } from './recovery-page.js';

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { call, Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { speak } from '../base/language.js';
+import { speak } from '../base/i18n.js';
 import { say } from '../base/message.js';
 import { Page } from '../base/page.js';
-import { excuse, Reference } from '../base/trouble.js';
+import { excuse, Reference } from '../base/error-page.js';
 import { View } from '../base/view.js';
 
 /** Which recovery the link of a mail is about, and its token. */

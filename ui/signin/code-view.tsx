@@ -6,7 +6,7 @@ import { Field } from '../base/field.js';
 import { clockTime, Latin, say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
-import type { Flow } from './flow.js';
+import type { Flow } from './sign-in-store.js';
 import { MailboxLink } from './mailbox-link.js';
 import { Resend } from './resend.js';
 

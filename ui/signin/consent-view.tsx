@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConsentScope } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
-import { deaf, useGuard } from '../base/guard.js';
+import { deaf, useGuard } from '../base/double-submit.js';
 import { Latin, say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
-import type { Flow } from './flow.js';
-import { Head } from './head.js';
+import type { Flow } from './sign-in-store.js';
+import { Head } from './client-header.js';
 import { ScopeRow } from './scope-row.js';
 
 /** Where in the list of scopes sent a 422 points. */

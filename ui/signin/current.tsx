@@ -1,13 +1,13 @@
 import type { ComponentType } from 'preact';
 import { Failure } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { usePart, type Late } from '../base/late.js';
+import { usePart, type Late } from '../base/lazy.js';
 import { say, tell } from '../base/message.js';
-import { OutOfOrder } from '../base/trouble.js';
+import { OutOfOrder } from '../base/error-page.js';
 import { EmailView } from './email-view.js';
-import type { Flow } from './flow.js';
+import type { Flow } from './sign-in-store.js';
 import { LinkView } from './link-view.js';
-import { agreeing, proving } from './part.js';
+import { agreeing, proving } from './lazy-views.js';
 
 /** What the page shows, by what is known of the sign-in. */
 export type ViewName =

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { call } from '../base/api.js';
-import { tag } from '../base/language.js';
-import { usePart } from '../base/late.js';
+import { tag } from '../base/i18n.js';
+import { usePart } from '../base/lazy.js';
 import { Link } from '../base/link.js';
 import { cap, say, tell } from '../base/message.js';
-import type { Flow } from './flow.js';
-import { refusing } from './part.js';
+import type { Flow } from './sign-in-store.js';
+import { refusing } from './lazy-views.js';
 import type { Fact } from './refusing.js';
 
 /**

@@ -3,8 +3,8 @@ import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
-import type { Flow } from './flow.js';
-import { Head } from './head.js';
+import type { Flow } from './sign-in-store.js';
+import { Head } from './client-header.js';
 import { offersPasskey, PasskeyButton } from './passkey-button.js';
 
 function EmailForm({ flow }: { flow: Flow }) {

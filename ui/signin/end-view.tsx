@@ -1,7 +1,7 @@
 import { tell } from '../base/message.js';
 import { View } from '../base/view.js';
-import type { Flow } from './flow.js';
-import { WayBack } from './impasse-view.js';
+import type { Flow } from './sign-in-store.js';
+import { WayBack } from './blocked-view.js';
 
 /** After the end: signed in elsewhere or before, or cancelled. */
 export function EndView({ flow }: { flow: Flow }) {

@@ -1,8 +1,8 @@
 import { Button } from '../base/button.js';
 import { Latin, say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
-import type { Flow } from './flow.js';
-import { Head } from './head.js';
+import type { Flow } from './sign-in-store.js';
+import { Head } from './client-header.js';
 
 /** Where an emailed link lands: nothing happens until the person acts. */
 export function LinkView({ flow }: { flow: Flow }) {

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { canUsePasskeys } from '../base/passkeys.js';
 import { say } from '../base/message.js';
-import type { Flow } from './flow.js';
-import { passkeys } from './passkey-part.js';
+import type { Flow } from './sign-in-store.js';
+import { passkeys } from './lazy-passkeys.js';
 
 /** Whether a passkey is a way in here, by policy and browser. */
 export const offersPasskey = (flow: Flow): boolean =>

@@ -5,8 +5,8 @@ import {
   Unusable,
   type CreationOptions,
   type RequestOptions,
-} from '../base/ceremony.js';
-import type { Flow } from './flow.js';
+} from '../base/webauthn.js';
+import type { Flow } from './sign-in-store.js';
 
 export { default as messages } from '../messages/passkey.json';
 

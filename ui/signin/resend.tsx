@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EmailChallenge } from '../api.js';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
 import { now, sure } from '../base/clock.js';
 import { inTime, say, tell } from '../base/message.js';
 import { useRemaining } from '../base/remaining.js';
-import type { Flow } from './flow.js';
+import type { Flow } from './sign-in-store.js';
 
 /**
  * From when a new code may be asked for: the challenge says so, or the API's answer to the last

@@ -1,5 +1,5 @@
 import type { ClaimPreview, ConsentScope } from '../api.js';
-import { tag } from '../base/language.js';
+import { tag } from '../base/i18n.js';
 import { cap, say, tell } from '../base/message.js';
 
 function valueText({ claim, value }: ClaimPreview): string {

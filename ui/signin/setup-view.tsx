@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { announce } from '../base/announcement.js';
+import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { Latin, say, tell } from '../base/message.js';
 import { View } from '../base/view.js';
-import type { Flow } from './flow.js';
-import { passkeys } from './passkey-part.js';
-import { passkeyDue, setupOffered } from './reminder.js';
+import type { Flow } from './sign-in-store.js';
+import { passkeys } from './lazy-passkeys.js';
+import { passkeyDue, setupOffered } from './setup-reminder.js';
 
 /** Setup is not asked for again soon, whichever way it was left. */
 function goOn(flow: Flow): void {

@@ -4,10 +4,10 @@ import { Link } from '../base/link.js';
 import { inTime, say, tell } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { useRemaining } from '../base/remaining.js';
-import { Reference } from '../base/trouble.js';
+import { Reference } from '../base/error-page.js';
 import { Current, viewOf, type ViewName } from './current.js';
 import { Decision } from './decision.js';
-import type { Flow } from './flow.js';
+import type { Flow } from './sign-in-store.js';
 
 /** The warning before time runs out, with the way to begin anew at the Client. */
 function EndsSoon({ flow }: { flow: Flow }) {

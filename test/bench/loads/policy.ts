@@ -23,8 +23,8 @@ const make: MakeLoad<{
   const load = (file: string): Promise<any> => import(pathToFileURL(join(root, 'dist', file)).href);
   const [{ kinds, actions }, { openEngine }, { loadCedar }] = [
     await load('kinds/index.js'),
-    await load('kinds/policy/engine.js'),
-    await load('kinds/policy/cedar.js'),
+    await load('policy/engine.js'),
+    await load('policy/parse/cedar.js'),
   ];
   const text = policyText(count, always);
   const engine = await openEngine(kinds, actions);

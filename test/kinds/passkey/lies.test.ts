@@ -2,9 +2,15 @@ import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simpl
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { verifyAssertion, type KnownCredential } from '../../../kinds/passkey/assertion.js';
-import type { Assertion, NewCredential } from '../../../kinds/passkey/credential.js';
-import { verifyRegistration, type Registration } from '../../../kinds/passkey/registration.js';
+import {
+  verifyAssertion,
+  type KnownCredential,
+} from '../../../kinds/passkey/webauthn/verify-assertion.js';
+import type { Assertion, NewCredential } from '../../../kinds/passkey/webauthn/credential.js';
+import {
+  verifyRegistration,
+  type Registration,
+} from '../../../kinds/passkey/webauthn/verify-registration.js';
 import {
   algorithms,
   Authenticator,

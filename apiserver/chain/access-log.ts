@@ -1,0 +1,108 @@
+import type { Socket } from 'node:net';
+import type { Keys } from '../../security/keyring.js';
+import type { Log } from '../../observability/log.js';
+import type { StatusError } from '../../registry/status.js';
+import { tracing } from '../../observability/tracer.js';
+import { auditEvent, signInFacts, type AuditSink } from './audit.js';
+import type { Req, Res } from '../http/message.js';
+import type { FrontProxy } from '../requestheader/authenticator.js';
+import type { ServerMeter } from './metrics.js';
+import { clientNetwork } from '../http/client-network.js';
+import { nameSpan } from './tracing.js';
+
+/** Where answers are written down. */
+export interface AccessLogParts {
+  readonly log: Log;
+  readonly keys: Keys;
+  /** Counts requests, where somebody wants to know. */
+  readonly meter?: ServerMeter;
+  readonly audit?: AuditSink;
+}
+
+/** Writes down what was asked and answered, for whoever runs the service. */
+export class AccessLog {
+  readonly #parts: AccessLogParts;
+  readonly #frontProxy: FrontProxy;
+
+  constructor(parts: AccessLogParts, frontProxy: FrontProxy) {
+    this.#parts = parts;
+    this.#frontProxy = frontProxy;
+  }
+
+  /**
+   * Counts, audits and logs an answer, each where it is wanted; `at` is when it was asked, in
+   * milliseconds since the epoch.
+   */
+  record(req: Req, res: Res, milliseconds: number, at: number): void {
+    const { meter, audit } = this.#parts;
+    meter?.record(req, res, milliseconds);
+    const event = audit && auditEvent(req, res, at, at + milliseconds, this.#hidden);
+    if (event) audit.write(event);
+    nameSpan(req, res);
+    this.#log(req, res, milliseconds);
+    const signIn = signInFacts(req, this.#hidden);
+    if (signIn)
+      this.#parts.log.info(
+        { auditID: req.auditID, ...signIn, network: req.network },
+        'sign-in event',
+      );
+  }
+
+  /** Reads at debug, changes and refusals at info (`operations.md` 6). */
+  #log(req: Req, res: Res, milliseconds: number): void {
+    const level =
+      res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
+    if (!this.#parts.log.isLevelEnabled(level)) return;
+    const { ask, caller } = req;
+    const resource = ask?.type === 'resource' ? ask : undefined;
+    this.#parts.log[level](
+      {
+        auditID: req.auditID,
+        traceID: tracing()?.traceID,
+        method: req.method,
+        code: res.statusCode,
+        milliseconds: Math.round(milliseconds * 10) / 10,
+        ...(resource
+          ? {
+              verb: resource.verb,
+              resource: resource.kind.resource,
+              subresource: resource.action?.subresource,
+            }
+          : { type: ask?.type }),
+        account: caller?.type === 'Account' ? caller.account : undefined,
+        client: caller?.type === 'Client' ? caller.client : req.clientName,
+        user: this.#userOf(req),
+      },
+      'request',
+    );
+  }
+
+  /**
+   * A connection that ended before a request could be read; browsers open some ahead and never use
+   * them.
+   */
+  unread(
+    socket: Socket,
+    refusal?: { readonly status: StatusError; readonly auditID: string },
+  ): void {
+    const network = clientNetwork({ socket, headers: {} }, undefined);
+    if (!refusal)
+      return this.#parts.log.debug({ network }, 'connection closed before a request came');
+    this.#parts.log.info(
+      { network, auditID: refusal.auditID, code: refusal.status.code, why: refusal.status.message },
+      'request could not be read',
+    );
+  }
+
+  /** The user of a cluster who asked, let in or not. */
+  #userOf(req: Req): string | undefined {
+    const caller = req.claim && this.#frontProxy.caller(req);
+    return caller?.type === 'Machine' ? this.#hidden(caller.user) : undefined;
+  }
+
+  /** A name as logs may hold it: an address as a keyed hash (`security.md` 1.7). */
+  readonly #hidden = (text: string): string =>
+    text.includes('@')
+      ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}`
+      : text;
+}

@@ -1,0 +1,152 @@
+import type { Caller, Decision } from '../../registry/kind.js';
+import type { Req, Res } from '../http/message.js';
+import { endpointName } from '../request/provider-paths.js';
+import { signInEventOf } from '../../registry/sign-in-event.js';
+import { codes } from '../../registry/status.js';
+
+/** Where audit events go; never waits, never throws. */
+export interface AuditSink {
+  write(event: Readonly<Record<string, unknown>>): void;
+}
+
+/** Asked by everybody all the time, and telling nothing of anybody. */
+const unremarkable = new Set(['health', 'asset', 'page', 'discovery']);
+
+/** Time as audit.k8s.io writes it: RFC 3339 with microseconds. */
+const micro = (milliseconds: number): string =>
+  `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
+
+/** A text as logs may hold it: mail addresses are hidden (`security.md` 1.7). */
+export type Hide = (text: string) => string;
+
+/**
+ * One answered request as an Event of audit.k8s.io/v1 at level Metadata; undefined where it says
+ * nothing of anybody. No body, no query, and no path that was not understood: they may hold
+ * secrets.
+ */
+export function auditEvent(
+  req: Req,
+  res: Res,
+  began: number,
+  ended: number,
+  hide: Hide,
+): Record<string, unknown> | undefined {
+  const { ask } = req;
+  if (ask && unremarkable.has(ask.type)) return undefined;
+  const reason = Object.entries(codes).find(([, code]) => code === res.statusCode)?.[0];
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID: req.auditID,
+    stage: 'ResponseComplete',
+    requestURI: uriOf(req),
+    verb: ask?.type === 'resource' ? ask.verb : req.method!.toLowerCase(),
+    user: userOf(req.caller, hide),
+    sourceIPs: [req.network],
+    userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
+    ...objectRef(req),
+    responseStatus: {
+      metadata: {},
+      ...(res.statusCode >= 400 && { status: 'Failure', ...(reason && { reason }) }),
+      code: res.statusCode,
+    },
+    requestReceivedTimestamp: micro(began),
+    stageTimestamp: micro(ended),
+    ...annotations(req, hide),
+  };
+}
+
+/**
+ * The path as it was understood: an endpoint by its own name, anything unknown as nothing at all.
+ */
+function uriOf({ ask, url }: Req): string {
+  if (!ask) return '';
+  if (ask.type === 'provider') return endpointName(ask.path);
+  return url!.split('?', 1)[0]!;
+}
+
+function objectRef({ ask }: Req): { objectRef?: unknown } {
+  if (ask?.type !== 'resource') return {};
+  const { kind, name, action } = ask;
+  return {
+    objectRef: {
+      resource: kind.resource,
+      ...(name !== undefined && { name }),
+      apiGroup: kind.group,
+      apiVersion: 'v1alpha1',
+      ...(action && { subresource: action.subresource }),
+    },
+  };
+}
+
+/**
+ * Who asked, in Kubernetes' words; people by the name of their Account, never by their address;
+ * what a cluster adds to a user may be anything, and is left out.
+ */
+function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown> {
+  switch (caller?.type) {
+    case 'Account':
+      return {
+        username: caller.account,
+        uid: caller.account,
+        groups: [...(caller.groups ?? []), 'system:authenticated'],
+      };
+    case 'Machine':
+      return { username: hide(caller.user), groups: caller.groups.map(hide) };
+    case 'Client':
+      return { username: `client:${caller.client}`, groups: ['system:authenticated'] };
+    default:
+      return { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+  }
+}
+
+/** What policy said and what became of a sign-in; nothing where the request came to neither. */
+function annotations(req: Req, hide: Hide): { annotations?: Record<string, string> } {
+  const all = { ...decided(req), ...signInAnnotations(req, hide) };
+  return Object.keys(all).length > 0 ? { annotations: all } : {};
+}
+
+/**
+ * A sign-in that was tried, or tokens that were asked for, in a form that a search finds:
+ * `id.vestibule.org/sign-in-…`.
+ */
+function signInAnnotations(req: Req, hide: Hide): Record<string, string> {
+  const facts = signInFacts(req, hide) ?? {};
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [`id.vestibule.org/sign-in-${name}`, value]),
+  );
+}
+
+/** What the logs say of the sign-in that a request tried; of an address its keyed hash. */
+export function signInFacts(req: Req, hide: Hide): Record<string, string> | undefined {
+  const event = signInEventOf(req);
+  if (!event) return undefined;
+  const { address, ...facts } = event;
+  const all = { ...facts, ...(address !== undefined && { addressHash: hide(address) }) };
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/**
+ * What policy said, by which rules, and where that is written down; nothing where the request never
+ * came before it.
+ */
+function decided({ admitted, refusal }: Req): Record<string, string> {
+  const decision = refusal ?? admitted?.decision;
+  if (!decision) return {};
+  const name = recorded(decision);
+  return {
+    'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
+    'authorization.k8s.io/reason': decision.reasons.map(({ rule }) => rule).join(', '),
+    ...(name && { 'id.vestibule.org/policy-decision': name }),
+  };
+}
+
+/**
+ * The name of the PolicyDecision there is; asking for the name of one that was never needed would
+ * make it.
+ */
+const recorded = (decision: Decision): string | undefined =>
+  'written' in decision ? (decision.written as string | undefined) : decision.name;

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import { forbidden, type StatusError } from '../../registry/status.js';
+import { rawValues } from '../http/headers.js';
+
+const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+const refusal = (): StatusError =>
+  forbidden('a request that changes anything must come from this service’s own pages');
+
+/**
+ * Refuses what another site's page sent, from headers alone, before any credential (specification
+ * 5.5; the table in `security.md` 1.1).
+ */
+export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
+  const { headers } = request;
+  if (headers['sec-fetch-site'] === undefined && headers.origin === undefined) return;
+  const change = !reads.has(request.method!);
+  const sites = rawValues(request, 'sec-fetch-site');
+  const origins = rawValues(request, 'origin');
+  if (
+    !(change
+      ? changePasses(sites, origins, origin)
+      : !api || readPasses(request, sites, origins, origin))
+  )
+    throw refusal();
+}
+
+function changePasses(sites: string[], origins: string[], ours: string): boolean {
+  if (sites.length > 1 || origins.length > 1) return false;
+  const site = sites[0];
+  const from = origins[0];
+  if (site === 'same-origin') return from === undefined || from === ours || from === 'null';
+  if (site === 'none') return from === undefined || from === ours;
+  return site === undefined && from === ours;
+}
+
+function readPasses(
+  request: IncomingMessage,
+  sites: string[],
+  origins: string[],
+  ours: string,
+): boolean {
+  if (sites.length === 0) return true;
+  if (sites.length > 1) return false;
+  if (sites[0] === 'same-origin' || sites[0] === 'none') return changePasses(sites, origins, ours);
+  if (sites[0] !== 'same-site' && sites[0] !== 'cross-site') return false;
+  return (
+    request.headers['sec-fetch-mode'] === 'navigate' &&
+    request.headers['sec-fetch-dest'] === 'document'
+  );
+}
+
+/**
+ * The provider's endpoints that other sites may call (`security.md` 1.1): all but the
+ * confirmations.
+ */
+export const exemptFromOrigin = (path: string): boolean =>
+  /^\/oauth2\/(auth|token|par|device\/auth|introspect|revoke|userinfo|jwks|logout)$/.test(path);

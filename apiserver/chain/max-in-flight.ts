@@ -1,0 +1,59 @@
+import { tooManyRequests } from '../../registry/status.js';
+import { hasBody } from '../http/headers.js';
+import type { Req, Res } from '../http/message.js';
+
+/** How many requests may be answered at once. */
+export interface Bounds {
+  readonly reads: number;
+  readonly changes: number;
+}
+
+/**
+ * Requests being answered at once, bounded (`operations.md` 2). One whose body is still on its way
+ * takes nobody's place: senders that are slow on purpose would else stop everybody's changes. Of
+ * those there are twice as many as changes at most, and the oldest is cut for another.
+ */
+export class InFlight {
+  reads = 0;
+  changes = 0;
+  readonly #most: Bounds;
+  readonly #arriving = new Set<Req>();
+
+  constructor(most: Bounds = { reads: 400, changes: 200 }) {
+    this.#most = most;
+  }
+
+  /** Takes a place until the answer is over; 429 where none is left. */
+  enter(req: Req, res: Res): void {
+    const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
+    if (this[which] >= this.#most[which])
+      throw tooManyRequests(1, 'too many requests are in flight');
+    this[which] += 1;
+    const place = { held: true, over: false };
+    res.once('close', () => {
+      place.over = true;
+      this.#arriving.delete(req);
+      if (place.held) this[which] -= 1;
+    });
+    if (req.complete || !hasBody(req)) return;
+    setImmediate(() => {
+      if (place.over || req.complete) return;
+      place.held = false;
+      this[which] -= 1;
+      this.#arrive(req);
+      req.once('end', () => {
+        if (place.over || !this.#arriving.delete(req)) return;
+        place.held = true;
+        this[which] += 1;
+      });
+    });
+  }
+
+  #arrive(req: Req): void {
+    this.#arriving.add(req);
+    if (this.#arriving.size <= 2 * this.#most.changes) return;
+    const [oldest] = this.#arriving;
+    this.#arriving.delete(oldest!);
+    oldest!.socket.destroy();
+  }
+}

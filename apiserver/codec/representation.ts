@@ -1,0 +1,151 @@
+import { apiVersion, type AnyKind, type Call } from '../../registry/kind.js';
+import { notAcceptable } from '../../registry/status.js';
+import type { Stored } from '../../registry/encoded-object.js';
+import { clausesOf, takesJSON, type Clause } from './accept.js';
+import type { Query } from './query.js';
+import { cellsOf, columnsOf } from './table.js';
+import { shownObject, wireBytes } from './object-encoding.js';
+
+type Seen = Pick<Call, 'caller' | 'now'>;
+
+/**
+ * How a caller is shown objects: whole, as rows of a table, or by their metadata alone
+ * (`kubernetes.md` 4.2).
+ */
+export interface View {
+  readonly metadataOnly: boolean;
+  /**
+   * Whether the query asked to include what there is not; told once the request is known to be
+   * permitted.
+   */
+  readonly isUnknown?: boolean;
+  /** What those that look at it at `now` may share an encoding under. */
+  label(now: number): string;
+  /** A list up to its first item; `]}` ends it. */
+  opening(kind: AnyKind, metadata: object): string;
+  /** One object of a list. */
+  item(stored: Stored, call: Seen, revision?: number): Buffer;
+  /** One object by itself; `first` where none came before it in a stream. */
+  single(stored: Stored, call: Seen, first: boolean, revision?: number): Buffer;
+  /** That nothing up to a version is missing, as an event's object. */
+  bookmark(kind: AnyKind, metadata: object): object;
+}
+
+/** Objects as they are. */
+export const whole: View = {
+  metadataOnly: false,
+  label: () => '',
+  opening: (kind, metadata) =>
+    `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
+  item: wireBytes,
+  single: (stored, call, _first, revision) => wireBytes(stored, call, revision),
+  bookmark: (kind, metadata) => ({ kind: kind.kind, apiVersion, metadata }),
+};
+
+/** An object's metadata, as this caller sees it. */
+function partial(version: string, stored: Stored, call: Seen, revision?: number): object {
+  const { metadata } = shownObject(stored, call);
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: version,
+    metadata:
+      revision === undefined ? metadata : { ...metadata, resourceVersion: String(revision) },
+  };
+}
+
+function metadataView(version: string): View {
+  const item = (stored: Stored, call: Seen, revision?: number): Buffer =>
+    Buffer.from(JSON.stringify(partial(version, stored, call, revision)));
+  return {
+    metadataOnly: true,
+    item,
+    label: () => `metadata ${version}`,
+    opening: (_kind, metadata) =>
+      `{"kind":"PartialObjectMetadataList","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"items":[`,
+    single: (stored, call, _first, revision) => item(stored, call, revision),
+    bookmark: (_kind, metadata) => ({
+      kind: 'PartialObjectMetadata',
+      apiVersion: version,
+      metadata,
+    }),
+  };
+}
+
+const included = ['Metadata', 'Object', 'None'] as const;
+
+function tableView(version: string, include: (typeof included)[number]): View {
+  const opening = (metadata: object, columns: object[]): string =>
+    `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
+  const shown = (stored: Stored, call: Seen, revision?: number): string => {
+    if (include === 'Object') return wireBytes(stored, call, revision).toString();
+    return include === 'None' ? 'null' : JSON.stringify(partial(version, stored, call, revision));
+  };
+  const row = (stored: Stored, call: Seen, revision?: number): string =>
+    `{"cells":${JSON.stringify(cellsOf(stored.kind, shownObject(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
+  return {
+    metadataOnly: false,
+    label: (now) => `table ${version} ${include} ${Math.floor(now / 1000)}`,
+    opening: (kind, metadata) => opening(metadata, columnsOf(kind)),
+    item: (stored, call, revision) => Buffer.from(row(stored, call, revision)),
+    single: (stored, call, first, revision = stored.revision) =>
+      Buffer.from(
+        `${opening({ resourceVersion: String(revision) }, first ? columnsOf(stored.kind) : [])}${row(stored, call, revision)}]}`,
+      ),
+    bookmark: (_kind, metadata) => ({
+      kind: 'Table',
+      apiVersion: version,
+      metadata,
+      columnDefinitions: [],
+      rows: [],
+    }),
+  };
+}
+
+const versions = ['v1', 'v1beta1'];
+const of = <T>(make: (version: string) => T): ReadonlyMap<string, T> =>
+  new Map(versions.map((version) => [version, make(`meta.k8s.io/${version}`)]));
+const metadata = of(metadataView);
+const tables = of(
+  (version) => new Map(included.map((include) => [include as string, tableView(version, include)])),
+);
+
+/**
+ * What is asked for: one object, a list, or a stream of single ones; anything else is shown whole.
+ */
+type Shape = 'get' | 'list' | 'watch';
+
+/**
+ * The first view that an Accept header names and that there is; 406 where there is none, 400 for an
+ * unknown includeObject.
+ */
+export function viewOf(accept: string | undefined, shape: string, query: Query): View {
+  if (accept === undefined || accept === 'application/json') return whole;
+  for (const clause of clausesOf(accept)) {
+    if (!takesJSON(clause)) continue;
+    if (clause.as === undefined) return whole;
+    const found =
+      shape === 'get' || shape === 'list' || shape === 'watch'
+        ? transformed(clause, shape, query)
+        : undefined;
+    if (found) return found;
+  }
+  throw notAcceptable(['application/json', 'application/json;stream=watch']);
+}
+
+function transformed(
+  { as, group, version = '' }: Clause,
+  shape: Shape,
+  query: Query,
+): View | undefined {
+  if (group !== 'meta.k8s.io') return undefined;
+  if (as === (shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata'))
+    return metadata.get(version);
+  const byInclude = as === 'Table' ? tables.get(version) : undefined;
+  return (
+    byInclude &&
+    (byInclude.get(query.get('includeObject') ?? 'Metadata') ?? {
+      ...byInclude.get('Metadata')!,
+      isUnknown: true,
+    })
+  );
+}

@@ -1,0 +1,126 @@
+import type { AnyKind, KindObject } from '../../registry/kind.js';
+import { badRequest } from '../../registry/status.js';
+import type { Query } from './query.js';
+
+type Requirement = {
+  key: string;
+  operator: 'in' | 'notin' | 'exists' | 'absent';
+  values: readonly string[];
+};
+
+/** What a list, watch or deletecollection is narrowed to (`kubernetes.md` 4.1). */
+export interface Selector {
+  /** Pinned to one name. */
+  readonly name?: string;
+  /** Pinned to one owner's range. */
+  readonly owner?: string;
+  /** Whether anything but the range is selected by. */
+  readonly filters: boolean;
+  matches(object: KindObject): boolean;
+}
+
+const label = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const domain = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
+const equality = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
+const set = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const exists = /^(!?)\s*([^\s!]+)$/;
+const most = { characters: 4_096, parts: 100 };
+
+const isValue = (text: string): boolean => text === '' || label.test(text);
+
+/** A label's key: a name, behind a domain and a slash or without. */
+function isKey(text: string): boolean {
+  const slash = text.indexOf('/');
+  return (slash < 0 || domain.test(text.slice(0, slash))) && label.test(text.slice(slash + 1));
+}
+
+function parseRequirement(text: string): Requirement {
+  const [, key, operator, value] = equality.exec(text) ?? [];
+  if (key !== undefined && isKey(key) && isValue(value!))
+    return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
+  const [, of, how, listed] = set.exec(text) ?? [];
+  const values = (listed ?? '').split(',').map((one) => one.trim());
+  if (of !== undefined && isKey(of) && values.length <= most.parts && values.every(isValue))
+    return { key: of, operator: how as 'in' | 'notin', values };
+  const [, not, held] = exists.exec(text) ?? [];
+  if (held !== undefined && isKey(held))
+    return { key: held, operator: not ? 'absent' : 'exists', values: [] };
+  throw badRequest(`unable to parse the label selector at "${text.slice(0, 64)}"`);
+}
+
+function meets(
+  labels: Record<string, string>,
+  { key: name, operator, values }: Requirement,
+): boolean {
+  const held = Object.hasOwn(labels, name) ? labels[name]! : undefined;
+  switch (operator) {
+    case 'exists':
+      return held !== undefined;
+    case 'absent':
+      return held === undefined;
+    case 'in':
+      return held !== undefined && values.includes(held);
+    case 'notin':
+      return held === undefined || !values.includes(held);
+  }
+}
+
+/**
+ * The requirements of a selector, split at the commas outside of parentheses; 400 where there are
+ * too many.
+ */
+function partsOf(text: string): string[] {
+  if (text.length > most.characters) throw badRequest('the selector is too long');
+  const parts: string[] = [];
+  let start = 0;
+  let inside = false;
+  for (let i = 0; i <= text.length; i += 1) {
+    if (text[i] === '(' || text[i] === ')') inside = text[i] === '(';
+    if (i < text.length && (text[i] !== ',' || inside)) continue;
+    parts.push(text.slice(start, i).trim());
+    start = i + 1;
+  }
+  if (parts.length > most.parts) throw badRequest('the selector has too many requirements');
+  return parts.length === 1 && parts[0] === '' ? [] : parts;
+}
+
+/** Reads labelSelector and fieldSelector; 400 where they cannot be. */
+export function parseSelector(query: Query, kind: AnyKind): Selector {
+  const labels = partsOf(query.get('labelSelector') ?? '').map(parseRequirement);
+  const fields = parseFields(query.get('fieldSelector') ?? '', kind);
+  const not = fields.notNames;
+  return {
+    ...(fields.name !== undefined && { name: fields.name }),
+    ...(fields.owner !== undefined && { owner: fields.owner }),
+    filters: labels.length > 0 || not.length > 0 || fields.name !== undefined,
+    matches: ({ metadata }) =>
+      (fields.name === undefined || metadata.name === fields.name) &&
+      !not.includes(metadata.name) &&
+      labels.every((requirement) => meets(metadata.labels ?? {}, requirement)),
+  };
+}
+
+function parseFields(
+  text: string,
+  kind: AnyKind,
+): { name?: string; owner?: string; notNames: string[] } {
+  const found: { name?: string; owner?: string; notNames: string[] } = { notNames: [] };
+  for (const part of partsOf(text)) {
+    const match = /^([A-Za-z0-9.]+)\s*(==|=|!=)\s*(\S*)$/.exec(part);
+    if (!match) throw badRequest(`unable to parse the field selector at "${part.slice(0, 64)}"`);
+    const [, field, operator, wanted] = match as unknown as [string, string, string, string];
+    if (wanted.length > 253 || !/^[a-z0-9.-]*$/.test(wanted))
+      throw badRequest(
+        `unable to parse the field selector: "${wanted.slice(0, 64)}" cannot be a name`,
+      );
+    if (field === 'metadata.name') {
+      if (operator === '!=') found.notNames.push(wanted);
+      else found.name = wanted;
+    } else if (field === kind.owner && operator !== '!=') found.owner = wanted;
+    else
+      throw badRequest(
+        `"${field}" is not a known field selector: only "metadata.name"${kind.owner && kind.owner !== 'metadata.name' ? `, "${kind.owner}"` : ''}`,
+      );
+  }
+  return found;
+}

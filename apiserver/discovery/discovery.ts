@@ -1,0 +1,114 @@
+import type { Action } from '../../registry/action.js';
+import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
+import type { Registry } from '../../registry/registry.js';
+
+/** The versions served at `/api` (specification 1). */
+export const apiVersions = {
+  kind: 'APIVersions',
+  apiVersion: 'v1',
+  versions: [version],
+  serverAddressByClientCIDRs: [],
+};
+
+const served = { groupVersion: apiVersion, version };
+const apiGroup = { name: group, versions: [served], preferredVersion: served };
+
+/** `/apis/<group>`: the one group there is (`kubernetes.md` 1.1). */
+export const oneGroup = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
+
+/** `/apis`: every group. */
+export const groupList = { kind: 'APIGroupList', apiVersion: 'v1', groups: [apiGroup] };
+
+/**
+ * Every resource and the verbs it takes (specification 1): all main resources before any
+ * subresource (`kubernetes.md` 1.1).
+ */
+export function resourceList(registry: Registry): unknown {
+  const subresources = registry.kinds.flatMap((kind) => subresourcesOf(kind, registry));
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: apiVersion,
+    resources: [
+      ...registry.kinds.map((kind) => ({
+        name: kind.resource,
+        singularName: kind.singular,
+        namespaced: false,
+        kind: kind.kind,
+        ...described(kind),
+      })),
+      ...subresources.map(({ of, subresource, kind, verbs }) => ({
+        name: `${of.resource}/${subresource}`,
+        singularName: '',
+        namespaced: false,
+        kind,
+        verbs,
+      })),
+    ],
+  };
+}
+
+/**
+ * The aggregated form of `/apis` in one of its versions, or of `/api`, where Kubernetes clients
+ * look for a group that is not ours (`kubernetes.md` 1.1 and 1.2).
+ */
+export function groupDiscovery(registry: Registry | undefined, of: string): unknown {
+  const responseKind = (kind: string) => ({ group, version, kind });
+  const resources = (registry?.kinds ?? []).map((kind) => {
+    const subresources = subresourcesOf(kind, registry!).map((one) => ({
+      subresource: one.subresource,
+      responseKind: responseKind(one.kind),
+      verbs: one.verbs,
+    }));
+    return {
+      resource: kind.resource,
+      responseKind: responseKind(kind.kind),
+      scope: 'Cluster',
+      singularResource: kind.singular,
+      ...described(kind),
+      ...(subresources.length > 0 && { subresources }),
+    };
+  });
+  const items = registry
+    ? [{ metadata: { name: group }, versions: [{ version, resources, freshness: 'Current' }] }]
+    : [];
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${of}`,
+    metadata: {},
+    items,
+  };
+}
+
+const described = ({ verbs, shortNames, categories }: AnyKind) => ({
+  verbs: [...verbs].sort(),
+  ...(shortNames.length > 0 && { shortNames }),
+  categories,
+});
+
+/** The subresources of one kind, each once, with the kind of what is sent to it. */
+function subresourcesOf(of: AnyKind, registry: Registry) {
+  const byName = new Map<string, Action[]>();
+  for (const action of registry.actions)
+    if (action.of === of)
+      byName.set(action.subresource, [...(byName.get(action.subresource) ?? []), action]);
+  return [...byName].map(([subresource, actions]) => ({
+    of,
+    subresource,
+    kind: actions[0]!.kind,
+    verbs: actions.map(({ verb }) => verb).sort(),
+  }));
+}
+
+/** `/version`, in Kubernetes' style. */
+export const versionInfo = (release: string) => ({
+  major: '1',
+  minor: '33',
+  gitVersion: `v1.33.0+vestibule.${release}`,
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: `node ${process.version}`,
+  platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+});

@@ -1,0 +1,162 @@
+import { apiVersion, version } from '../../registry/kind.js';
+import type { JSONSchema } from '../../registry/schema.js';
+
+type Operation = {
+  parameters?: { schema: JSONSchema; required?: boolean }[];
+  requestBody?: Bodied;
+  responses: Record<string, Bodied>;
+  [member: string]: unknown;
+};
+type Bodied = {
+  required?: boolean;
+  content?: Record<string, { schema: JSONSchema }>;
+  [member: string]: unknown;
+};
+interface Document {
+  info: unknown;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, JSONSchema> };
+}
+
+/**
+ * The OpenAPI 3.0 document that kubectl reads: the one we serve ourselves, with the addresses and
+ * in the subset of schemas that Kubernetes' Go code takes (`kubernetes.md` 1.3).
+ */
+export function kubernetesOpenapi(document: unknown): unknown {
+  const { info, paths, components } = document as Document;
+  const root = `/api/${version}/`;
+  const served = Object.entries(paths).filter(([path]) => path.startsWith(root));
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Vestibule', version: (info as { version: string }).version },
+    paths: Object.fromEntries(
+      served.map(([path, methods]) => [
+        `/apis/${apiVersion}/${path.slice(root.length)}`,
+        mapped(methods, operation),
+      ]),
+    ),
+    components: { schemas: mapped(components.schemas, flavoured) },
+  };
+}
+
+const mapped = <A, B>(of: Record<string, A>, map: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value)]));
+
+function operation({ parameters, requestBody, responses, ...rest }: Operation): Operation {
+  return {
+    ...rest,
+    ...(parameters && {
+      parameters: parameters.map((one) => demanded({ ...one, schema: flavoured(one.schema) })),
+    }),
+    ...(requestBody && { requestBody: demanded(bodied(requestBody)) }),
+    responses: mapped(responses, bodied),
+  };
+}
+
+/**
+ * Go writes what it read without the members that say nothing: they are left out, so that nothing
+ * differs.
+ */
+const demanded = <T extends { required?: unknown }>({ required, ...rest }: T): T =>
+  (required ? { required, ...rest } : rest) as T;
+
+const bodied = (body: Bodied): Bodied =>
+  body.content
+    ? { ...body, content: mapped(body.content, ({ schema }) => ({ schema: flavoured(schema) })) }
+    : body;
+
+const kept = new Set([
+  'description',
+  'type',
+  'required',
+  'enum',
+  'default',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'pattern',
+  'x-kubernetes-group-version-kind',
+]);
+const formats = new Set(['int32', 'int64', 'date-time', 'byte', 'double']);
+const anything = { 'x-kubernetes-preserve-unknown-fields': true };
+
+/**
+ * A schema in OpenAPI 3.0 as Go's decoder takes it: one type, constants as enums, null as
+ * `nullable`, a union as what its branches have in common.
+ */
+export function flavoured(schema: JSONSchema): JSONSchema {
+  const {
+    $ref,
+    description,
+    properties,
+    items,
+    additionalProperties,
+    format,
+    exclusiveMinimum,
+    exclusiveMaximum,
+  } = schema;
+  if ($ref !== undefined)
+    return description === undefined ? { $ref } : withNote({ $ref }, { description });
+  if (Array.isArray(schema.type))
+    return flavoured({
+      ...schema,
+      type: undefined,
+      anyOf: schema.type.map((type) => ({ type })),
+    } as JSONSchema);
+  const branches = schema.anyOf ?? schema.oneOf;
+  if (branches) return union(schema, branches);
+  const flat: JSONSchema = Object.fromEntries(
+    Object.entries(schema).filter(([name, value]) => kept.has(name) && value !== undefined),
+  );
+  if (schema.const !== undefined)
+    Object.assign(flat, { type: flat.type ?? typeof schema.const, enum: [schema.const] });
+  if (typeof exclusiveMinimum === 'number')
+    Object.assign(flat, { minimum: exclusiveMinimum, exclusiveMinimum: true });
+  if (typeof exclusiveMaximum === 'number')
+    Object.assign(flat, { maximum: exclusiveMaximum, exclusiveMaximum: true });
+  if (typeof format === 'string' && formats.has(format)) flat.format = format;
+  if (properties && Object.keys(properties).length > 0)
+    flat.properties = mapped(properties, flavoured);
+  if (items) flat.items = flavoured(items);
+  if (typeof additionalProperties === 'object')
+    flat.additionalProperties = flavoured(additionalProperties);
+  return flat;
+}
+
+function union({ description }: JSONSchema, branches: readonly JSONSchema[]): JSONSchema {
+  const told = description === undefined ? {} : { description };
+  const solid = branches.filter(({ type }) => type !== 'null');
+  const nullable = solid.length < branches.length ? { nullable: true } : {};
+  if (solid.length === 1 || solid[0]!.$ref)
+    return { ...withNote(flavoured(solid[0]!), told), ...nullable };
+  if (!solid.every(({ type, properties }) => type === 'object' && properties))
+    return { ...told, ...anything };
+  const merged = solid.map(flavoured);
+  const properties: Record<string, JSONSchema> = {};
+  for (const branch of merged)
+    for (const [name, property] of Object.entries(branch.properties!))
+      properties[name] = either(properties[name], property);
+  const required = (merged[0]!.required ?? []).filter((name) =>
+    merged.every((branch) => branch.required?.includes(name)),
+  );
+  return {
+    type: 'object',
+    ...told,
+    properties,
+    ...(required.length > 0 && { required }),
+    ...nullable,
+  };
+}
+
+/** A property that several branches have: the values of all. */
+const either = (one: JSONSchema | undefined, other: JSONSchema): JSONSchema =>
+  one?.enum && other.enum
+    ? { ...one, enum: [...new Set([...one.enum, ...other.enum])] }
+    : (one ?? other);
+
+/** A reference takes no description beside it. */
+const withNote = (schema: JSONSchema, told: { description?: string }): JSONSchema =>
+  schema.$ref ? { allOf: [schema], ...told } : { ...schema, ...told };

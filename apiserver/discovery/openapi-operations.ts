@@ -1,0 +1,271 @@
+import type { Action } from '../../registry/action.js';
+import { group, version, type AnyKind, type Verb } from '../../registry/kind.js';
+import type { Registry } from '../../registry/registry.js';
+import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
+import { codes, type Reason } from '../../registry/status.js';
+import { ref, text } from './openapi-schemas.js';
+
+/** An operation as OpenAPI has it. */
+export type Operation = Record<string, unknown>;
+
+/** What Kubernetes' tools find an operation by. */
+export const marked = (kind: string, action: string): Operation => ({
+  'x-kubernetes-group-version-kind': { group, version, kind },
+  'x-kubernetes-action': action,
+});
+
+/** What Kubernetes calls each verb in its documents. */
+export const actionNames: Readonly<Record<Verb, string>> = {
+  get: 'get',
+  list: 'list',
+  watch: 'watch',
+  create: 'post',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'deletecollection',
+};
+
+/** A body of one media type, as OpenAPI has it. */
+export const jsonBody = (schema: JSONSchema, type = 'application/json') => ({ [type]: { schema } });
+
+/** The good answer of an operation, and a Status for each way in which it may fail. */
+export const answers = (
+  code: number,
+  description: string,
+  schema: JSONSchema,
+  errors: readonly Reason[],
+): Record<string, unknown> => {
+  const responses: Record<string, unknown> = { [code]: { description, content: jsonBody(schema) } };
+  for (const reason of errors)
+    responses[codes[reason]] = {
+      description: `A Status: ${Object.keys(codes)
+        .filter((one) => codes[one as Reason] === codes[reason])
+        .join(' or ')}.`,
+      content: jsonBody(ref('Status')),
+    };
+  return responses;
+};
+
+/** An answer that Accept may ask for in those forms too. */
+const viewed = (
+  responses: Record<string, unknown>,
+  kinds: readonly string[],
+): Record<string, unknown> => {
+  const good = responses[200] as { content: object };
+  return {
+    ...responses,
+    200: {
+      ...good,
+      content: {
+        ...good.content,
+        ...Object.assign(
+          {},
+          ...kinds.map((kind) =>
+            jsonBody(ref(kind), `application/json;as=${kind};g=meta.k8s.io;v=v1`),
+          ),
+        ),
+      },
+    },
+  };
+};
+
+/** What may be wrong with any request. */
+export const everywhere: Reason[] = [
+  'BadRequest',
+  'Unauthorized',
+  'Forbidden',
+  'NotFound',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'TooManyRequests',
+  'RequestHeaderFieldsTooLarge',
+  'InternalError',
+  'ServiceUnavailable',
+  'Timeout',
+];
+const onWrites: Reason[] = [
+  ...everywhere,
+  'Conflict',
+  'Expired',
+  'RequestEntityTooLarge',
+  'UnsupportedMediaType',
+  'Invalid',
+];
+const query = (name: string, description: string, schema: JSONSchema = { type: 'string' }) => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema,
+});
+const nameParameter = {
+  name: 'name',
+  in: 'path',
+  required: true,
+  description: 'Name of the object.',
+  schema: { type: 'string' },
+};
+const listParameters = [
+  query('labelSelector', 'Only objects whose labels match.'),
+  query('fieldSelector', 'Only objects whose fields match.'),
+  query('limit', 'At most so many, 500 at most.', { type: 'integer' }),
+  query('continue', 'The next page.'),
+  query('resourceVersion', 'Not older than this version.'),
+  query('resourceVersionMatch', 'Exact or NotOlderThan.'),
+  query('watch', 'Stream changes instead.', { type: 'boolean' }),
+  query('allowWatchBookmarks', 'BOOKMARK events are welcome.', { type: 'boolean' }),
+  query('sendInitialEvents', 'Begin a watch with what there is.', { type: 'boolean' }),
+  query('timeoutSeconds', 'End a watch after so long.', { type: 'integer' }),
+];
+const validation = query('fieldValidation', 'Ignore, Warn or Strict.');
+const manager = query('fieldManager', 'Accepted without effect.');
+const writeParameters = [query('dryRun', 'All: nothing is stored.'), validation, manager];
+const deletionBody = {
+  required: false,
+  content: jsonBody({ type: 'object', description: 'DeleteOptions.' }),
+};
+
+/** Each verb's operation: on an object (`item`) or on the collection; a watch is a list. */
+export const ends: Record<
+  Verb,
+  { item: boolean; describe: (kind: AnyKind) => Operation } | undefined
+> = {
+  watch: undefined,
+  get: {
+    item: true,
+    describe: (kind) => ({
+      summary: `Reads one ${kind.kind}.`,
+      parameters: [nameParameter, query('watch', 'Stream changes instead.', { type: 'boolean' })],
+      responses: {
+        ...viewed(answers(200, `The ${kind.kind}.`, ref(kind.kind), everywhere), [
+          'Table',
+          'PartialObjectMetadata',
+        ]),
+        ...(kind.bound && {
+          303: { description: 'A browser that navigates is led to the page.' },
+          ...answers(410, 'Over.', ref('Status'), []),
+        }),
+      },
+    }),
+  },
+  list: {
+    item: false,
+    describe: (kind) => ({
+      summary: `Lists or watches ${kind.resource}.`,
+      parameters: listParameters,
+      responses: viewed(
+        answers(
+          200,
+          'The list; of a watch one event a line.',
+          { anyOf: [ref(`${kind.kind}List`), ref(`${kind.kind}Event`)] },
+          [...everywhere, 'Expired', 'Invalid'],
+        ),
+        ['Table', 'PartialObjectMetadataList'],
+      ),
+    }),
+  },
+  create: {
+    item: false,
+    describe: (kind) => ({
+      summary: `Creates a ${kind.kind}.`,
+      parameters: writeParameters,
+      requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) },
+      responses: answers(201, 'As stored.', ref(kind.kind), onWrites),
+    }),
+  },
+  update: {
+    item: true,
+    describe: (kind) => ({
+      summary: `Replaces the spec of a ${kind.kind}.`,
+      parameters: [nameParameter, ...writeParameters],
+      requestBody: { required: true, content: jsonBody(ref(`${kind.kind}Draft`)) },
+      responses: answers(200, 'As stored.', ref(kind.kind), onWrites),
+    }),
+  },
+  patch: {
+    item: true,
+    describe: (kind) => ({
+      summary: `Changes a ${kind.kind} by merge patch.`,
+      parameters: [nameParameter, ...writeParameters],
+      requestBody: {
+        required: true,
+        content: jsonBody(
+          { type: 'object', description: 'RFC 7386.' },
+          'application/merge-patch+json',
+        ),
+      },
+      responses: answers(200, 'As stored.', ref(kind.kind), onWrites),
+    }),
+  },
+  delete: {
+    item: true,
+    describe: (kind) => ({
+      summary: kind.bound
+        ? 'Cancels it: the Client is told that the person declined.'
+        : `Deletes a ${kind.kind}.`,
+      parameters: [
+        nameParameter,
+        query('dryRun', 'All: nothing is stored.'),
+        query('propagationPolicy', 'Accepted without effect.'),
+      ],
+      requestBody: deletionBody,
+      responses: answers(
+        200,
+        'Gone, or the object while it is being ended.',
+        kind.strategy.remove ? { anyOf: [ref(kind.kind), ref('Status')] } : ref('Status'),
+        onWrites,
+      ),
+    }),
+  },
+  deletecollection: {
+    item: false,
+    describe: (kind) => ({
+      summary: `Deletes ${kind.resource}.`,
+      parameters: [
+        query('labelSelector', 'Only these.'),
+        query('fieldSelector', 'Only these.'),
+        query('dryRun', 'All: nothing is stored.'),
+      ],
+      requestBody: deletionBody,
+      responses: answers(200, 'What went.', ref(`${kind.kind}List`), onWrites),
+    }),
+  },
+};
+
+/** The operation of an action. */
+export function actionOperation(action: Action, registry: Registry): Operation {
+  const answered =
+    action.answers && 'schema' in action.answers
+      ? toJSONSchema(action.answers.schema, action.answers.kind)
+      : ref((action.answers ?? action.of).kind);
+  const content = actionContent(action, registry);
+  return {
+    summary: action.description,
+    parameters: [nameParameter, ...(content ? [validation, manager] : [])],
+    ...(content && { requestBody: { required: true, content } }),
+    responses: answers(
+      action.code,
+      `The ${(action.answers ?? action.of).kind}.`,
+      answered,
+      onWrites,
+    ),
+  };
+}
+
+function actionContent(action: Action, registry: Registry) {
+  if (action.verb === 'get') return undefined;
+  if (action.verb === 'patch')
+    return jsonBody({ type: 'object', description: 'RFC 7386.' }, 'application/merge-patch+json');
+  return jsonBody({
+    type: 'object',
+    description: action.kind,
+    required: ['spec'],
+    properties: {
+      apiVersion: text('Group and version.'),
+      kind: text('The kind.'),
+      metadata: { type: 'object', description: 'Ignored.' },
+      spec: { ...registry.body(action)?.schema, description: 'What is asked for.' },
+    },
+  });
+}

@@ -1,0 +1,270 @@
+import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
+import { Metadata } from '../../registry/metadata-schema.js';
+import type { Registry } from '../../registry/registry.js';
+import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
+import { codes } from '../../registry/status.js';
+
+/** A reference to one of the document's schemas. */
+export const ref = (name: string): JSONSchema => ({ $ref: `#/components/schemas/${name}` });
+/** The schema of a text. */
+export const text = (description: string, more: JSONSchema = {}): JSONSchema => ({
+  type: 'string',
+  description,
+  ...more,
+});
+
+const statusSchema: JSONSchema = {
+  type: 'object',
+  description: 'Every error is a Status object.',
+  required: ['apiVersion', 'kind', 'metadata', 'status', 'code'],
+  additionalProperties: false,
+  properties: {
+    apiVersion: text('v1', { const: 'v1' }),
+    kind: text('Status', { const: 'Status' }),
+    metadata: {
+      type: 'object',
+      description: 'Always empty.',
+      additionalProperties: false,
+      properties: {},
+    },
+    status: text('Failure, or Success of a deletion.', { enum: ['Failure', 'Success'] }),
+    reason: text('For programs.', { enum: Object.keys(codes) }),
+    code: { type: 'integer', description: 'The HTTP status code.' },
+    message: text('For people who develop.'),
+    details: {
+      type: 'object',
+      description: 'What is known beyond the reason.',
+      additionalProperties: false,
+      properties: {
+        name: text('Name of the object.'),
+        group: text('API group.'),
+        kind: text('Resource, or of Invalid the kind.'),
+        uid: text('uid of the object.'),
+        causes: {
+          type: 'array',
+          description: 'Names each invalid field.',
+          items: {
+            type: 'object',
+            required: ['reason', 'message'],
+            additionalProperties: false,
+            description: 'One cause.',
+            properties: {
+              reason: text('For programs.'),
+              message: text('What is wrong.'),
+              field: text('Path of the field.'),
+            },
+          },
+        },
+        retryAfterSeconds: {
+          type: 'integer',
+          description: 'Wait so many seconds; Retry-After says the same.',
+        },
+        methods: {
+          type: 'array',
+          description: 'Ways to sign in that suffice, where a cause is ReauthenticationRequired.',
+          items: text('EmailCode, EmailLink or Passkey.'),
+        },
+        triesLeft: { type: 'integer', description: 'Wrong codes that may still follow.' },
+        policyDecision: text('Name of the PolicyDecision.'),
+      },
+    },
+  },
+};
+
+/** The object, its list and its watch event, for one kind. */
+function kindSchemas(kind: AnyKind, registry: Registry): Record<string, JSONSchema> {
+  const { spec, status } = registry.schemas(kind);
+  const envelope = {
+    apiVersion: text('Group and version.', { const: apiVersion }),
+    kind: text('The kind.', { const: kind.kind }),
+  };
+  return {
+    [kind.kind]: {
+      type: 'object',
+      description: kind.description,
+      required: ['apiVersion', 'kind', 'metadata', 'spec', 'status'],
+      additionalProperties: false,
+      properties: {
+        ...envelope,
+        metadata: {
+          ...ref('ObjectMeta'),
+          description: 'Its name, its versions, and what others say of it.',
+        },
+        spec: { ...spec.schema, description: 'What the caller may set.' },
+        status: { ...status, description: 'What the service observed.' },
+      },
+      'x-kubernetes-group-version-kind': [{ group, version, kind: kind.kind }],
+    },
+    [`${kind.kind}List`]: {
+      type: 'object',
+      description: `A list of ${kind.resource}.`,
+      required: ['apiVersion', 'kind', 'metadata', 'items'],
+      additionalProperties: false,
+      properties: {
+        apiVersion: envelope.apiVersion,
+        kind: text('The kind.', { const: `${kind.kind}List` }),
+        metadata: ref('ListMeta'),
+        items: { type: 'array', description: 'The objects.', items: ref(kind.kind) },
+      },
+    },
+    [`${kind.kind}Event`]: {
+      type: 'object',
+      description: `One line of a watch on ${kind.resource}.`,
+      required: ['type', 'object'],
+      additionalProperties: false,
+      properties: {
+        type: text('What happened.', {
+          enum: ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'],
+        }),
+        object: {
+          anyOf: [ref(kind.kind), ref('Bookmark'), ref('Status')],
+          description: 'The object; of a BOOKMARK its version alone; of an ERROR a Status.',
+        },
+      },
+    },
+  };
+}
+
+const listMeta: JSONSchema = {
+  type: 'object',
+  description: 'Metadata of a list.',
+  required: ['resourceVersion'],
+  additionalProperties: false,
+  properties: {
+    resourceVersion: text('The revision the list was read at.'),
+    continue: text('Asks for the next page.'),
+    remainingItemCount: { type: 'integer', description: 'How many follow.' },
+  },
+};
+const bookmark: JSONSchema = {
+  type: 'object',
+  description: 'Nothing up to this version is missing.',
+  required: ['apiVersion', 'kind', 'metadata'],
+  additionalProperties: false,
+  properties: {
+    apiVersion: text('Group and version.'),
+    kind: text('The kind.'),
+    metadata: {
+      type: 'object',
+      description: 'Its version.',
+      required: ['resourceVersion'],
+      additionalProperties: false,
+      properties: {
+        resourceVersion: text('The version.'),
+        annotations: {
+          type: 'object',
+          description: 'Notes.',
+          additionalProperties: text('A note.'),
+        },
+      },
+    },
+  },
+};
+
+/** What Kubernetes' tools may ask to be shown instead of objects (`kubernetes.md` 4.2). */
+const otherViews: Record<string, JSONSchema> = {
+  Table: {
+    type: 'object',
+    description: 'Objects as rows of a table.',
+    required: ['apiVersion', 'kind', 'metadata', 'columnDefinitions', 'rows'],
+    additionalProperties: false,
+    properties: {
+      apiVersion: text('meta.k8s.io/v1.'),
+      kind: text('The kind.', { const: 'Table' }),
+      metadata: ref('ListMeta'),
+      columnDefinitions: {
+        type: 'array',
+        description: 'What stands above the rows; in a watch with the first event alone.',
+        items: {
+          type: 'object',
+          description: 'One column.',
+          required: ['name', 'type', 'format', 'description', 'priority'],
+          additionalProperties: false,
+          properties: {
+            name: text('Its heading.'),
+            type: text('Always string.'),
+            format: text('name, or nothing.'),
+            description: text('What it holds.'),
+            priority: { type: 'integer', description: 'Above 0: shown where much is asked for.' },
+          },
+        },
+      },
+      rows: {
+        type: 'array',
+        description: 'A row for each object.',
+        items: {
+          type: 'object',
+          description: 'One object.',
+          required: ['cells', 'object'],
+          additionalProperties: false,
+          properties: {
+            cells: {
+              type: 'array',
+              description: 'Its values, a column each.',
+              items: { type: 'string' },
+            },
+            object: {
+              anyOf: [{ type: 'object' }, { type: 'null' }],
+              description: 'Its metadata; all of it or nothing by includeObject.',
+            },
+          },
+        },
+      },
+    },
+  },
+  PartialObjectMetadata: {
+    type: 'object',
+    description: 'An object’s metadata alone.',
+    required: ['apiVersion', 'kind', 'metadata'],
+    additionalProperties: false,
+    properties: {
+      apiVersion: text('meta.k8s.io/v1.'),
+      kind: text('The kind.', { const: 'PartialObjectMetadata' }),
+      metadata: ref('ObjectMeta'),
+    },
+  },
+  PartialObjectMetadataList: {
+    type: 'object',
+    description: 'A list of objects’ metadata.',
+    required: ['apiVersion', 'kind', 'metadata', 'items'],
+    additionalProperties: false,
+    properties: {
+      apiVersion: text('meta.k8s.io/v1.'),
+      kind: text('The kind.', { const: 'PartialObjectMetadataList' }),
+      metadata: ref('ListMeta'),
+      items: { type: 'array', description: 'The objects.', items: ref('PartialObjectMetadata') },
+    },
+  },
+};
+
+function draftOf(kind: AnyKind, registry: Registry): JSONSchema {
+  return {
+    type: 'object',
+    description: `What a caller sends of a ${kind.kind}.`,
+    required: ['spec'],
+    properties: {
+      apiVersion: text('Group and version.'),
+      kind: text('The kind.'),
+      metadata: { type: 'object', description: 'Name, labels, annotations.' },
+      spec: { ...registry.schemas(kind).sent.schema, description: 'What the caller may set.' },
+      status: { type: 'object', description: 'Ignored.' },
+    },
+  };
+}
+
+/** Every schema of the document, by its name. */
+export function componentSchemas(registry: Registry): Record<string, JSONSchema> {
+  const schemas: Record<string, JSONSchema> = {
+    ObjectMeta: toJSONSchema(Metadata, 'metadata'),
+    ListMeta: listMeta,
+    Bookmark: bookmark,
+    Status: statusSchema,
+    ...otherViews,
+  };
+  for (const kind of registry.kinds) {
+    Object.assign(schemas, kindSchemas(kind, registry));
+    if (kind.verbs.includes('create') || kind.verbs.includes('update'))
+      schemas[`${kind.kind}Draft`] = draftOf(kind, registry);
+  }
+  return schemas;
+}

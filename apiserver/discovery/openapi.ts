@@ -1,0 +1,152 @@
+import type { Action } from '../../registry/action.js';
+import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
+import type { Registry } from '../../registry/registry.js';
+import { toJSONSchema, type JSONSchema } from '../../registry/schema.js';
+import { methodOf } from '../request/verbs.js';
+import {
+  actionNames,
+  actionOperation,
+  answers,
+  ends,
+  everywhere,
+  jsonBody,
+  marked,
+  type Operation,
+} from './openapi-operations.js';
+import { componentSchemas, text } from './openapi-schemas.js';
+
+/** The specification's versioning notice (specification 9). */
+const versioningNotice =
+  'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
+
+/** What others are asked, and how they answer. */
+function webhooks(registry: Registry): Record<string, unknown> {
+  const object = (kind: AnyKind, properties: Record<string, JSONSchema>): JSONSchema => ({
+    type: 'object',
+    description: kind.description,
+    required: Object.keys(properties),
+    properties: {
+      apiVersion: text('Group and version.', { const: apiVersion }),
+      kind: text('The kind.', { const: kind.kind }),
+      ...properties,
+    },
+  });
+  return Object.fromEntries(
+    registry.kinds.flatMap((kind) => {
+      if (!kind.webhook) return [];
+      const { name, description, answer } = kind.webhook;
+      const { schema: spec } = registry.schemas(kind).spec;
+      const status = toJSONSchema(answer, `${kind.kind}.webhook`);
+      return [
+        [
+          name,
+          {
+            post: {
+              summary: description,
+              operationId: name,
+              tags: [kind.kind],
+              requestBody: { required: true, content: jsonBody(object(kind, { spec })) },
+              responses: {
+                200: {
+                  description: 'The same object with its answer.',
+                  content: jsonBody(object(kind, { status })),
+                },
+              },
+            },
+          },
+        ],
+      ];
+    }),
+  );
+}
+
+type Paths = Record<string, Record<string, unknown>>;
+
+function put(paths: Paths, path: string, method: string, operation: Operation): void {
+  paths[path] ??= {};
+  paths[path][method] = operation;
+}
+
+function putKind(paths: Paths, kind: AnyKind): void {
+  for (const verb of kind.verbs) {
+    const end = ends[verb];
+    if (!end) continue;
+    const path = `/api/${version}/${kind.resource}${end.item ? '/{name}' : ''}`;
+    put(paths, path, methodOf({ verb }).toLowerCase(), {
+      ...end.describe(kind),
+      operationId: `${verb}${kind.kind}`,
+      tags: [kind.kind],
+      ...marked(kind.kind, actionNames[verb]),
+    });
+  }
+}
+
+function putAction(paths: Paths, action: Action, registry: Registry): void {
+  const { of, subresource, verb } = action;
+  const path = `/api/${version}/${of.resource}/{name}/${subresource}`;
+  put(paths, path, methodOf(action).toLowerCase(), {
+    ...actionOperation(action, registry),
+    operationId: `${verb}${of.kind}${subresource}`,
+    tags: [of.kind],
+    ...marked(action.kind, actionNames[verb]),
+  });
+}
+
+/** What is there to be read beside the objects, and what it says. */
+const discovery: Readonly<Record<string, string>> = {
+  '/api': 'The API versions served.',
+  [`/api/${version}`]: 'Every resource and the verbs it takes.',
+  '/api/openapi/v3': 'This document.',
+  '/apis': 'The API groups served.',
+  [`/apis/${group}`]: 'The one API group.',
+  [`/apis/${apiVersion}`]: 'Every resource and the verbs it takes.',
+  '/openapi/v3': 'Where the documents for Kubernetes clients are.',
+  [`/openapi/v3/apis/${apiVersion}`]: 'This document as Kubernetes clients read it.',
+  '/openapi/v2': 'An empty document, for clients that ask for one.',
+  '/version': 'The version served.',
+};
+
+function putDiscovery(paths: Paths, path: string, summary: string): void {
+  const isHashed = path.includes('/apis/') && path.startsWith('/openapi');
+  put(paths, path, 'get', {
+    summary,
+    operationId: `discover${path.replaceAll('/', '_')}`,
+    tags: ['Discovery'],
+    responses: {
+      ...answers(200, summary, { type: 'object', description: summary }, everywhere),
+      304: { description: 'Nothing has changed since the ETag that If-None-Match names.' },
+      ...(isHashed && {
+        301: { description: 'The hash is of another document: where this one is.' },
+      }),
+    },
+  });
+}
+
+function pathsOf(registry: Registry): Paths {
+  const paths: Paths = {};
+  for (const kind of registry.kinds) putKind(paths, kind);
+  for (const action of registry.actions) putAction(paths, action, registry);
+  for (const [path, summary] of Object.entries(discovery)) putDiscovery(paths, path, summary);
+  return paths;
+}
+
+/**
+ * The OpenAPI 3.1 document of everything served, from the very schemas that validate requests
+ * (specification 1, 9).
+ */
+export function openapi(registry: Registry, release: string): unknown {
+  return {
+    openapi: '3.1.0',
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    info: {
+      title: 'Vestibule',
+      version: `${version}+${release}`,
+      description: `Sign-in for an OpenID Connect provider, as a Kubernetes-style API. ${versioningNotice}`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths: pathsOf(registry),
+    webhooks: webhooks(registry),
+    components: { schemas: componentSchemas(registry) },
+  };
+}

@@ -1,0 +1,190 @@
+import type { AnyKind, KindObject } from '../../registry/kind.js';
+import type { JSONSchema } from '../../registry/schema.js';
+import { badRequest, conflict, invalid, staleVersion, type Cause } from '../../registry/status.js';
+import {
+  hiddenCharacters,
+  isRecord,
+  metadataFaults,
+  refuseOtherKind,
+  unknownMembers,
+} from './field-validation.js';
+import { wireObject } from '../codec/object-encoding.js';
+import { applyMergePatch } from '../codec/merge-patch.js';
+
+/** A lower case RFC 1123 subdomain, as objects are named. */
+export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** The draft a create's body stands for; 400 and 422 as `kubernetes.md` 6.2. */
+export function created(
+  kind: AnyKind,
+  body: Record<string, unknown>,
+): { metadata: Record<string, unknown>; spec: unknown } {
+  const metadata = isRecord(body.metadata) ? body.metadata : {};
+  if (metadata.resourceVersion)
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  const name = metadata.name ?? undefined;
+  const causes: Cause[] = [
+    ...metadataFaults(metadata),
+    ...hiddenCharacters(body.spec, 'spec'),
+    ...nameFaults(kind, name, metadata.generateName),
+  ];
+  if (body.spec === undefined || body.spec === null)
+    causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
+  if (causes.length > 0) throw invalid(kind, typeof name === 'string' ? name : '', causes);
+  const { labels, annotations, ownerReferences, generateName } = metadata;
+  return {
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(generateName !== undefined && kind.named !== 'service' && { generateName }),
+      ...clean({ labels, annotations, ...(!kind.owner && { ownerReferences }) }),
+    },
+    spec: body.spec,
+  };
+}
+
+/**
+ * Where the service names a kind, a name is refused and a beginning of one ignored (`kubernetes.md`
+ * 3).
+ */
+function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[] {
+  const causes: Cause[] = [];
+  if (kind.named === 'service')
+    return name === undefined
+      ? []
+      : [
+          {
+            reason: 'FieldValueForbidden',
+            field: 'metadata.name',
+            message: 'Forbidden: it is named by the service',
+          },
+        ];
+  if (name === undefined && !generateName)
+    causes.push({
+      reason: 'FieldValueRequired',
+      field: 'metadata.name',
+      message: 'Required value: name or generateName is required',
+    });
+  if (
+    name !== undefined &&
+    (typeof name !== 'string' || name.length > 253 || !nameGrammar.test(name))
+  )
+    causes.push({
+      reason: 'FieldValueInvalid',
+      field: 'metadata.name',
+      message: 'Invalid value: must be a lower case RFC 1123 subdomain',
+    });
+  if (
+    generateName !== undefined &&
+    (typeof generateName !== 'string' ||
+      !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*[-.]?$/.test(generateName))
+  )
+    causes.push({
+      reason: 'FieldValueInvalid',
+      field: 'metadata.generateName',
+      message: 'Invalid value: must begin a lower case RFC 1123 subdomain',
+    });
+  return causes;
+}
+
+/**
+ * Puts what a PUT or merge patch says into `next`, which is as the store has it; answers the
+ * members nobody knows.
+ */
+export function changed(
+  kind: AnyKind,
+  next: KindObject,
+  body: Record<string, unknown>,
+  how: 'replace' | 'merge',
+  schema: JSONSchema,
+): string[] {
+  refuseVersion(kind, next, isRecord(body.metadata) ? body.metadata : {}, how);
+  const { status: _, ...said } = body;
+  const wanted: Record<string, unknown> =
+    how === 'merge' ? applyMergePatch(wireObject(kind, next), said) : said;
+  refuseOtherKind(
+    {
+      apiVersion: wanted.apiVersion ?? (how === 'merge' ? null : undefined),
+      kind: wanted.kind ?? (how === 'merge' ? null : undefined),
+    },
+    kind.kind,
+  );
+  const metadata = isRecord(wanted.metadata) ? wanted.metadata : {};
+  refuseIdentity(kind, next, metadata, how);
+  const unknown = unknownMembers(wanted, schema);
+  const causes = [...metadataFaults(metadata), ...hiddenCharacters(wanted.spec, 'spec')];
+  if (!isRecord(wanted.spec))
+    causes.push({ reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
+  if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
+  next.spec = wanted.spec;
+  const { labels, annotations } = metadata;
+  const ownerReferences = kind.owner ? next.metadata.ownerReferences : metadata.ownerReferences;
+  const now = next.metadata as KindObject['metadata'] & Record<string, unknown>;
+  for (const [field, value] of Object.entries({ labels, annotations, ownerReferences })) {
+    if (says(value)) now[field] = value;
+    else if (now[field] !== undefined) delete now[field]; // none where there was none: an object that something was deleted from is a slow one
+  }
+  return unknown;
+}
+
+/**
+ * Stale is 409 (specification 4); a PUT must name a version; neither a number nor absent is 422.
+ */
+function refuseVersion(
+  kind: AnyKind,
+  next: KindObject,
+  metadata: Record<string, unknown>,
+  how: 'replace' | 'merge',
+): void {
+  const version = metadata.resourceVersion;
+  if (version === undefined && how === 'merge') return;
+  const wrong = (message: string): Error =>
+    invalid(kind, next.metadata.name, [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        message: `Invalid value: ${message}`,
+      },
+    ]);
+  if (version === undefined || version === null || version === '')
+    throw wrong('must be specified for an update');
+  if (typeof version !== 'string' || !/^[1-9]\d{0,15}$/.test(version))
+    throw wrong('must be a decimal string of a positive number');
+  if (version !== next.metadata.resourceVersion) throw staleVersion(kind, next.metadata.name);
+}
+
+function refuseIdentity(
+  kind: AnyKind,
+  next: KindObject,
+  metadata: Record<string, unknown>,
+  how: 'replace' | 'merge',
+): void {
+  if (metadata.name !== undefined && metadata.name !== next.metadata.name && metadata.name !== '~')
+    throw badRequest(
+      `the name of the object (${String(metadata.name).slice(0, 253)}) does not match the name on the URL`,
+    );
+  if (how === 'merge' && metadata.name === undefined)
+    throw badRequest('the name of an object cannot be removed');
+  if (metadata.uid === undefined || metadata.uid === null || metadata.uid === next.metadata.uid)
+    return;
+  if (how === 'replace')
+    throw conflict(
+      kind,
+      next.metadata.name,
+      'Precondition failed: uid does not match uid of the object',
+    );
+  throw invalid(kind, next.metadata.name, [
+    {
+      reason: 'FieldValueInvalid',
+      field: 'metadata.uid',
+      message: 'Invalid value: field is immutable',
+    },
+  ]);
+}
+
+/** Whether a member is neither absent nor null nor empty. */
+const says = (value: unknown): boolean =>
+  value !== undefined && value !== null && Object.keys(value).length > 0;
+
+/** Without members that say nothing. */
+const clean = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => says(value)));

@@ -1,0 +1,82 @@
+import type { Caller } from '../../registry/kind.js';
+import type { Keys } from '../../security/keyring.js';
+import { badRequest, invalid } from '../../registry/status.js';
+import type { Revision } from '../../storage/storage.js';
+import type { Admitted } from '../http/message.js';
+import type { Query } from '../codec/query.js';
+import type { ResourceAsk } from '../request/request-info.js';
+
+const tokensKept = 100;
+
+/**
+ * Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where
+ * all of them were seen to be visible.
+ */
+export interface ContinueToken {
+  r: Revision;
+  k: string;
+  q: string;
+  n?: number;
+}
+
+/** Seals and opens what `continue` says. */
+export class ContinueTokens {
+  readonly #keys: Keys;
+  readonly #sealed = new Map<string, string>();
+
+  constructor(keys: Keys) {
+    this.#keys = keys;
+  }
+
+  /** The token that a query brings; throws where it is not good for it. */
+  open(admitted: Admitted, query: Query): ContinueToken | undefined {
+    const text = query.get('continue') || undefined;
+    if (text === undefined) return undefined;
+    if (query.has('resourceVersionMatch'))
+      throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [
+        {
+          reason: 'FieldValueForbidden',
+          field: 'resourceVersionMatch',
+          message: 'Forbidden: not with continue',
+        },
+      ]);
+    if (!['', '0', undefined].includes(query.get('resourceVersion')))
+      throw badRequest('specifying resource version is not allowed when using continue');
+    try {
+      const sealed = Buffer.from(text, 'base64url');
+      const token = JSON.parse(
+        this.#keys.open(bindingOf(admitted), sealed).toString(),
+      ) as ContinueToken;
+      if (token.q === fingerprint(query) && sealed.toString('base64url') === text) return token;
+    } catch {
+      /* told below, whatever was wrong with it */
+    }
+    throw badRequest('continue key is not valid');
+  }
+
+  /** Seals a token; the same for whoever comes from the same page by the same way once more. */
+  seal(admitted: Admitted, token: ContinueToken): string {
+    const binding = bindingOf(admitted);
+    const text = JSON.stringify(token);
+    const way = `${binding} ${text}`;
+    const before = this.#sealed.get(way);
+    if (before !== undefined) return before;
+    const sealed = this.#keys.seal(binding, text).toString('base64url');
+    if (this.#sealed.size >= tokensKept) this.#sealed.clear();
+    this.#sealed.set(way, sealed);
+    return sealed;
+  }
+}
+
+/** What a token is bound to besides: the selectors of its list. */
+export const fingerprint = (query: Query): string =>
+  JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
+
+/** A token is good for one resource, one caller, one range. */
+const bindingOf = ({ ask, caller, owner }: Admitted): string =>
+  `continue ${(ask as ResourceAsk).kind.resource} ${owner ?? ''} ${holderOf(caller)}`;
+
+function holderOf(caller: Caller): string {
+  if (caller.type === 'Account') return `a:${caller.account}`;
+  return caller.type === 'Machine' ? `m:${caller.user}` : caller.type;
+}

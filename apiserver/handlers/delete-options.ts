@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { apiVersion, type KindObject } from '../../registry/kind.js';
+import { toJSONSchema, Validator, prune } from '../../registry/schema.js';
+import { badRequest, conflict, invalid } from '../../registry/status.js';
+import { readObject, refuseBodyType } from '../http/body.js';
+import type { Req, Res } from '../http/message.js';
+import { isDryRun, judgeUnknown } from './field-validation.js';
+import type { ResourceAsk } from '../request/request-info.js';
+
+const DeleteOptions = z.object({
+  propagationPolicy: z
+    .enum(['Orphan', 'Background', 'Foreground'])
+    .optional()
+    .describe('Accepted without effect.'),
+  dryRun: z
+    .array(z.enum(['All']))
+    .max(1)
+    .optional()
+    .describe('All: nothing is stored.'),
+  preconditions: z
+    .object({
+      uid: z.string().optional().describe('Must be its uid.'),
+      resourceVersion: z.string().optional().describe('Must be its version.'),
+    })
+    .optional()
+    .describe('What must hold.'),
+  gracePeriodSeconds: z.number().int().optional().describe('Ignored.'),
+  orphanDependents: z.boolean().optional().describe('Ignored.'),
+});
+type DeleteOptions = z.infer<typeof DeleteOptions> & { readonly dry: boolean };
+
+const validator = new Validator(toJSONSchema(DeleteOptions, 'DeleteOptions'));
+const policies = ['Orphan', 'Background', 'Foreground', undefined];
+
+/**
+ * The options of a deletion, from body and query; 400, 415 and 422 where they are not such
+ * (`kubernetes.md` 6.2).
+ */
+export async function readDeleteOptions(
+  req: Req,
+  res: Res,
+  ask: ResourceAsk,
+  most: number,
+): Promise<DeleteOptions> {
+  refuseBodyType(req);
+  const { apiVersion: given, kind, ...body } = await readObject(req, most, true);
+  if (kind !== undefined && kind !== 'DeleteOptions')
+    throw badRequest('the kind in the data does not match the expected kind (DeleteOptions)');
+  if (given !== undefined && !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(given)))
+    throw badRequest('the API version in the data does not match the expected API version (v1)');
+  const of = { ...ask.kind, kind: 'DeleteOptions' };
+  judgeUnknown(
+    req,
+    res,
+    ask,
+    ask.name ?? '',
+    prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)),
+    of,
+  );
+  const causes = validator
+    .check(body, '')
+    .map((cause) => ({ ...cause, field: cause.field?.replace(/^\./, '') ?? '' }));
+  if (
+    body.propagationPolicy === undefined &&
+    !policies.includes(ask.query.get('propagationPolicy'))
+  )
+    causes.push({
+      reason: 'FieldValueNotSupported',
+      field: 'propagationPolicy',
+      message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"',
+    });
+  if (causes.length > 0) throw invalid(of, ask.name ?? '', causes);
+  const options = body as z.infer<typeof DeleteOptions>;
+  return { ...options, dry: isDryRun(ask, options.dryRun ?? []) };
+}
+
+/** 409 where the object is not the one that is meant. */
+export function refusePreconditions(
+  ask: ResourceAsk,
+  { preconditions = {} }: DeleteOptions,
+  { metadata }: KindObject,
+): void {
+  for (const field of ['uid', 'resourceVersion'] as const)
+    if (preconditions[field] !== undefined && preconditions[field] !== metadata[field])
+      throw conflict(
+        ask.kind,
+        metadata.name,
+        `Precondition failed: ${field} in precondition does not match ${field} of the object`,
+      );
+}

@@ -1,0 +1,211 @@
+import { apiVersion, type AnyKind } from '../../registry/kind.js';
+import { CallerMetadata } from '../../registry/metadata-schema.js';
+import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
+import { badRequest, invalid, type Cause, type Named } from '../../registry/status.js';
+import type { Req, Res } from '../http/message.js';
+import { isBrowser } from '../http/headers.js';
+import { none } from '../codec/query.js';
+import type { ResourceAsk } from '../request/request-info.js';
+
+const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
+const knownMetadata = new Set([
+  'name',
+  'generateName',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+  'namespace',
+  'selfLink',
+]);
+const knownMembers = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
+const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** A body that claims to be another kind or version is 400. */
+export function refuseOtherKind(body: Record<string, unknown>, kind: string): void {
+  if (body.apiVersion !== undefined && body.apiVersion !== apiVersion)
+    throw badRequest(
+      `the API version in the data does not match the expected API version (${apiVersion})`,
+    );
+  if (body.kind !== undefined && body.kind !== kind)
+    throw badRequest(`the kind in the data does not match the expected kind (${kind})`);
+}
+
+/**
+ * Members of a body that nobody knows, removed from it: of the whole, of metadata and, by `schema`,
+ * of spec.
+ */
+export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema): string[] {
+  const unknown: string[] = [];
+  const drop = (from: Record<string, unknown>, known: ReadonlySet<string>, at: string): void => {
+    for (const name of Object.keys(from))
+      if (!known.has(name)) {
+        delete from[name];
+        unknown.push(`${at}${name}`);
+      }
+  };
+  drop(body, knownMembers, '');
+  if (isRecord(body.metadata)) drop(body.metadata, knownMetadata, 'metadata.');
+  return [...unknown, ...prune(schema, body.spec, 'spec')];
+}
+
+/**
+ * What fieldValidation makes of unknown members of a body of kind `of`: a browser's write is
+ * refused whatever it says (`kubernetes.md` 6.2). May run again when a write lost a race.
+ */
+export function judgeUnknown(
+  req: Req,
+  res: Res,
+  { query, kind }: ResourceAsk,
+  name: string,
+  unknown: readonly string[],
+  of: Named = kind,
+): void {
+  if (query !== none) refuseWriteParameters(query, name, of);
+  if (unknown.length === 0) return;
+  const mode = query.get('fieldValidation') ?? 'Warn';
+  if (isBrowser(req))
+    throw invalid(
+      of,
+      name,
+      unknown.slice(0, 32).map((field) => ({
+        reason: 'FieldValueForbidden',
+        field,
+        message: 'Forbidden: unknown field',
+      })),
+    );
+  if (mode === 'Strict')
+    throw badRequest(
+      `strict decoding error: ${unknown.map((field) => `unknown field "${field}"`).join(', ')}`,
+    );
+  if (mode === 'Warn')
+    res.setHeader(
+      'Warning',
+      [...new Set(unknown.slice(0, 20))].map(
+        (field) =>
+          `299 - "unknown field \\"${field.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 128)}\\""`,
+      ),
+    );
+}
+
+/**
+ * Parameters of writes alone: one that is not understood is 422, lest a mistake passes for a choice
+ * (`kubernetes.md` 6.2).
+ */
+function refuseWriteParameters(query: ResourceAsk['query'], name: string, of: Named): void {
+  const mode = query.get('fieldValidation') ?? 'Warn';
+  const manager = query.get('fieldManager') ?? '';
+  if (!['Ignore', 'Warn', 'Strict'].includes(mode))
+    throw invalid(of, name, [
+      {
+        reason: 'FieldValueNotSupported',
+        field: 'fieldValidation',
+        message: 'Unsupported value: supported values: "Ignore", "Warn", "Strict"',
+      },
+    ]);
+  if (manager.length > 128)
+    throw invalid(of, name, [
+      {
+        reason: 'FieldValueTooLong',
+        field: 'fieldManager',
+        message: 'Too long: may not be more than 128 bytes',
+      },
+    ]);
+  if (!/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(manager))
+    throw invalid(of, name, [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'fieldManager',
+        message: 'Invalid value: should only contain printable characters',
+      },
+    ]);
+}
+
+const said = ['labels', 'annotations', 'ownerReferences', 'finalizers'];
+
+/** Faults of what the caller says in metadata. */
+export function metadataFaults(metadata: Record<string, unknown>): Cause[] {
+  if (!said.some((member) => member in metadata)) return [];
+  const held = {
+    ...(metadata.labels !== null && { labels: metadata.labels }),
+    ...(metadata.annotations !== null && { annotations: metadata.annotations }),
+    ...(metadata.ownerReferences !== null && { ownerReferences: metadata.ownerReferences }),
+  };
+  const causes = callerMetadata.check(JSON.parse(JSON.stringify(held)), 'metadata');
+  if (
+    Array.isArray(metadata.ownerReferences) &&
+    metadata.ownerReferences.filter((one) => isRecord(one) && one.controller === true).length > 1
+  )
+    causes.push({
+      reason: 'FieldValueInvalid',
+      field: 'metadata.ownerReferences',
+      message: 'Invalid value: only one owner may be the controller',
+    });
+  if (Array.isArray(metadata.finalizers) && metadata.finalizers.length > 0)
+    causes.push({
+      reason: 'FieldValueForbidden',
+      field: 'metadata.finalizers',
+      message: 'Forbidden: finalizers are not served',
+    });
+  if (
+    Object.values((metadata.annotations ?? {}) as object).reduce(
+      (sum, text) => sum + String(text).length,
+      0,
+    ) > 262_144
+  )
+    causes.push({
+      reason: 'FieldValueTooLong',
+      field: 'metadata.annotations',
+      message: 'Too long: may not be more than 262144 bytes',
+    });
+  return causes;
+}
+
+/** Strings with control or bidi-override characters, anywhere below `value`. */
+export function hiddenCharacters(value: unknown, at: string): Cause[] {
+  if (typeof value === 'string')
+    return hidden.test(value)
+      ? [
+          {
+            reason: 'FieldValueInvalid',
+            field: at,
+            message: 'Invalid value: has control or bidi override characters',
+          },
+        ]
+      : [];
+  if (Array.isArray(value))
+    return value.flatMap((item, i) => hiddenCharacters(item, `${at}[${i}]`));
+  if (!isRecord(value)) return [];
+  const causes: Cause[] = [];
+  for (const name of Object.keys(value))
+    causes.push(...hiddenCharacters(value[name], `${at}.${name}`));
+  return causes;
+}
+
+/** dryRun of a query or options: only All. */
+export function isDryRun(
+  ask: { query: ReadonlyMap<string, string>; kind: AnyKind },
+  options: readonly unknown[] = [],
+): boolean {
+  const given = ask.query.get('dryRun');
+  const asked = [...(given === undefined ? [] : [given]), ...options];
+  if (asked.some((one) => one !== 'All'))
+    throw invalid(ask.kind, '', [
+      {
+        reason: 'FieldValueNotSupported',
+        field: 'dryRun',
+        message: 'Unsupported value: supported values: "All"',
+      },
+    ]);
+  return asked.length > 0;
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,347 @@
+import {
+  Compacted,
+  under,
+  type Entry,
+  type ListOptions,
+  type Page,
+  type Range,
+  type Revision,
+} from '../../storage/storage.js';
+import type { AnyKind } from '../../registry/kind.js';
+import { badRequest, expired, invalid } from '../../registry/status.js';
+import { guard } from '../../registry/storage-errors.js';
+import type { Store } from '../../registry/store.js';
+import { counts, Stored } from '../../registry/encoded-object.js';
+import type { Keys } from '../../security/keyring.js';
+import type { Admission } from '../chain/authorization.js';
+import type { Admitted, Req, Res } from '../http/message.js';
+import type { Encoder } from '../http/response.js';
+import { ContinueTokens, fingerprint } from './continue-token.js';
+import { bodyOf, itemsAlike, itemsOf, listEnd, viewCall } from './list-body.js';
+import { versionOf, wholeNumber } from '../codec/query.js';
+import type { ResourceAsk } from '../request/request-info.js';
+import { parseSelector, type Selector } from '../codec/selectors.js';
+import { refuseTooNew } from './resource-version.js';
+
+/** So many rows are read at a time, at least, where some are left out. */
+const sieved = 100;
+
+/** Counts of what follows end here. */
+const countable = 1000;
+
+/**
+ * Some of a collection, up to the key `last`, as it is sent, and how many follow where that may be
+ * told.
+ */
+interface Found {
+  items: readonly Buffer[];
+  count: number;
+  last: string | undefined;
+  revision: Revision;
+  more: boolean;
+  filtered: boolean;
+  following?: number | undefined;
+}
+
+/**
+ * What a request gets to see of a collection: whether it selects, whether nothing is left out, and
+ * one by one.
+ */
+interface Sieve {
+  readonly selects: boolean;
+  readonly passesAll: boolean;
+  pass(entry: Entry): Stored | undefined;
+}
+
+/** The keys of a collection, or of one owner's part of it. */
+export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
+  const outside =
+    owner !== undefined &&
+    name !== undefined &&
+    (kind.owner === 'metadata.name' ? name !== owner : !name.startsWith(`${owner}-`));
+  if (outside) return { start: `objects/${kind.resource}/`, end: `objects/${kind.resource}/` };
+  const exact = name ?? (kind.owner === 'metadata.name' ? owner : undefined);
+  if (exact !== undefined)
+    return {
+      start: `objects/${kind.resource}/${exact}`,
+      end: `objects/${kind.resource}/${exact}!`,
+    };
+  return under(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
+}
+
+/**
+ * Lists a collection: a page where `limit` is given, else the whole of it, streamed
+ * (`kubernetes.md` 4.1).
+ */
+export class Lister {
+  readonly #store: Store;
+  readonly #admission: Admission;
+  readonly #encoder: Encoder;
+  readonly #tokens: ContinueTokens;
+  readonly #pageMost: number;
+
+  constructor(store: Store, admission: Admission, encoder: Encoder, keys: Keys) {
+    this.#store = store;
+    this.#pageMost = store.settings.limits.listPageSize;
+    this.#admission = admission;
+    this.#encoder = encoder;
+    this.#tokens = new ContinueTokens(keys);
+  }
+
+  async list(req: Req, res: Res): Promise<void> {
+    const admitted = req.admitted!;
+    const ask = admitted.ask as ResourceAsk;
+    const selector = parseSelector(ask.query, ask.kind);
+    const limit = wholeNumber(ask.query, 'limit', 2 ** 31);
+    const token = this.#tokens.open(admitted, ask.query);
+    const range = rangeOf(ask.kind, admitted.owner, selector.name);
+    const at = token?.r ?? (await this.#exactly(ask, limit));
+    const from = token ? { start: `${token.k}!`, end: range.end } : range;
+    if (!limit) return this.#whole(req, res, admitted, selector, from, at);
+    const sieve = this.#sieve(admitted, selector);
+    const found = await (sieve.passesAll
+      ? this.#plain(admitted, from, Math.min(limit, this.#pageMost), at, !token)
+      : this.#page(admitted, sieve, from, Math.min(limit, this.#pageMost), at, !token));
+    const remaining =
+      token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
+    const next =
+      found.more && found.last !== undefined
+        ? this.#tokens.seal(admitted, {
+            r: found.revision,
+            k: found.last,
+            q: fingerprint(ask.query),
+            ...(remaining !== undefined && { n: remaining }),
+          })
+        : undefined;
+    const head = ask.view.opening(ask.kind, {
+      resourceVersion: String(found.revision),
+      ...(next && { continue: next }),
+      ...(next && remaining && { remainingItemCount: remaining }),
+    });
+    this.#encoder.sendParts(req, res, bodyOf(head, found.items));
+  }
+
+  /** A page of which nothing is left out. */
+  async #plain(
+    admitted: Admitted,
+    range: Range,
+    limit: number,
+    at: Revision | undefined,
+    first: boolean,
+  ): Promise<Found> {
+    const {
+      entries,
+      revision,
+      more: behind,
+    } = await this.#read(range, {
+      limit: limit + 1,
+      ...(at !== undefined && { at }),
+      ...(!first && { ahead: 1 }),
+    });
+    const more = entries.length > limit;
+    const shown = more ? entries.slice(0, limit) : entries;
+    const following = behind + 1 < countable ? behind + 1 : undefined;
+    return {
+      items: itemsAlike(admitted, entries, shown),
+      count: shown.length,
+      last: shown.at(-1)?.key,
+      revision,
+      more,
+      filtered: false,
+      ...(first && more && { following }),
+    };
+  }
+
+  /**
+   * Pages until `limit` objects that may be seen were found and one more that follows them, or the
+   * range ends: a token promises something to see. On a first page what follows is counted.
+   */
+  async #page(
+    admitted: Admitted,
+    sieve: Sieve,
+    range: Range,
+    limit: number,
+    at: Revision | undefined,
+    first: boolean,
+  ): Promise<Found> {
+    const entries: Stored[] = [];
+    const found = () => ({
+      items: itemsOf(entries, admitted),
+      count: entries.length,
+      last: entries.at(-1)?.entry.key,
+    });
+    let filtered = sieve.selects;
+    for (let from = range, revision = at; ; ) {
+      const page = await this.#read(from, {
+        limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1),
+        ...(revision !== undefined && { at: revision }),
+        ...((filtered || !first) && { ahead: 1 }),
+      });
+      revision = page.revision;
+      for (const [i, entry] of page.entries.entries()) {
+        const stored = sieve.pass(entry);
+        if (stored && entries.length === limit)
+          return {
+            ...found(),
+            revision,
+            more: true,
+            filtered,
+            ...(first &&
+              !filtered && {
+                following: await this.#following(
+                  sieve,
+                  { ...page, entries: page.entries.slice(i) },
+                  range.end,
+                ),
+              }),
+          };
+        if (stored) entries.push(stored);
+        else filtered = true;
+      }
+      if (page.more === 0) return { ...found(), revision, more: false, filtered };
+      from = { start: `${page.entries.at(-1)!.key}!`, end: range.end };
+    }
+  }
+
+  /** How many follow, where each of them may be seen: a number tells nothing of what may not. */
+  async #following(
+    sieve: Sieve,
+    { entries, more, revision }: Page,
+    end: string,
+  ): Promise<number | undefined> {
+    if (entries.length + more >= countable) return undefined;
+    const rest =
+      more === 0
+        ? []
+        : (
+            await this.#read(
+              { start: `${entries.at(-1)!.key}!`, end },
+              { limit: more, at: revision, ahead: 1 },
+            )
+          ).entries;
+    return [...entries, ...rest].every((entry) => sieve.pass(entry))
+      ? entries.length + rest.length
+      : undefined;
+  }
+
+  async #whole(
+    req: Req,
+    res: Res,
+    admitted: Admitted,
+    selector: Selector,
+    range: Range,
+    at: Revision | undefined,
+  ): Promise<void> {
+    const { kind, view } = admitted.ask as ResourceAsk;
+    const sieve = this.#sieve(admitted, selector);
+    const seen = viewCall(admitted);
+    let page = await this.#read(range, {
+      limit: this.#pageMost,
+      ahead: 1,
+      ...(at !== undefined && { at }),
+    });
+    const { revision } = page;
+    const opening = view.opening(kind, { resourceVersion: String(revision) });
+    const chunks: Buffer[] = [];
+    let written = 0;
+    for (;;) {
+      for (const entry of page.entries) {
+        const stored = sieve.pass(entry);
+        if (!stored) continue;
+        chunks.push(Buffer.from(written > 0 ? ',' : ''), view.item(stored, seen));
+        written += 1;
+      }
+      if (page.more === 0) break;
+      if (!res.headersSent) {
+        this.#encoder.begin(req, res, 200);
+        write(res, Buffer.from(opening));
+      }
+      if (chunks.length > 0 && !write(res, Buffer.concat(chunks.splice(0))))
+        await new Promise<void>((resolve) => {
+          res.once('drain', resolve);
+          res.once('close', resolve);
+        });
+      if (res.destroyed) return;
+      page = await this.#read(
+        { start: `${page.entries.at(-1)!.key}!`, end: range.end },
+        { limit: this.#pageMost, at: revision, ahead: 1 },
+      );
+    }
+    const rest = Buffer.concat([...chunks, listEnd]);
+    if (res.headersSent) {
+      res.bytes += rest.length;
+      res.end(rest);
+    } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
+  }
+
+  #sieve(admitted: Admitted, selector: Selector): Sieve {
+    const { kind } = admitted.ask as ResourceAsk;
+    const selects = selector.filters;
+    const seesAll = this.#admission.seesAll(admitted);
+    const pass = (entry: Entry): Stored | undefined => {
+      if (!counts(entry, Date.now())) return undefined;
+      const stored = new Stored(kind, entry);
+      return (!selects || selector.matches(stored.object)) &&
+        (seesAll || this.#admission.sees(admitted, stored))
+        ? stored
+        : undefined;
+    };
+    return { selects, pass, passesAll: seesAll && !selects && !kind.expires };
+  }
+
+  async #read(range: Range, options: ListOptions): Promise<Page> {
+    try {
+      return await guard(this.#store.storage.list(range, options));
+    } catch (error) {
+      if (error instanceof Compacted)
+        throw expired(
+          'The provided continue parameter or resourceVersion is too old; list again without it',
+        );
+      throw error;
+    }
+  }
+
+  /**
+   * The revision a list must be read at, or undefined for the latest (the table in `kubernetes.md`
+   * 4.1).
+   */
+  async #exactly(
+    { query, kind }: ResourceAsk,
+    limit: number | undefined,
+  ): Promise<Revision | undefined> {
+    const match = query.get('resourceVersionMatch');
+    const text = query.get('resourceVersion') || undefined;
+    const wrong = (message: string): Error =>
+      invalid({ ...kind, kind: 'ListOptions' }, '', [
+        {
+          reason: 'FieldValueForbidden',
+          field: 'resourceVersionMatch',
+          message: `Forbidden: ${message}`,
+        },
+      ]);
+    const version = versionOf(query, () => badRequest('resourceVersion must be a decimal number'));
+    if (query.has('sendInitialEvents'))
+      throw invalid({ ...kind, kind: 'ListOptions' }, '', [
+        {
+          reason: 'FieldValueForbidden',
+          field: 'sendInitialEvents',
+          message: 'Forbidden: sendInitialEvents is for watches',
+        },
+      ]);
+    if (match !== undefined && !['Exact', 'NotOlderThan'].includes(match))
+      throw wrong('supported values: "Exact", "NotOlderThan"');
+    if (match !== undefined && text === undefined)
+      throw wrong('resourceVersionMatch needs a resourceVersion');
+    if (match === 'Exact' && text === '0')
+      throw wrong('Exact needs a resourceVersion other than "0"');
+    if (version === undefined) return undefined;
+    await refuseTooNew(this.#store, version);
+    return match === 'Exact' || (match === undefined && limit) ? version : undefined;
+  }
+}
+
+/** Writes some of a body that is sent as it is read; whether more may follow at once. */
+function write(res: Res, bytes: Buffer): boolean {
+  res.bytes += bytes.length;
+  return res.write(bytes);
+}

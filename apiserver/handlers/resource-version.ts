@@ -1,0 +1,29 @@
+import { guard } from '../../registry/storage-errors.js';
+import { timeout } from '../../registry/status.js';
+import type { Store } from '../../registry/store.js';
+import type { Revision } from '../../storage/storage.js';
+
+/** How long a request waits for a version that the store has not reached, in milliseconds. */
+const waitForVersion = 2_500;
+
+/**
+ * The store's revision where it is below `version` even after a brief wait; undefined where it was
+ * reached.
+ */
+export async function shortOf(store: Store, version: Revision): Promise<Revision | undefined> {
+  if (await store.hub.reached(version, waitForVersion)) return undefined;
+  const { revision } = await guard(store.storage.get('meta/hub'));
+  return revision < version ? revision : undefined;
+}
+
+/**
+ * 504 where the store has not reached a version even after a brief wait (the table in
+ * `kubernetes.md` 4.1).
+ */
+export async function refuseTooNew(store: Store, version: Revision): Promise<void> {
+  const revision = await shortOf(store, version);
+  if (revision !== undefined)
+    throw timeout(`Too large resource version: ${version}, current: ${revision}`, [
+      { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
+    ]);
+}

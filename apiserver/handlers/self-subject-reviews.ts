@@ -1,0 +1,222 @@
+import { z } from 'zod';
+import { group, type Caller, type Verb } from '../../registry/kind.js';
+import type { Registry } from '../../registry/registry.js';
+import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
+import { badRequest, invalid, unauthorized } from '../../registry/status.js';
+import { siteOf } from '../../security/fetch-metadata.js';
+import type { Admission, Answer } from '../chain/authorization.js';
+import { readBytes, readObject, refuseBodyType } from '../http/body.js';
+import type { Req, Res } from '../http/message.js';
+import type { Encoder } from '../http/response.js';
+import { isBrowser } from '../http/headers.js';
+import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
+import { none } from '../codec/query.js';
+import { reviewPaths, typeOfPath, type ResourceAsk } from '../request/request-info.js';
+import { viewOf, whole } from '../codec/representation.js';
+import { nameGrammar } from './apply-body.js';
+
+const text = (description: string) => z.string().max(1_024).default('').describe(description);
+const Resource = z.object({
+  namespace: text('Ignored: nothing is namespaced.'),
+  verb: text('Verb.'),
+  group: text('API group.'),
+  version: text('Ignored.'),
+  resource: text('Resource.'),
+  subresource: text('Subresource.'),
+  name: text('Name of the object.'),
+});
+const NonResource = z.object({ path: text('Path.'), verb: text('Verb.') });
+const Spec = z.object({
+  resourceAttributes: Resource.optional().describe('What is asked about objects.'),
+  nonResourceAttributes: NonResource.optional().describe('What is asked about anything else.'),
+});
+type Asked = z.infer<typeof Spec>;
+
+const validator = new Validator(toJSONSchema(Spec, 'SelfSubjectAccessReview.spec'));
+const protobuf = 'application/vnd.kubernetes.protobuf';
+const most = 64 << 10;
+const no = (reason: string): Answer => ({ allowed: false, reason });
+
+/**
+ * What kubectl asks of the caller's own standing: `auth whoami` and `auth can-i` (`kubernetes.md`
+ * 7.3).
+ */
+export class Reviews {
+  readonly #registry: Registry;
+  readonly #admission: Admission;
+  readonly #encoder: Encoder;
+
+  constructor(registry: Registry, admission: Admission, encoder: Encoder) {
+    this.#registry = registry;
+    this.#admission = admission;
+    this.#encoder = encoder;
+  }
+
+  /** Answers a POST on one of their paths. */
+  async answer(req: Req, res: Res): Promise<void> {
+    const { ask, caller } = req.admitted!;
+    const [, , of, version] = (ask as { path: string }).path.split('/');
+    const apiVersion = `${of}/${version}`;
+    const kind = reviewPaths.get((ask as { path: string }).path)!;
+    viewOf(req.headers.accept, 'review', none);
+    const { body, spec } = await read(req, kind);
+    if ((body.kind || kind) !== kind)
+      throw badRequest(`the kind in the data does not match the expected kind (${kind})`);
+    if ((body.apiVersion || apiVersion) !== apiVersion)
+      throw badRequest(
+        `the API version in the data does not match the expected API version (${apiVersion})`,
+      );
+    if (kind === 'SelfSubjectReview')
+      return this.#encoder.json(req, res, 201, {
+        kind,
+        apiVersion,
+        metadata: {},
+        status: { userInfo: userInfo(caller) },
+      });
+    const asked = valid(spec);
+    this.#encoder.json(req, res, 201, {
+      kind,
+      apiVersion,
+      metadata: {},
+      spec: asked,
+      status: await this.#judge(asked, caller, siteOf(req)),
+    });
+  }
+
+  #judge(
+    { resourceAttributes, nonResourceAttributes }: Asked,
+    caller: Caller,
+    site: string | undefined,
+  ): Answer | Promise<Answer> {
+    if (resourceAttributes) return this.#resources(resourceAttributes, caller, site);
+    const { path, verb } = nonResourceAttributes!;
+    const type = typeOfPath(path);
+    return type && ['get', 'head'].includes(verb)
+      ? this.#admission.mayOther({ type, path, query: none }, site)
+      : no('there is nothing to be done there');
+  }
+
+  /** A star stands for everything there is: each must be permitted. */
+  async #resources(
+    asked: z.infer<typeof Resource>,
+    caller: Caller,
+    site: string | undefined,
+  ): Promise<Answer> {
+    if (asked.group !== group && asked.group !== '*') return no('no such API group is served');
+    const kinds =
+      asked.resource === '*'
+        ? this.#registry.kinds
+        : this.#registry.kinds.filter(({ resource }) => resource === asked.resource);
+    const asks = kinds.flatMap((kind) =>
+      (asked.verb === '*' ? kind.verbs : [asked.verb]).map((verb) =>
+        this.#askFor(kind, verb, asked),
+      ),
+    );
+    if (asks.length === 0) return no('no such resource is served');
+    for (const ask of asks) {
+      const answer = ask
+        ? await this.#admission.may(ask, caller, site)
+        : no('that verb is not offered');
+      if (!answer.allowed) return answer;
+    }
+    return { allowed: true };
+  }
+
+  #askFor(
+    kind: ResourceAsk['kind'],
+    verb: string,
+    { subresource, name }: z.infer<typeof Resource>,
+  ): ResourceAsk | undefined {
+    if (name !== '' && name !== '~' && !(name.length <= 253 && nameGrammar.test(name)))
+      return undefined;
+    if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions')
+      return undefined;
+    const base = { type: 'resource' as const, kind, view: whole, query: none };
+    const action = this.#registry.actionsOn(kind, subresource).find((one) => one.verb === verb);
+    if (subresource !== '')
+      return action && { ...base, verb: action.verb, action, ...(name && { name }) };
+    if (!(kind.verbs as readonly string[]).includes(verb)) return undefined;
+    if (verb === 'list' && name)
+      return { ...base, verb, query: new Map([['fieldSelector', `metadata.name=${name}`]]) };
+    return {
+      ...base,
+      verb: verb as Verb,
+      ...(name && !['list', 'create', 'deletecollection'].includes(verb) && { name }),
+    };
+  }
+}
+
+interface Sent {
+  readonly body: { readonly kind?: unknown; readonly apiVersion?: unknown };
+  readonly spec: unknown;
+}
+
+/** The body as JSON or, from kubectl, as protobuf; 400, 413, 415. */
+async function read(req: Req, kind: string): Promise<Sent> {
+  if (isBrowser(req) || req.headers['content-type'] !== protobuf) {
+    refuseBodyType(req);
+    const body = await readObject(req, most);
+    return { body, spec: body.spec };
+  }
+  const { raw, ...body } = unwrap(await readBytes(req, most));
+  return { body, spec: kind === 'SelfSubjectReview' ? undefined : specOf(fieldsOf(raw).get(2)) };
+}
+
+const resourceFields = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];
+
+function specOf(bytes: Buffer = Buffer.alloc(0)): unknown {
+  const named = (message: Buffer, names: readonly string[]): unknown => {
+    const fields = fieldsOf(message);
+    return Object.fromEntries(names.map((name, i) => [name, textOf(fields, i + 1)]));
+  };
+  const fields = fieldsOf(bytes);
+  const resource = fields.get(1);
+  const other = fields.get(2);
+  return {
+    ...(resource && { resourceAttributes: named(resource, resourceFields) }),
+    ...(other && { nonResourceAttributes: named(other, ['path', 'verb']) }),
+  };
+}
+
+/** The question, whole; 422 where it is not exactly one. */
+function valid(spec: unknown): Asked {
+  const of = {
+    kind: 'SelfSubjectAccessReview',
+    resource: 'selfsubjectaccessreviews',
+    group: 'authorization.k8s.io',
+  };
+  const asked = (spec ?? {}) as Asked;
+  prune(validator.schema, asked, 'spec');
+  const causes = validator.check(asked, 'spec');
+  if (causes.length === 0 && !asked.resourceAttributes === !asked.nonResourceAttributes)
+    causes.push({
+      reason: 'FieldValueInvalid',
+      field: 'spec.resourceAttributes',
+      message:
+        'Invalid value: exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    });
+  if (causes.length > 0) throw invalid(of, '', causes);
+  return asked;
+}
+
+/** Whoever asks, in Kubernetes' words; nobody is 401. */
+function userInfo(caller: Caller): unknown {
+  switch (caller.type) {
+    case 'Account':
+      return {
+        username: caller.account,
+        uid: caller.account,
+        groups: [...(caller.groups ?? []), 'system:authenticated'],
+        extra: { [`${group}/email`]: [caller.email] },
+      };
+    case 'Machine':
+      return {
+        username: caller.user,
+        ...(caller.uid !== undefined && { uid: caller.uid }),
+        groups: caller.groups,
+        ...(caller.extra && { extra: caller.extra }),
+      };
+    default:
+      throw unauthorized();
+  }
+}

@@ -1,0 +1,77 @@
+import { badRequest, invalid } from '../../registry/status.js';
+import type { Revision } from '../../storage/storage.js';
+import { flag, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
+import type { ResourceAsk } from '../request/request-info.js';
+import { parseSelector, type Selector } from '../codec/selectors.js';
+
+/** The longest time of a watch, in milliseconds, as timers can hold it. */
+const longest = 2_000_000_000;
+
+/** What a watch was asked for. */
+export interface WatchOptions {
+  selector: Selector;
+  from: Revision | undefined;
+  initial: 'synthetic' | 'list' | 'none';
+  bookmarks: boolean;
+  ms: number;
+}
+
+/**
+ * Reads what a watch was asked for; one that names no timeout lasts `shortest` milliseconds, or up to
+ * twice that.
+ */
+export function parseWatchOptions(
+  ask: ResourceAsk,
+  name: string | undefined,
+  shortest: number,
+): WatchOptions {
+  const { query, kind } = ask;
+  const wrong = (field: string, message: string): Error =>
+    invalid({ ...kind, kind: 'ListOptions' }, '', [
+      { reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` },
+    ]);
+  const version = versionOf(query, () =>
+    invalid({ ...kind, kind: 'ListOptions' }, '', [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'resourceVersion',
+        message: 'Invalid value: must be a decimal number',
+      },
+    ]),
+  );
+  if (query.get('continue')) throw badRequest('continue is not for watches');
+  const match = query.get('resourceVersionMatch');
+  const initial = query.has('sendInitialEvents') ? flag(query, 'sendInitialEvents') : undefined;
+  if (initial !== undefined && match !== 'NotOlderThan')
+    throw wrong(
+      'resourceVersionMatch',
+      'sendInitialEvents needs resourceVersionMatch=NotOlderThan',
+    );
+  if (initial === undefined && match !== undefined)
+    throw wrong('resourceVersionMatch', 'only with sendInitialEvents');
+  const selector = parseSelector(query, kind);
+  return {
+    selector:
+      name === undefined
+        ? selector
+        : { ...selector, name, filters: selector.filters, matches: selector.matches },
+    from: version,
+    initial: initialEvents(initial, version),
+    bookmarks: flag(query, 'allowWatchBookmarks'),
+    ms: Math.min(
+      (wholeNumber(query, 'timeoutSeconds', 2 ** 31) ?? 0) * 1000 ||
+        Math.floor(shortest * (1 + Math.random())),
+      timeoutMsOf(query) ?? Infinity,
+      longest,
+    ),
+  };
+}
+
+/** What a watch begins with, by `sendInitialEvents` where it was given, else by the version. */
+function initialEvents(
+  sendInitialEvents: boolean | undefined,
+  version: Revision | undefined,
+): WatchOptions['initial'] {
+  if (sendInitialEvents !== undefined) return sendInitialEvents ? 'list' : 'none';
+  return version === undefined ? 'synthetic' : 'none';
+}

@@ -1,0 +1,85 @@
+import type { Caller } from '../../registry/kind.js';
+import type { Limits } from '../../registry/limit-settings.js';
+import { prefixesOf } from '../../registry/prefixes.js';
+import { tooManyRequests } from '../../registry/status.js';
+
+type Bounds = Pick<
+  Limits,
+  | 'watchesPerSession'
+  | 'watchesOfNetwork'
+  | 'watchesOfStrangers'
+  | 'networkFactorMiddle'
+  | 'networkFactorWide'
+>;
+
+/**
+ * The places there are for watches on this replica: of a session or sign-in, and of networks and
+ * everybody where no one signed in.
+ */
+export class Places {
+  readonly #open = new Map<string, number>();
+  readonly #bounds: Bounds;
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Takes a place, given back by what is answered; 429 where there is none left. */
+  take(caller: Caller, network: string): () => void {
+    const counted = placesOf(caller, network, this.#bounds);
+    if (counted.some(([who, bound]) => (this.#open.get(who) ?? 0) >= bound))
+      throw tooManyRequests(5, 'too many watches are open');
+    for (const [who] of counted) this.#open.set(who, (this.#open.get(who) ?? 0) + 1);
+    return () => {
+      for (const [who] of counted) this.#leave(who);
+    };
+  }
+
+  #leave(who: string): void {
+    const left = this.#open.get(who)! - 1;
+    if (left === 0) this.#open.delete(who);
+    else this.#open.set(who, left);
+  }
+}
+
+type Bound = [who: string, most: number];
+
+/**
+ * What a watch counts against, and how many there may be: anybody can begin interactions, so they
+ * count by network too.
+ */
+function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {
+  const { watchesPerSession, watchesOfNetwork } = bounds;
+  switch (caller.type) {
+    case 'Account':
+      return [[`s:${caller.session ?? caller.account}`, watchesPerSession]];
+    case 'Browser':
+      return [
+        [`i:${caller.interaction}`, watchesPerSession],
+        ...ofNetworks('b', network, watchesOfNetwork, bounds),
+      ];
+    case 'Visitor':
+      return ofNetworks('n', network, watchesPerSession, bounds);
+    default:
+      return [];
+  }
+}
+
+/** A network, those around it, and everybody who did not sign in. */
+function ofNetworks(
+  sort: string,
+  network: string,
+  most: number,
+  { watchesOfStrangers, networkFactorMiddle, networkFactorWide }: Bounds,
+): Bound[] {
+  const { wide, within } = prefixesOf(network);
+  const factors = { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide };
+  const nested = within.map(
+    ([width, name]): Bound => [`${sort}:${wide} ${name}`, most * factors[width]],
+  );
+  return [
+    ...nested,
+    [`${sort}:${wide}`, most * (nested.length > 0 ? networkFactorWide : 1)],
+    ['everybody', watchesOfStrangers],
+  ];
+}

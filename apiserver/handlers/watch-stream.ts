@@ -1,0 +1,284 @@
+import { Compacted, type Revision } from '../../storage/storage.js';
+import type { AnyKind } from '../../registry/kind.js';
+import type { HubEvent } from '../../registry/watchcache/event.js';
+import type { Subscription } from '../../registry/watchcache/watch-cache.js';
+import { expired, StatusError, unavailable } from '../../registry/status.js';
+import { guard } from '../../registry/storage-errors.js';
+import type { Store } from '../../registry/store.js';
+import { counts, Stored } from '../../registry/encoded-object.js';
+import type { Admission } from '../chain/authorization.js';
+import type { Admitted, Res } from '../http/message.js';
+import { Line } from './watch-frame.js';
+import { rangeOf } from './list.js';
+import type { ServerMeter } from '../chain/metrics.js';
+import type { ResourceAsk } from '../request/request-info.js';
+import { shortOf } from './resource-version.js';
+import { whole, type View } from '../codec/representation.js';
+import type { WatchOptions } from './watch-options.js';
+
+const bounds = {
+  bytes: 1 << 20,
+  bookmark: 60_000,
+  heartbeat: 25_000,
+  recheck: 2_000,
+  patience: 60_000,
+};
+
+/** One open watch. */
+export class WatchStream {
+  readonly #store: Store;
+  readonly #admission: Admission;
+  readonly #admitted: Admitted;
+  readonly #start: WatchOptions;
+  readonly #res: Res;
+  readonly #stays: () => Promise<boolean>;
+  readonly #meter: ServerMeter | undefined;
+  readonly #prefix: string;
+  readonly #exact: string | undefined;
+  #subscription: Subscription | undefined;
+  #taken: Revision = 0;
+  #cut = false;
+  #told = false;
+  #finish: () => void = () => {};
+
+  constructor(
+    store: Store,
+    admission: Admission,
+    admitted: Admitted,
+    start: WatchOptions,
+    res: Res,
+    stays: () => Promise<boolean>,
+    meter?: ServerMeter,
+  ) {
+    this.#store = store;
+    this.#admission = admission;
+    this.#admitted = admitted;
+    this.#start = start;
+    this.#res = res;
+    this.#stays = stays;
+    this.#meter = meter;
+    const range = rangeOf(this.#kind, admitted.owner, start.selector.name);
+    this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
+    this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
+  }
+
+  /** Whether a GET of its objects says more than they hold. */
+  get viewed(): boolean {
+    return this.#kind.strategy.view !== undefined;
+  }
+
+  /** Resolves when the stream has ended, for whatever reason. */
+  async run(): Promise<void> {
+    if (this.#res.destroyed) return;
+    const ended = new Promise<void>((resolve) => {
+      this.#finish = resolve;
+      this.#res.once('close', resolve);
+    });
+    const timers = [
+      setTimeout(() => this.finish(), this.#start.ms),
+      this.#every(bounds.recheck, () => this.#recheck()),
+      this.#every(bounds.heartbeat, () => {
+        this.#res.write('\n');
+      }),
+      this.#every(bounds.bookmark * (0.9 + Math.random() / 5), () => this.#bookmark()),
+    ];
+    try {
+      await this.#begin();
+      await ended;
+    } catch (error) {
+      this.#error(statusOf(error));
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+      this.#subscription?.leave();
+      this.#res.end();
+    }
+  }
+
+  /** Ends cleanly, with a last bookmark where they are wanted. */
+  finish(): void {
+    this.#bookmark();
+    this.#finish();
+  }
+
+  get #kind(): AnyKind {
+    return (this.#admitted.ask as ResourceAsk).kind;
+  }
+  get #view(): View {
+    return (this.#admitted.ask as ResourceAsk).view;
+  }
+
+  /** Whether no object has been told yet. */
+  #isFirst(): boolean {
+    const first = !this.#told;
+    this.#told = true;
+    return first;
+  }
+
+  #every(milliseconds: number, work: () => unknown): NodeJS.Timeout {
+    return setInterval(() => {
+      if (!this.#res.destroyed) void work();
+    }, milliseconds);
+  }
+
+  async #recheck(): Promise<void> {
+    if (!(await this.#stays())) this.#finish();
+  }
+
+  async #begin(): Promise<void> {
+    const { from, initial } = this.#start;
+    if (from !== undefined && (await shortOf(this.#store, from)) !== undefined) throw tooOld();
+    const revision =
+      initial === 'none'
+        ? (from ?? (await guard(this.#store.storage.get('meta/hub'))).revision)
+        : await this.#existing();
+    if (initial === 'list' && this.#start.bookmarks)
+      this.#write('BOOKMARK', this.#mark(revision, { 'k8s.io/initial-events-end': 'true' }));
+    this.#subscription = this.#store.hub.subscribe(this.#kind.resource, revision, {
+      event: (event) => this.#take(event),
+      ready: () => this.#ready(),
+      end: (why) => {
+        this.#error(why === 'Compacted' ? tooOld() : unavailable('the watch could not go on'));
+        this.#finish();
+      },
+    });
+  }
+
+  /**
+   * A synthetic ADDED for each object there is, as fast as they are taken; the revision they were
+   * read at.
+   */
+  async #existing(): Promise<Revision> {
+    let at: Revision | undefined;
+    const whole = rangeOf(this.#kind, this.#admitted.owner, this.#start.selector.name);
+    for (let range = whole; ; ) {
+      const page = await guard(
+        this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }),
+      );
+      at = page.revision;
+      for (const entry of page.entries) {
+        const stored = new Stored(this.#kind, entry);
+        if (counts(entry, Date.now()) && this.#visible(stored)) this.#added(stored);
+        if (this.#res.writableLength > bounds.bytes) await this.#ready();
+      }
+      await this.#ready();
+      if (page.more === 0) return at;
+      range = { start: `${page.entries.at(-1)!.key}!`, end: whole.end };
+    }
+  }
+
+  /**
+   * Resolves once what was written has left; a reader that takes none of it for a minute is cut.
+   */
+  async #ready(): Promise<void> {
+    const all = [this.#res, ...(this.#res.socket ? [this.#res.socket] : [])];
+    if (this.#res.destroyed || !all.some((one) => one.writableNeedDrain)) return;
+    const impatience = setTimeout(() => this.#abandon(), bounds.patience);
+    await new Promise<void>((resolve) => {
+      const over = (): void => {
+        for (const one of all) one.off('drain', over).off('close', over);
+        resolve();
+      };
+      for (const one of all) one.on('drain', over).on('close', over);
+    });
+    clearTimeout(impatience);
+  }
+
+  /**
+   * Tells an event; a reader too far behind is told no more and resumes from its version, therefore
+   * never in the midst of a revision, which several objects may share.
+   */
+  #take(event: HubEvent): void {
+    const name = (event.after ?? event.before)!.name;
+    if (
+      this.#cut ||
+      (this.#exact !== undefined ? name !== this.#exact : !name.startsWith(this.#prefix))
+    )
+      return;
+    if (event.revision !== this.#taken && this.#res.writableLength > bounds.bytes) {
+      this.#meter?.terminated.add(this.#kind.resource);
+      this.#cut = true;
+      return this.#finish();
+    }
+    this.#taken = event.revision;
+    try {
+      this.#deliver(event);
+    } catch {
+      this.#res.destroy();
+    }
+  }
+
+  #added(stored: Stored): void {
+    this.#meter?.watchEvents.add(this.#kind.resource);
+    this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
+  }
+
+  /** Ends the connection of a reader that takes nothing any more. */
+  #abandon(): void {
+    this.#meter?.terminated.add(this.#kind.resource);
+    this.#res.destroy();
+  }
+
+  #deliver(event: HubEvent): void {
+    const after = event.after && this.#visible(event.after) ? event.after : undefined;
+    const before = event.before && this.#visible(event.before) ? event.before : undefined;
+    if (!after && !before) return;
+    const type = eventType(before, after);
+    const shown = after ?? before!;
+    const first = this.#isFirst();
+    const make = (): Line =>
+      new Line(type, this.#view.single(shown, this.#call, first, event.revision));
+    const isShared = !this.#kind.strategy.status && (!first || this.#view === whole);
+    this.#meter?.watchEvents.add(this.#kind.resource);
+    const line = isShared ? event.shared(`${type} ${this.#view.label(Date.now())}`, make) : make();
+    line.sendTo(this.#res);
+  }
+
+  #visible(stored: Stored): boolean {
+    const { selector } = this.#start;
+    if (selector.filters && !selector.matches(stored.object)) return false;
+    return this.#admission.sees(this.#admitted, stored);
+  }
+
+  get #call() {
+    return { caller: this.#admitted.caller, now: Date.now() };
+  }
+
+  #bookmark(): void {
+    if (this.#start.bookmarks && this.#subscription && !this.#cut)
+      this.#write('BOOKMARK', this.#mark(this.#subscription.position()));
+  }
+
+  #mark(revision: Revision, annotations?: Record<string, string>): Buffer {
+    return Buffer.from(
+      JSON.stringify(
+        this.#view.bookmark(this.#kind, {
+          resourceVersion: String(revision),
+          ...(annotations && { annotations }),
+        }),
+      ),
+    );
+  }
+
+  #error(error: StatusError): void {
+    this.#write('ERROR', Buffer.from(JSON.stringify(error.toStatus())));
+  }
+  #write(type: string, object: Buffer): void {
+    new Line(type, object).sendTo(this.#res);
+  }
+}
+
+/** What is told of the end of a watch that could not go on. */
+function statusOf(error: unknown): StatusError {
+  if (error instanceof StatusError) return error;
+  return error instanceof Compacted ? tooOld() : unavailable('the watch could not go on');
+}
+
+function eventType(
+  before: Stored | undefined,
+  after: Stored | undefined,
+): 'ADDED' | 'MODIFIED' | 'DELETED' {
+  if (!before) return 'ADDED';
+  return after ? 'MODIFIED' : 'DELETED';
+}
+
+const tooOld = (): StatusError => expired('too old resource version');

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP, isIPv6 } from 'node:net';
+import type { AddressList } from '../../security/cidr-list.js';
+
+const plain = (address: string): string =>
+  address.startsWith('::ffff:') ? address.slice(7) : address;
+
+/**
+ * The client's network: /32 of IPv4, /64 of IPv6, from the socket, or from trusted proxies the
+ * nearest address that is not one of them.
+ */
+export function clientNetwork(
+  request: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trusted: AddressList | undefined,
+): string {
+  let address = plain(request.socket.remoteAddress ?? '');
+  if (!trusted && !address.includes(':')) return address;
+  if (trusted && address && trusted.has(address)) {
+    const hops = String(request.headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((hop) => plain(hop.trim().split('%')[0]!))
+      .reverse();
+    for (const hop of hops) {
+      if (isIP(hop) === 0) break;
+      address = hop;
+      if (!trusted.has(hop)) break;
+    }
+  }
+  return isIPv6(address) ? `${expand(address).slice(0, 4).join(':')}::/64` : address;
+}
+
+/** Whether whoever connected is one of the proxies that are trusted. */
+export const isFromProxy = (request: IncomingMessage, trusted: AddressList | undefined): boolean =>
+  trusted !== undefined && trusted.has(plain(request.socket.remoteAddress ?? ''));
+
+/** The eight groups of an IPv6 address. */
+function expand(address: string): string[] {
+  const [head = '', tail] = address.split('%')[0]!.split('::') as [string, string | undefined];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const middle =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...middle, ...right].map((part) => Number.parseInt(part, 16).toString(16));
+}

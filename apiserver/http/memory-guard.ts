@@ -1,0 +1,54 @@
+import type { Limits } from '../../registry/limit-settings.js';
+import { Tally } from '../../observability/counters.js';
+import { tooManyRequests } from '../../registry/status.js';
+import { recentMemoryUse, type MemoryUse } from './memory-use.js';
+
+/** Seconds after which a refused caller may ask again. */
+const retryAfterSeconds = 5;
+
+/**
+ * Refuses what takes much memory or holds it for long while little is left; small requests go on,
+ * as each gives its memory back at once.
+ */
+export class MemoryGuard {
+  /** Refusals, by what was refused. */
+  readonly refused = new Tally(['watch', 'body']);
+  readonly #bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>;
+  readonly #read: () => readonly MemoryUse[];
+
+  /** `read` returns the memory in use, of each limit that there is. */
+  constructor(
+    bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>,
+    read: () => readonly MemoryUse[] = recentMemoryUse(),
+  ) {
+    this.#bounds = bounds;
+    this.#read = read;
+  }
+
+  /** The memory in use, of each limit that there is. */
+  use(): readonly MemoryUse[] {
+    return this.#read();
+  }
+
+  /** 429 for one more watch. */
+  refuseWatch(): void {
+    if (this.#isShort()) this.#refuse('watch');
+  }
+
+  /** 429 for a body of so many bytes, if it is a large one. */
+  refuseBody(bytes: number): void {
+    if (bytes > this.#bounds.memoryBodySize && this.#isShort()) this.#refuse('body');
+  }
+
+  #isShort(): boolean {
+    return this.#read().some(({ ratio }) => ratio * 100 >= this.#bounds.memoryShare);
+  }
+
+  #refuse(what: 'watch' | 'body'): never {
+    this.refused.add(what);
+    throw tooManyRequests(
+      retryAfterSeconds,
+      'the server is short of memory, please try again later',
+    );
+  }
+}

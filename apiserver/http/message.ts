@@ -1,0 +1,85 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type Express } from 'express';
+import type { Caller, Decision } from '../../registry/kind.js';
+import type { DecisionSummary } from '../../registry/status.js';
+import type { Stored } from '../../registry/encoded-object.js';
+import type { Claim } from '../request/asserted-user.js';
+import type { MemoryGuard } from './memory-guard.js';
+import type { Ask } from '../request/request-info.js';
+
+/** What the steps before the handlers found out. */
+export interface Admitted {
+  readonly ask: Ask;
+  readonly caller: Caller;
+  readonly decision: Decision;
+  /** The object the path names, as it was when the decision was made. */
+  readonly target?: Stored;
+  /** It is but remembered: whatever comes of it is to be proved by a commit. */
+  readonly recalled?: boolean;
+  /** What policy was told of the request besides. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** The owner to whose range a list, watch or deletecollection is narrowed. */
+  readonly owner?: string;
+}
+
+/**
+ * A request as a class, so that V8 keeps its shape: Express's methods stand on its prototype
+ * instead of being put on each object.
+ */
+export class Req extends IncomingMessage {
+  auditID = '';
+  network = '';
+  /** What is asked, once that is known. */
+  ask: Ask | undefined;
+  /** Who asks, once that is known; of what anybody may ask, it stays open. */
+  caller: Caller | undefined;
+  /**
+   * The Client that a request to the provider was about, for the log alone: it need not have proved
+   * itself.
+   */
+  clientName: string | undefined;
+  /** The decision that refused it, where policy did. */
+  refusal: DecisionSummary | undefined;
+  admitted: Admitted | undefined;
+  /** What a front proxy says of who sent it. */
+  claim: Claim | undefined;
+  /** Refuses a body that turns out to be large, while memory is short. */
+  memory: MemoryGuard | undefined;
+  /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
+  welcome: (() => void) | undefined;
+
+  /** Called when somebody begins to read the body. */
+  override _read(size: number): void {
+    const { welcome } = this;
+    this.welcome = undefined;
+    welcome?.();
+    super._read(size);
+  }
+}
+
+/** The response's counterpart. */
+export class Res extends ServerResponse<Req> {
+  /** Bytes of the body sent so far. */
+  bytes = 0;
+}
+
+/**
+ * An Express application whose prototypes are those of our classes (`performance.md` 3, lever 1).
+ */
+export function createApp(): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  for (const [ours, theirs] of [
+    [Req, express.request],
+    [Res, express.response],
+  ] as const)
+    for (const key of Reflect.ownKeys(theirs))
+      Object.defineProperty(ours.prototype, key, Object.getOwnPropertyDescriptor(theirs, key)!);
+  (app as { request: unknown }).request = Req.prototype;
+  (app as { response: unknown }).response = Res.prototype;
+  for (const prototype of [Req.prototype, Res.prototype])
+    Object.defineProperty(prototype, 'app', { configurable: true, writable: true, value: app });
+  return app;
+}

@@ -1,0 +1,201 @@
+import type { IncomingMessage } from 'node:http';
+import type { Action } from '../../registry/action.js';
+import { apiVersion, group, version, type AnyKind, type Verb } from '../../registry/kind.js';
+import type { Registry } from '../../registry/registry.js';
+import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../../registry/status.js';
+import { endpointMethods } from './provider-paths.js';
+import { allowed, methodOf, verbOf, withHead } from './verbs.js';
+import { isWatch, none, parseQuery, type Query } from '../codec/query.js';
+import { viewOf, type View } from '../codec/representation.js';
+
+/**
+ * A request for objects: the one reading of the path that policy, router, audit and handlers share
+ * (`security.md` 1.4).
+ */
+export interface ResourceAsk {
+  readonly type: 'resource';
+  readonly kind: AnyKind;
+  readonly verb: Verb;
+  /** As in the path; `~` until the caller is known. */
+  name?: string;
+  readonly action?: Action;
+  /** How objects are to be shown. */
+  readonly view: View;
+  readonly query: Query;
+}
+
+/** A request for anything else, by what policy calls it. */
+export interface OtherAsk {
+  readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
+  readonly path: string;
+  readonly query: Query;
+}
+
+export type Ask = ResourceAsk | OtherAsk;
+
+const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** The addresses of the documents in which the API describes itself (`kubernetes.md` 1). */
+export const documentPaths: readonly string[] = [
+  '/api',
+  `/api/${version}`,
+  '/api/openapi/v3',
+  '/apis',
+  `/apis/${group}`,
+  `/apis/${apiVersion}`,
+  '/openapi/v3',
+  `/openapi/v3/apis/${apiVersion}`,
+  '/openapi/v2',
+  '/version',
+];
+const isDocument = new Set(documentPaths);
+/**
+ * Where kubectl asks about the caller's own standing, and what it sends there; in no discovery
+ * document (`kubernetes.md` 7.3).
+ */
+export const reviewPaths: ReadonlyMap<string, string> = new Map([
+  ['/apis/authentication.k8s.io/v1/selfsubjectreviews', 'SelfSubjectReview'],
+  ['/apis/authentication.k8s.io/v1beta1/selfsubjectreviews', 'SelfSubjectReview'],
+  ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'SelfSubjectAccessReview'],
+]);
+/**
+ * Documents that answer with a slash at their end too, as a kube-apiserver's do; collections do not
+ * (docs/design/wire.md).
+ */
+const slashed = new Map(
+  ['/api', `/api/${version}`, '/apis', `/apis/${group}`, `/apis/${apiVersion}`, '/version'].map(
+    (path) => [`${path}/`, path],
+  ),
+);
+const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
+const pagePath =
+  /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery|\.well-known\/passkey-endpoints)?$/;
+
+/**
+ * Where objects are: the specification's address and the one Kubernetes clients look at, over the
+ * same handlers.
+ */
+export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
+
+/** Reads method and target once; 400, 404, 405 or 406 where they lead nowhere. */
+export function parseRequest(request: IncomingMessage, registry: Registry): Ask {
+  const target = request.url!;
+  if (!target.startsWith('/')) throw badRequest('the request target must be a path');
+  const mark = target.indexOf('?');
+  const spelled = mark < 0 ? target : target.slice(0, mark);
+  const path =
+    slashed.get(spelled) ?? (spelled.includes('%') ? spelled.replaceAll(/%7e/gi, '~') : spelled);
+  refuseOddSpelling(path);
+  const query = mark < 0 ? none : parseQuery(target.slice(mark + 1));
+  const method = request.method === 'HEAD' ? 'GET' : request.method!;
+  if (request.method === 'HEAD' && isWatch(query)) throw badRequest('a watch has no HEAD');
+  for (const root of mounts)
+    if (path.startsWith(root))
+      return parseResource(
+        method,
+        path.slice(root.length),
+        query,
+        registry,
+        request.headers.accept,
+      );
+  return { type: otherType(path, method, request), path, query };
+}
+
+/** Escapes are never needed here: a broken one is 400, any other another spelling, 404. */
+function refuseOddSpelling(path: string): void {
+  if (/^[\w\-.~/]*$/.test(path)) return;
+  if (/%(?![0-9A-Fa-f]{2})/.test(path)) throw badRequest('the path has a broken escape');
+  if (!/^[\x21-\x7e]*$/.test(path) || path.includes('%') || path.includes('\\')) throw noSuchPath();
+}
+
+function otherType(path: string, method: string, request: IncomingMessage): OtherAsk['type'] {
+  const methods = endpointMethods(path);
+  if (methods) return refuseMethod(method, methods, request);
+  if (reviewPaths.has(path)) return refuseReview(method);
+  const type = typeOfPath(path);
+  if (!type) throw noSuchPath();
+  if (method !== 'GET') throw methodNotAllowed(method.toLowerCase(), undefined, ['GET', 'HEAD']);
+  return type;
+}
+
+/** What policy calls a path that is there to be read; undefined for any other. */
+export function typeOfPath(path: string): OtherAsk['type'] | undefined {
+  if (isDocument.has(path)) return 'discovery';
+  if (healthPath.test(path)) return 'health';
+  if (pagePath.test(path)) return 'page';
+  return path.startsWith('/assets/') ? 'asset' : undefined;
+}
+
+function refuseReview(method: string): 'review' {
+  if (method !== 'POST') throw methodNotAllowed(method.toLowerCase(), undefined, ['POST']);
+  return 'review';
+}
+
+/**
+ * 405 for what an endpoint of the provider does not take; OPTIONS counts only as what a browser
+ * sends ahead of a script's request.
+ */
+function refuseMethod(
+  method: string,
+  methods: readonly string[],
+  { headers }: IncomingMessage,
+): 'provider' {
+  if (
+    !methods.includes(method) ||
+    (method === 'OPTIONS' && headers['access-control-request-method'] === undefined)
+  )
+    throw methodNotAllowed(method.toLowerCase(), undefined, methods);
+  return 'provider';
+}
+
+function parseResource(
+  method: string,
+  rest: string,
+  query: Query,
+  registry: Registry,
+  accept: string | undefined,
+): ResourceAsk {
+  const [resource = '', name, subresource, ...more] = rest.split('/');
+  const kind = registry.kindOf(resource);
+  if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
+  if (name !== undefined && name !== '~' && (name.length > 253 || !apiName.test(name)))
+    throw notFound(kind, name);
+  if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions')
+    throw notFound(kind, name);
+  if (subresource !== undefined)
+    return parseAction(method, kind, name!, subresource, query, registry, accept);
+  const verb = verbOf(method, name !== undefined, isWatch(query));
+  if (!verb || !kind.verbs.includes(verb))
+    throw methodNotAllowed(verb ?? method.toLowerCase(), kind, allowed(kind, name !== undefined));
+  return {
+    type: 'resource',
+    kind,
+    verb,
+    ...(name !== undefined && { name }),
+    query,
+    view: viewOf(accept, verb, query),
+  };
+}
+
+function parseAction(
+  method: string,
+  kind: AnyKind,
+  name: string,
+  subresource: string,
+  query: Query,
+  registry: Registry,
+  accept: string | undefined,
+): ResourceAsk {
+  const actions = registry.actionsOn(kind, subresource);
+  if (actions.length === 0) throw noSuchPath();
+  const action = actions.find((one) => methodOf(one) === method);
+  if (!action) throw methodNotAllowed(method.toLowerCase(), kind, withHead(actions.map(methodOf)));
+  return {
+    type: 'resource',
+    kind,
+    verb: action.verb,
+    name,
+    action,
+    query,
+    view: viewOf(accept, 'action', query),
+  };
+}

@@ -1,0 +1,66 @@
+import type { NextFunction } from 'express';
+import type { Keys } from '../security/keyring.js';
+import { noSuchPath } from '../registry/status.js';
+import { createApp, type Req, type Res } from './http/message.js';
+import { Documents } from './discovery/documents.js';
+import { Handlers, type HandlerParts } from './handlers/handlers.js';
+import { Lister } from './handlers/list.js';
+import { documentPaths, mounts, reviewPaths, type ResourceAsk } from './request/request-info.js';
+import { Reviews } from './handlers/self-subject-reviews.js';
+import type { Watcher } from './handlers/watch.js';
+
+/** What the API is made of. */
+interface ApiParts extends HandlerParts {
+  keys: Keys;
+  watcher: Watcher;
+  release: string;
+}
+
+type Handler = (req: Req, res: Res) => void | Promise<void>;
+
+/** What answers behind steps 1 to 4. */
+export interface Api {
+  /**
+   * A list, or a verb or an action on one object, for which Express would have nothing left to find
+   * out.
+   */
+  object: Handler;
+  /** Everything else. */
+  route(req: Req, res: Res, next: (error?: unknown) => void): void;
+}
+
+/** The Express application behind steps 1 to 4: one route a shape of path, one handler a verb. */
+export function createApi(parts: ApiParts): Api {
+  const app = createApp();
+  const handlers = new Handlers(parts);
+  const lister = new Lister(parts.store, parts.admission, parts.encoder, parts.keys);
+  const verbs: Record<string, Handler> = {
+    get: (req, res) => handlers.get(req, res),
+    list: (req, res) => lister.list(req, res),
+    watch: (req, res) => parts.watcher.watch(req, res),
+    create: (req, res) => handlers.create(req, res),
+    update: (req, res) => handlers.update(req, res),
+    patch: (req, res) => handlers.patch(req, res),
+    delete: (req, res) => handlers.delete(req, res),
+    deletecollection: (req, res) => handlers.deletecollection(req, res),
+  };
+  const byVerb: Handler = (req, res) => {
+    const { action, verb } = req.admitted!.ask as ResourceAsk;
+    return action ? handlers.action(req, res) : verbs[verb]!(req, res);
+  };
+  for (const root of mounts)
+    app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
+  const documents = new Documents(parts.registry, parts.release, parts.encoder);
+  for (const path of documentPaths)
+    app.get(path, ((req: Req, res: Res) => documents.send(req, res)) as never);
+  const reviews = new Reviews(parts.registry, parts.admission, parts.encoder);
+  for (const path of reviewPaths.keys())
+    app.post(path, ((req: Req, res: Res) => reviews.answer(req, res)) as never);
+  app.use((() => {
+    throw noSuchPath();
+  }) as never);
+  return {
+    object: byVerb,
+    route: (req, res, next) => app(req as never, res as never, next as NextFunction),
+  };
+}

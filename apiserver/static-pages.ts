@@ -1,0 +1,178 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { hsts } from '../security/hsts.js';
+import { version } from '../registry/kind.js';
+import { noSuchPath, type StatusError } from '../registry/status.js';
+import type { Req, Res } from './http/message.js';
+import { coded, type Coded } from './codec/content-encoding.js';
+import { errorHeaders } from './http/response.js';
+
+const types: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+};
+const shells: Record<string, string> = {
+  interaction: 'signin.html',
+  mailbox: 'mailbox.html',
+  account: 'account.html',
+  policy: 'policy.html',
+  recovery: 'recovery.html',
+};
+
+/** The headers of every page shell, exact (`ui.md` 2). */
+const pageHeaders = [
+  'Content-Security-Policy',
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+  'Referrer-Policy',
+  'same-origin',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Permissions-Policy',
+  'publickey-credentials-get=(self), publickey-credentials-create=(self), accelerometer=(), camera=(), display-capture=(), fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()',
+];
+
+/**
+ * Lets the page's first call travel beside its script: what the script then fetches is this very
+ * answer, so mode and credentials are those of its fetch.
+ */
+const preload = (path: string): string[] => {
+  const [, page, name] = path.split('/');
+  return page === 'interaction'
+    ? ['Link', `</api/${version}/interactions/${name}>; rel=preload; as=fetch; crossorigin`]
+    : [];
+};
+
+/** A file and what the build compressed it to. */
+function read(path: string): Coded {
+  const sibling = (end: string): Buffer | undefined =>
+    existsSync(path + end) ? readFileSync(path + end) : undefined;
+  return { plain: readFileSync(path), br: sibling('.br'), gzip: sibling('.gz') };
+}
+
+/** The shells and hashed assets that ui/ builds, read once at start. */
+export class Pages {
+  readonly #shells = new Map<string, Coded>();
+  readonly #assets = new Map<string, Coded & { type: string }>();
+  readonly #common: readonly string[];
+  /** Where password managers send people (W3C, a well-known URL for passkey endpoints). */
+  readonly #passkeys: Coded;
+
+  /** `mailbox`: whether the mock mailbox is served. */
+  constructor(folder: string, options: { mailbox: boolean; baseURL: string }) {
+    const account = `${options.baseURL}/account`;
+    this.#passkeys = {
+      plain: Buffer.from(JSON.stringify({ enroll: account, manage: account })),
+      br: undefined,
+      gzip: undefined,
+    };
+    this.#common = [...pageHeaders, ...hsts(options.baseURL)];
+    const files = readdirSync(folder);
+    for (const [path, file] of Object.entries(shells))
+      if (files.includes(file) && (path !== 'mailbox' || options.mailbox))
+        this.#shells.set(path, read(join(folder, file)));
+    const assets = files.includes('assets') ? readdirSync(join(folder, 'assets')) : [];
+    for (const name of assets)
+      if (!/\.(br|gz)$/.test(name))
+        this.#assets.set(`/assets/${name}`, {
+          ...read(join(folder, 'assets', name)),
+          type: types[extname(name)] ?? 'application/octet-stream',
+        });
+  }
+
+  /** The address of the style sheet that server-rendered pages share. */
+  get stylesheet(): string {
+    return (
+      [...this.#assets.keys()].find((path) => /\/style-[^/]+\.css$/.test(path)) ??
+      '/assets/style.css'
+    );
+  }
+
+  /**
+   * The shell for a path: the same bytes for every interaction, since it learns everything by
+   * fetch.
+   */
+  page(req: Req, res: Res, path: string): void {
+    if (path === '/')
+      return void res
+        .writeHead(303, [
+          'Location',
+          '/account',
+          'Content-Length',
+          '0',
+          'Cache-Control',
+          'no-store',
+          ...this.#headers(req),
+        ])
+        .end();
+    if (path === '/.well-known/passkey-endpoints')
+      return this.#write(req, res, this.#passkeys, [
+        'Content-Type',
+        'application/json',
+        'Cache-Control',
+        'public, max-age=3600',
+        ...this.#headers(req),
+      ]);
+    const shell = this.#shells.get(path.split('/')[1]!);
+    if (!shell) throw noSuchPath();
+    this.#write(req, res, shell, [
+      'Content-Type',
+      'text/html; charset=utf-8',
+      'Cache-Control',
+      'no-store',
+      ...preload(path),
+      ...this.#headers(req),
+    ]);
+  }
+
+  /** A page of its own for an error, with the headers its Status would have. */
+  error(req: Req, res: Res, status: StatusError, html: string): void {
+    const body = Buffer.from(html);
+    res.writeHead(status.code, [
+      'Content-Type',
+      'text/html; charset=utf-8',
+      'Cache-Control',
+      'no-store',
+      ...this.#headers(req),
+      ...errorHeaders(status),
+      'Content-Length',
+      String(body.length),
+    ]);
+    res.end(req.method === 'HEAD' ? undefined : body);
+  }
+
+  /** A hashed asset, which never changes. */
+  asset(req: Req, res: Res, path: string): void {
+    const asset = this.#assets.get(path);
+    if (!asset) throw noSuchPath();
+    this.#write(req, res, asset, [
+      'Content-Type',
+      asset.type,
+      'Cache-Control',
+      'public, max-age=31536000, immutable',
+      ...this.#headers(req),
+    ]);
+  }
+
+  #headers(req: Req): string[] {
+    return [...this.#common, 'Audit-ID', req.auditID];
+  }
+
+  #write(req: Req, res: Res, all: Coded, headers: string[]): void {
+    const { body, headers: own } = coded(all, req.headers['accept-encoding']);
+    res.writeHead(200, [...headers, ...own, 'Content-Length', String(body.length)]);
+    res.end(req.method === 'HEAD' ? undefined : body);
+  }
+}
+
+/** A person who opens a page outside the API, rather than a program. */
+export const isVisit = ({ url, headers }: Req): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' &&
+  !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);

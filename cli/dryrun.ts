@@ -1,8 +1,0 @@
-import { Failure } from './failure.js';
-import type { Values } from './flags.js';
-
-/** Whether the service is to do all but keep it. */
-export function isDryRun({ 'dry-run': how = 'none' }: Values): boolean {
-  if (how !== 'none' && how !== 'server') throw new Failure('--dry-run is server or none', 2);
-  return how === 'server';
-}

@@ -1,0 +1,182 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { Failure } from '../terminal/errors.js';
+import { helpOn } from '../terminal/help.js';
+import { program } from '../terminal/program-name.js';
+import { escaped } from '../terminal/output.js';
+import { words } from '../terminal/commands.js';
+import { ConfigError, loadConfig, type Config } from '../options/config.js';
+import { configSchema } from '../options/json-schema.js';
+import { ExposedFile, readSecretFile } from '../options/secret-file.js';
+import { keyOf } from '../options/flags.js';
+
+/**
+ * `vestibule config check|schema` (`operations.md` 2): what a start would say of its settings,
+ * without one.
+ */
+export async function config(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
+  const [step, ...rest] = args;
+  const { output, others } = outputOf(rest);
+  if (others.some((one) => one === '--help' || one === '-h'))
+    return void process.stdout.write(helpOn(words['config']!));
+  if (step === 'schema' && rest.length === 0)
+    return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
+  if (step !== 'check') throw new Failure(`usage: ${program} ${words['config']!.usage}`, 2);
+  if (output !== 'yaml' && output !== 'json') throw new Failure('-o takes yaml or json', 2);
+  const found = await loadConfig(others, environment);
+  const problems = await problemsOf(found);
+  if (problems.length > 0) throw new ConfigError(problems);
+  process.stdout.write(
+    output === 'json'
+      ? `${escaped(JSON.stringify({ settings: treeOf(found) }, null, 2))}\n`
+      : written(treeOf(found)),
+  );
+}
+
+/** The format that is asked for, and the arguments that are settings. */
+function outputOf(args: readonly string[]): { output: string; others: string[] } {
+  const others: string[] = [];
+  let output = 'yaml';
+  for (let at = 0; at < args.length; at += 1) {
+    const one = args[at]!;
+    const [, inline] = /^(?:-o=?|--output=)(.+)$/.exec(one) ?? [];
+    if (inline !== undefined) output = inline;
+    else if (one === '-o' || one === '--output') {
+      at += 1;
+      output = args[at] ?? '';
+    } else others.push(one);
+  }
+  return { output, others };
+}
+
+/**
+ * Every setting that has a value, by its key in a file of settings, with where the value comes
+ * from.
+ */
+const treeOf = ({ shown, sources }: Config): { name: string; value: unknown; source: string }[] =>
+  Object.entries(shown).map(([flag, value]) => ({
+    name: keyOf(flag),
+    value,
+    source: sources[flag]!,
+  }));
+
+/**
+ * The settings as a file of them, a line each with its source; the limits in their section, at the
+ * end.
+ */
+function written(tree: ReturnType<typeof treeOf>): string {
+  const section = 'limits.';
+  const line = ({ name, value, source }: (typeof tree)[number]): string =>
+    `${name}: ${inLine(value)} # ${source}\n`;
+  const limits = tree
+    .filter(({ name }) => name.startsWith(section))
+    .map((one) => `  ${line({ ...one, name: one.name.slice(section.length) })}`);
+  return [
+    ...tree.filter(({ name }) => !name.startsWith(section)).map(line),
+    `${section.slice(0, -1)}:\n`,
+    ...limits,
+  ].join('');
+}
+
+/** A value as it stands in a file of settings, in a line. */
+const inLine = (value: unknown): string => escaped(yamlOf(value));
+
+function yamlOf(value: unknown): string {
+  if (typeof value === 'object')
+    return `[${(value as string[]).map((one) => JSON.stringify(one)).join(', ')}]`;
+  if (typeof value === 'string' && /[\n\r]/.test(value)) return JSON.stringify(value);
+  return stringify(value, { lineWidth: 0 }).trimEnd();
+}
+
+/**
+ * What of the files that settings name would stop a start, as far as neither store nor network is
+ * asked.
+ */
+async function problemsOf(found: Config): Promise<string[]> {
+  const problems: string[] = [];
+  const attempt = async (check: () => Promise<unknown> | unknown): Promise<void> => {
+    try {
+      await check();
+    } catch (error) {
+      problems.push(
+        ...(error instanceof ConfigError ? error.problems : [(error as Error).message]),
+      );
+    }
+  };
+  const { store, secure, frontProxy, manifests } = found;
+  const directory = store.type === 'embedded' ? store.directory : '';
+  if (directory !== '' && existsSync(directory) && !statSync(directory).isDirectory())
+    problems.push(`--data-dir: ${directory} is not a folder`);
+  await attempt(() => checkKeys(found, directory));
+  if (secure)
+    await attempt(async () =>
+      (await import('../serve/tls-certificates.js')).checkTLSFiles(secure, directory),
+    );
+  if (frontProxy)
+    await attempt(async () =>
+      (await import('../serve/requestheader-trust.js')).checkTrust(frontProxy),
+    );
+  if (store.type === 'etcd') await attempt(() => checkCertificates(store));
+  if (manifests !== undefined)
+    await attempt(async () =>
+      problems.push(...(await import('../serve/manifests.js')).problemsIn(manifests)),
+    );
+  return problems;
+}
+
+/** Those of an embedded store are made at its first start. */
+async function checkKeys({ keysFile }: Config, directory: string): Promise<void> {
+  const file = keysFile ?? join(directory, 'keys.json');
+  if (keysFile !== undefined || existsSync(file))
+    (await import('../serve/keys-file.js')).readKeys(file);
+}
+
+/** The certificates that etcd is reached with. */
+function checkCertificates({
+  caFile,
+  certFile,
+  keyFile,
+}: Extract<Config['store'], { type: 'etcd' }>): void {
+  const problems: string[] = [];
+  const part = <T>(
+    flag: string,
+    file: string | undefined,
+    parse: (pem: string) => T,
+    kind: string,
+    readFile = (path: string): string => readFileSync(path, 'utf8'),
+  ): T | undefined => {
+    if (file === undefined) return undefined;
+    let pem: string;
+    try {
+      pem = readFile(file);
+    } catch (error) {
+      problems.push(
+        `--${flag}: ${error instanceof ExposedFile ? error.message : `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`}`,
+      );
+      return undefined;
+    }
+    try {
+      return parse(pem);
+    } catch {
+      problems.push(`--${flag}: ${file} is not ${kind} in PEM`);
+      return undefined;
+    }
+  };
+  part('etcd-cafile', caFile, (pem) => new X509Certificate(pem), 'a certificate');
+  const own = part('etcd-certfile', certFile, (pem) => new X509Certificate(pem), 'a certificate');
+  const key = part(
+    'etcd-keyfile',
+    keyFile,
+    (pem) => createPrivateKey(pem),
+    'a private key',
+    readSecretFile,
+  );
+  if (own && key && !own.checkPrivateKey(key))
+    problems.push(`--etcd-keyfile: ${keyFile} is not the key of the certificate in ${certFile}`);
+  if (problems.length > 0) throw new ConfigError(problems);
+}

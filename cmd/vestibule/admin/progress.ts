@@ -1,0 +1,37 @@
+import type { Tally, Watcher } from '../../../storage/snapshot/layout.js';
+
+const often = 250;
+const rarely = 10_000;
+
+/**
+ * Says on standard error how far long work has come: a line that moves on a terminal, elsewhere one
+ * each ten seconds.
+ */
+export class Progress implements Watcher {
+  readonly signal: AbortSignal;
+  readonly #done: string;
+  readonly #of: number | undefined;
+  readonly #moving = process.stderr.isTTY;
+  #said = performance.now();
+  #width = 0;
+
+  /** `done`: what was done to the keys; `of`: how many there are in all, where that is known. */
+  constructor(done: string, signal: AbortSignal, of?: number) {
+    this.signal = signal;
+    this.#done = done;
+    this.#of = of;
+  }
+
+  readonly progress = ({ keys, bytes }: Tally): void => {
+    if (performance.now() - this.#said < (this.#moving ? often : rarely)) return;
+    this.#said = performance.now();
+    const text = `${this.#done} ${keys}${this.#of === undefined ? '' : ` of ${this.#of}`} keys, ${(bytes / 1e6).toFixed(0)} MB`;
+    process.stderr.write(this.#moving ? `\r${text.padEnd(this.#width)}` : `${text}\n`);
+    this.#width = text.length;
+  };
+
+  /** Clears the line that moved. */
+  end(): void {
+    if (this.#width > 0 && this.#moving) process.stderr.write(`\r${' '.repeat(this.#width)}\r`);
+  }
+}

@@ -1,0 +1,321 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { parsed } from '../client/run.js';
+import { Failure } from '../terminal/errors.js';
+import type { Values } from '../terminal/flags.js';
+import { helpOn } from '../terminal/help.js';
+import { program } from '../terminal/program-name.js';
+import { words } from '../terminal/commands.js';
+import { lonePart } from '../options/config-validation.js';
+import type { Config } from '../options/config.js';
+import { isLoopback } from '../../../security/loopback.js';
+import { raiseEpoch } from '../../../storage/epoch.js';
+import type { Revocation } from './revocations.js';
+import { release } from '../../../observability/build-info.js';
+import { Progress } from './progress.js';
+import { everything, type Tally, type Watcher } from '../../../storage/snapshot/layout.js';
+import type { Snapshot } from '../../../storage/snapshot/reader.js';
+import type { Saved } from '../../../storage/snapshot/writer.js';
+import type { Restored } from '../../../storage/snapshot/target.js';
+import type { Storage } from '../../../storage/storage.js';
+import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
+
+type Place = Config['store'];
+
+/** `vestibule snapshot save|restore FILE` (`operations.md` 1, 5). */
+export async function snapshot(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
+  const {
+    args: [verb, file, ...more],
+    flags,
+  } = parsed(words['snapshot']!, args);
+  if (flags.help) return void process.stdout.write(helpOn(words['snapshot']!));
+  if ((verb !== 'save' && verb !== 'restore') || file === undefined || more.length > 0)
+    throw usage('snapshot');
+  const since = flags['revoke-since'];
+  if (since !== undefined && verb === 'save')
+    throw new Failure('--revoke-since is a flag of snapshot restore alone', 2);
+  const place = placeOf(flags, environment);
+  await interruptible((signal) =>
+    verb === 'save' ? save(file, place, signal) : restore(file, { place, since }, signal),
+  );
+}
+
+/**
+ * `vestibule epoch raise`, for a store that was restored by etcd's own means, before any replica
+ * starts.
+ */
+export async function epoch(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
+  const {
+    args: [verb, ...more],
+    flags,
+  } = parsed(words['epoch']!, args);
+  if (flags.help) return void process.stdout.write(helpOn(words['epoch']!));
+  if (verb !== 'raise' || more.length > 0) throw usage('epoch');
+  const place = placeOf(flags, environment);
+  if (!flags.yes)
+    await confirm('This ends every session, code, link and token of this store. Raise its epoch?');
+  const raised = await withStorage(place, {}, raiseEpoch);
+  process.stdout.write(`the epoch is ${raised}: what was issued before is refused\n`);
+}
+
+const usage = (word: string): Failure => new Failure(`usage: ${program} ${words[word]!.usage}`, 2);
+
+async function save(file: string, place: Place, signal: AbortSignal): Promise<void> {
+  const [{ saveSnapshot, refuseExisting }, { sourceOf }, { readEmbedded }] = await Promise.all([
+    import('../../../storage/snapshot/writer.js'),
+    import('../../../storage/snapshot/source.js'),
+    import('../../../storage/embedded/snapshot-source.js'),
+  ]);
+  refuseExisting(file);
+  const progress = new Progress('saved', signal);
+  const saved =
+    place.type === 'embedded'
+      ? await readEmbedded(embeddedFolder(place.directory), (source) =>
+          saveSnapshot(source, file, release, progress),
+        )
+      : await withStorage(place, {}, async (storage) =>
+          saveSnapshot(await sourceOf(storage, 'etcd'), file, release, progress),
+        );
+  progress.end();
+  process.stdout.write(savedText(file, saved));
+}
+
+async function restore(
+  file: string,
+  { place, since }: { place: Place; since: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const from = since === undefined ? undefined : timeOf(since);
+  const { verifySnapshot } = await import('../../../storage/snapshot/reader.js');
+  const whole = await verifySnapshot(file);
+  const progress = new Progress('restored', signal, whole.items);
+  const revocation = from === undefined ? undefined : await revocationOf(whole, since!, from);
+  const restored = await restoreInto(place, whole, progress, revocation);
+  progress.end();
+  process.stdout.write(restoredText(file, restored, revocation && revokedText(since!, revocation)));
+  const keys = place.type === 'embedded' ? join(place.directory, 'keys.json') : undefined;
+  if (keys !== undefined && !existsSync(keys))
+    process.stderr.write(
+      `${program}: there are no keys in ${keys}: put those of that store there before it is served, or name them by --keys-file; with new ones nothing that is sealed opens\n`,
+    );
+}
+
+async function restoreInto(
+  place: Place,
+  whole: Snapshot,
+  watcher: Watcher,
+  revocation: Revocation | undefined,
+): Promise<Restored> {
+  if (place.type === 'embedded')
+    return (await import('../../../storage/embedded/restore.js')).restoreEmbedded(
+      embeddedFolder(place.directory),
+      whole,
+      watcher,
+      revocation?.revise,
+    );
+  const { fillStorage } = await import('../../../storage/etcd/restore.js');
+  return withStorage(place, { restoring: true }, (storage) =>
+    fillStorage(storage, whole, watcher, revocation?.revise),
+  );
+}
+
+/**
+ * Parses a time of RFC 3339, or a date, which begins at midnight UTC; returns milliseconds since
+ * the epoch.
+ */
+function timeOf(text: string): number {
+  const [, day] =
+    /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? [];
+  const isDay =
+    day !== undefined &&
+    !Number.isNaN(Date.parse(day)) &&
+    new Date(day).toISOString().startsWith(day);
+  const time = isDay ? Date.parse(text) : NaN;
+  if (Number.isNaN(time))
+    throw new Failure(
+      `--revoke-since must be a date such as 2025-11-01, or a time such as 2025-11-01T09:30:00Z (got ${JSON.stringify(text)})`,
+      2,
+    );
+  return time;
+}
+
+/**
+ * Reads what a restore leaves out. Refuses a time after the snapshot, before anything is written.
+ */
+async function revocationOf(whole: Snapshot, since: string, from: number): Promise<Revocation> {
+  if (from > Date.parse(whole.header.time))
+    throw new Failure(
+      `--revoke-since ${since} is after ${whole.file} was saved (${whole.header.time}): nothing in it was added since then; give an earlier date, or leave the flag out`,
+      2,
+    );
+  return (await import('./revocations.js')).readRevocation(whole, from);
+}
+
+/**
+ * Opens a store, for this process alone where it is an embedded one, and closes it behind the work.
+ */
+async function withStorage<T>(
+  place: Place,
+  options: { restoring?: boolean },
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  if (place.type === 'embedded') refuseAbsent(place.directory);
+  const storage =
+    place.type === 'embedded'
+      ? await (await import('../../../storage/embedded/embedded.js')).openEmbedded({
+          directory: embeddedFolder(place.directory),
+        })
+      : await (await import('../../../storage/etcd/etcd.js')).openEtcd({
+          ...etcdOptions(place),
+          ...options,
+          onWarning: (message) => process.stderr.write(`${program}: ${message}\n`),
+        });
+  try {
+    if (place.type === 'etcd' && !options.restoring && (await storage.count(everything)) === 0)
+      throw new Failure(`there is no store below ${place.prefix} of etcd`);
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
+function refuseAbsent(directory: string): void {
+  if (!existsSync(embeddedFolder(directory)))
+    throw new Failure(`there is no store in ${embeddedFolder(directory)}`);
+}
+
+/** Which store is meant, by flags or else by the variables that `serve` has for them. */
+function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
+  type Name =
+    | 'data-dir'
+    | 'etcd-servers'
+    | 'etcd-prefix'
+    | 'etcd-cafile'
+    | 'etcd-certfile'
+    | 'etcd-keyfile';
+  const given = (name: Name): string | undefined =>
+    (flags[name] ?? environment[`VESTIBULE_${name.toUpperCase().replaceAll('-', '_')}`]) ||
+    undefined;
+  const [directory, servers] =
+    flags['data-dir'] !== undefined || flags['etcd-servers'] !== undefined
+      ? [flags['data-dir'], flags['etcd-servers']]
+      : [given('data-dir'), given('etcd-servers')];
+  if ((directory === undefined) === (servers === undefined))
+    throw new Failure(
+      directory === undefined
+        ? 'which store? give --data-dir or --etcd-servers'
+        : '--data-dir and --etcd-servers are both given: one store at a time',
+      2,
+    );
+  if (directory !== undefined) return { type: 'embedded', directory };
+  const all = servers!
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);
+  for (const one of all)
+    if (
+      !URL.canParse(one) ||
+      !(one.startsWith('https:') || (one.startsWith('http:') && isLoopback(new URL(one).hostname)))
+    )
+      throw new Failure(`--etcd-servers: ${one} must be https, or http on loopback`, 2);
+  const caFile = given('etcd-cafile');
+  const certFile = given('etcd-certfile');
+  const keyFile = given('etcd-keyfile');
+  const alone = lonePart(certFile, keyFile);
+  if (alone !== undefined) throw new Failure(alone, 2);
+  return {
+    type: 'etcd',
+    servers: all,
+    prefix: given('etcd-prefix') ?? '/vestibule/',
+    ...(caFile && { caFile }),
+    ...(certFile && { certFile }),
+    ...(keyFile && { keyFile }),
+  };
+}
+
+/** Asks whoever is at the terminal; without one the answer has to be given beforehand. */
+async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new Failure('nobody is here to be asked: add --yes', 2);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${question} [y/N] `);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('nothing was changed');
+}
+
+/** Interrupted, the work ends cleanly, and the command with 130. */
+async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  try {
+    await work(stopping.signal);
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    process.stderr.write(`${program}: interrupted\n`);
+    process.exit(130);
+  }
+}
+
+const savedText = (file: string, { header, tally }: Saved): string =>
+  `saved ${file}: ${holds(tally)} of ${named(header.store)}, as of revision ${header.revision}, epoch ${header.epoch}\n${table(tally)}`;
+
+const restoredText = (
+  file: string,
+  { header, tally, epoch: now, base }: Restored,
+  revoked?: string,
+): string =>
+  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are refused\n${revived(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
+
+/** Returns the lines that say what was left out, and what follows from it. */
+function revokedText(
+  since: string,
+  { passkeys, accounts, withoutPasskey, operatorsGroup }: Revocation,
+): string {
+  const group = {
+    Absent: '',
+    Kept: 'Group operators was not changed since, and stays\n',
+    LeftOut:
+      'left out: Group operators, whose members may have been added since; until it lists members again, operators are those of the setting --operators\n',
+  };
+  return `left out: ${passkeys} passkeys registered since ${since}, of ${accounts} accounts, ${withoutPasskey} of which have none left and sign in by mail\n${group[operatorsGroup]}`;
+}
+
+/**
+ * Lists what a restore may have brought back: a snapshot does not know what was removed after it.
+ * Points to
+ * `--revoke-since` if `isOffered`.
+ */
+function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
+  const back = ['accounts', 'passkeys', 'grants', 'groups', 'clients', 'policies'].flatMap(
+    (range) =>
+      ranges.has(`objects/${range}`) ? [`${ranges.get(`objects/${range}`)!.keys} ${range}`] : [],
+  );
+  return back.length === 0
+    ? ''
+    : `as they were at ${time}, whatever was removed or changed since: ${back.join(', ')}; compare with the audit log from then on${isOffered ? '; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE' : ''}\n`;
+}
+
+const named = (store: 'embedded' | 'etcd'): string =>
+  store === 'etcd' ? 'a store in etcd' : 'an embedded store';
+const holds = ({ keys, bytes }: Tally): string => `${keys} keys, ${bytes} bytes`;
+
+/** How much there is of what. */
+function table({ ranges }: Tally): string {
+  const rows = [
+    ['RANGE', 'KEYS', 'BYTES'],
+    ...[...ranges].map(([range, { keys, bytes }]) => [range, String(keys), String(bytes)]),
+  ];
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)) + 3);
+  return rows
+    .map(
+      ([range, keys, bytes]) =>
+        `${range!.padEnd(widths[0]!)}${keys!.padEnd(widths[1]!)}${bytes!}\n`,
+    )
+    .join('');
+}

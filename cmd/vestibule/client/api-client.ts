@@ -1,0 +1,176 @@
+import type { IncomingMessage } from 'node:http';
+import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
+import { Failure, Refusal, SignedOut } from '../terminal/errors.js';
+import type { Asked, Values } from '../terminal/flags.js';
+import { authorityOf, isTrustworthy } from './server-address.js';
+import { say } from '../terminal/output.js';
+import { open, send, trusted, whole } from './http.js';
+import { refresh } from './device-flow.js';
+
+/** A token is renewed when it has less left than this, in milliseconds. */
+export const spare = 30_000;
+
+/** An object of the API, or a Status. */
+export interface Thing {
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly spec?: any;
+  readonly status?: any;
+  readonly [member: string]: unknown;
+}
+
+/** What every object says of itself. */
+export interface Metadata {
+  readonly name?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What a request may say beside its path: a body, what it is written in, what is wanted in answer.
+ */
+interface Said {
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+}
+
+interface Status {
+  readonly kind: 'Status';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: {
+    readonly causes?: readonly { readonly message: string; readonly field?: string }[];
+  };
+}
+
+/** Asks as whoever is signed in there; where a file is missing, as nobody. */
+export class Service {
+  readonly #name: string | undefined;
+  readonly #file: string | undefined;
+  readonly #renews: boolean;
+  #context: Context;
+
+  constructor(
+    context: Context,
+    { name, file, renews = true }: { name?: string; file?: string; renews?: boolean } = {},
+  ) {
+    this.#context = context;
+    this.#name = name;
+    this.#file = file;
+    this.#renews = renews;
+  }
+
+  get server(): string {
+    return this.#context.server;
+  }
+
+  /**
+   * One request below `/api/v1alpha1/`; a Status that is a failure ends the command as kubectl
+   * would say it.
+   */
+  ask(method: string, path: string, body?: unknown): Promise<Thing> {
+    return this.request(method, `/api/v1alpha1${path && `/${path}`}`, { body });
+  }
+
+  /** One request to a path of the service; warnings are told on standard error. */
+  async request(method: string, path: string, said: Said = {}): Promise<Thing> {
+    const { headers, body } = await this.#sent(said);
+    const answer = await send(method, `${this.server}${path}`, headers, {
+      ...trusted(this.#context),
+      ...(body !== undefined && { body }),
+    });
+    for (const warning of answer.warnings) say(`Warning: ${warning}\n`);
+    if (answer.ok && answer.body) return answer.body as Thing;
+    throw refusal(answer.code, answer.body as Status | undefined);
+  }
+
+  /** A GET whose answer goes on and on. */
+  async stream(path: string, accept: string): Promise<IncomingMessage> {
+    const { headers } = await this.#sent({ accept });
+    const answer = await open('GET', `${this.server}${path}`, headers, trusted(this.#context));
+    if (answer.statusCode === 200) return answer;
+    const { code, body } = await whole(answer);
+    throw refusal(code, body as Status | undefined);
+  }
+
+  async #sent({
+    body,
+    type = 'application/json',
+    accept,
+  }: Said): Promise<{ headers: Record<string, string>; body: string | undefined }> {
+    const token = this.#name === undefined ? undefined : (await this.credential()).accessToken;
+    return {
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(accept !== undefined && { accept }),
+        ...(body !== undefined && { 'content-type': type }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
+  }
+
+  /**
+   * The context with an access token that is good for a while, renewed under the file's lock where
+   * it is about to end: parallel commands never use one refresh token twice.
+   */
+  async credential(): Promise<Context> {
+    const isFresh = ({ accessToken, expires = 0 }: Context): boolean =>
+      accessToken !== undefined && expires - Date.now() > spare;
+    if (isFresh(this.#context)) return this.#context;
+    if (!this.#renews) throw new SignedOut();
+    return (this.#context = await changeContexts(this.#file!, async (before) => {
+      const held = before.contexts[this.#name!];
+      if (!held) throw new SignedOut();
+      const result = isFresh(held) ? held : await refresh(held);
+      return {
+        after: { ...before, contexts: { ...before.contexts, [this.#name!]: result } },
+        result,
+      };
+    }));
+  }
+}
+
+/**
+ * The service that a word is about: of the context in use or named, or, by --server, another one as
+ * nobody. `renews` says whether a token that has ended may be renewed.
+ */
+export function serviceOf(
+  { flags, environment }: Pick<Asked, 'flags' | 'environment'>,
+  renews = true,
+): Service {
+  if (flags.server !== undefined) return elsewhere(flags.server, flags);
+  const file = contextsFile(environment);
+  const { name, context } = findContext(file, environment, flags.context);
+  const authority = authorityOf(flags);
+  return new Service(
+    { ...context, ...(authority !== undefined && { certificateAuthority: authority }) },
+    { name, file, renews },
+  );
+}
+
+function elsewhere(url: string, flags: Values): Service {
+  if (!URL.canParse(url)) throw new Failure('--server takes an address: https://id.example.com', 2);
+  if (!isTrustworthy(url)) throw new Failure('only https is spoken to other machines', 2);
+  const authority = authorityOf(flags);
+  return new Service({
+    server: new URL(url).origin,
+    ...(authority !== undefined && { certificateAuthority: authority }),
+  });
+}
+
+/** What a Status that is a failure ends the command with. */
+export function refusal(code: number, status: Status | undefined): Refusal {
+  if (status?.kind !== 'Status') return new Refusal(`Error from server: HTTP ${code}`, code);
+  if (status.reason === 'Unauthorized')
+    return new Refusal(`error: You must be logged in to the server (${status.message})`, code);
+  const causes = (status.details?.causes ?? [])
+    .map(({ field, message }) => `\n  ${field ? `${field}: ` : ''}${message}`)
+    .join('');
+  return new Refusal(
+    `Error from server (${status.reason ?? code}): ${status.message ?? ''}${causes}`,
+    code,
+  );
+}

@@ -1,0 +1,134 @@
+import { contextsFile, readContexts } from './contexts.js';
+import { discover, find } from './discovery.js';
+import { flags, type Asked } from '../terminal/flags.js';
+import { readAll } from './list.js';
+import { serviceOf, type Service } from './api-client.js';
+import { flagsOf, hidden, words, type Word } from '../terminal/commands.js';
+
+/** How long an answer may take, in milliseconds: somebody waits at a prompt. */
+const patience = 5_000;
+
+/**
+ * What the shell does beside (cobra's ShellCompDirective, which kubectl reads too): nothing, or
+ * names of files.
+ */
+const [nothing, files] = [4, 0];
+
+interface Found {
+  readonly words: readonly string[];
+  readonly directive?: number;
+}
+
+/**
+ * Answers the scripts of `completion`, and kubectl: what the last of these words may become, one a
+ * line, and a directive. Says nothing where something fails, and never renews a token, which being
+ * cut off would lose.
+ */
+export async function complete({ args, environment }: Asked): Promise<void> {
+  const late = new Promise<Found>((resolve) => {
+    setTimeout(() => resolve({ words: [] }), patience).unref();
+  });
+  const { words: found, directive = nothing } = (await Promise.race([
+    candidates(args, environment).catch(() => ({ words: [] })),
+    late,
+  ])) as Found;
+  const current = args.at(-1) ?? '';
+  process.stdout.write(
+    `${found
+      .filter((one) => one.startsWith(current) && /^[\x21-\x7e]+(\t[\x20-\x7e]*)?$/.test(one))
+      .map((one) => `${one}\n`)
+      .join('')}:${directive}\n`,
+    () => process.exit(0),
+  );
+}
+
+async function candidates(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Found> {
+  const [current = '', ...before] = [...args].reverse();
+  const [name, ...rest] = before.reverse();
+  if (name === undefined)
+    return {
+      words: Object.entries(words)
+        .filter(([one]) => one !== hidden)
+        .map(([one, { about }]) => `${one}\t${about}`),
+    };
+  const word = Object.hasOwn(words, name) ? words[name]! : undefined;
+  if (!word) return { words: [] };
+  const { positionals, given, open } = read(word, rest);
+  if (open !== undefined) return valueOf(open, environment);
+  const [, long, equals] = /^(--([a-z-]+)=)/.exec(current) ?? [];
+  if (long !== undefined)
+    return { words: valueOf(equals!, environment).words.map((one) => `${long}${one}`) };
+  if (current.startsWith('-'))
+    return { words: flagsOf(word).map((flag) => `--${flag}\t${flags[flag].about}`) };
+  if (word.takes === 'word') return { words: positionals.length === 0 ? Object.keys(words) : [] };
+  if (typeof word.takes === 'object') return { words: positionals.length === 0 ? word.takes : [] };
+  if (word.takes === undefined) return { words: [] };
+  const service = serviceOf({ flags: given, environment }, false);
+  return { words: await objectsOf(service, word, positionals, current) };
+}
+
+/** What was typed after a word: arguments, flags, and the flag whose value comes next. */
+function read(
+  word: Word,
+  rest: readonly string[],
+): { positionals: string[]; given: Record<string, string>; open: string | undefined } {
+  const positionals: string[] = [];
+  const given: Record<string, string> = {};
+  let open: string | undefined;
+  for (const one of rest.filter((each) => each !== '=')) {
+    // bash gives --output=json as three words
+    if (open !== undefined) {
+      given[open] = one;
+      open = undefined;
+      continue;
+    }
+    const [, long, value] = /^--([a-z-]+)(?:=(.*))?$/.exec(one) ?? [];
+    const flag = flagsOf(word).find(
+      (each) => each === long || one === `-${(flags[each] as { short?: string }).short}`,
+    );
+    if (flag === undefined) {
+      if (!one.startsWith('-')) positionals.push(one);
+    } else if (value !== undefined) given[flag] = value;
+    else if (flags[flag].type === 'string') open = flag;
+  }
+  return { positionals, given, open };
+}
+
+function valueOf(flag: string, environment: NodeJS.ProcessEnv): Found {
+  if (flag === 'output') return { words: ['json', 'yaml', 'name', 'wide', 'jsonpath='] };
+  if (flag === 'dry-run') return { words: ['none', 'server'] };
+  if (flag === 'type') return { words: ['merge'] };
+  if (flag === 'context')
+    return { words: Object.keys(readContexts(contextsFile(environment)).contexts) };
+  return {
+    words: [],
+    directive: ['filename', 'patch-file', 'certificate-authority', 'config'].includes(flag)
+      ? files
+      : nothing,
+  };
+}
+
+/** Types of objects, and names of those of a type. */
+async function objectsOf(
+  service: Service,
+  word: Word,
+  positionals: readonly string[],
+  current: string,
+): Promise<string[]> {
+  const all = await discover(service);
+  const names = async (type: string): Promise<string[]> =>
+    (await readAll(service, find(all, type)[0]!, 'names', {})).items.map(
+      ({ object }) => object.metadata.name!,
+    );
+  const [type] = positionals;
+  if (word.takes === 'type') return type === undefined ? all.map(({ plural }) => plural) : [];
+  if (current.includes('/')) {
+    const [of] = current.split('/');
+    return (await names(of!)).map((name) => `${of}/${name}`);
+  }
+  if (type === undefined)
+    return all.map(({ plural }) => `${current.slice(0, current.lastIndexOf(',') + 1)}${plural}`);
+  return type.includes('/')
+    ? []
+    : (await names(type)).filter((name) => !positionals.includes(name));
+}

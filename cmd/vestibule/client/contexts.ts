@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../terminal/errors.js';
+import { makeFolder, putFile } from '../terminal/files.js';
+import { program } from '../terminal/program-name.js';
+
+/** One service this command is signed in to. */
+export interface Context {
+  /** Base URL of the service, without a trailing slash. */
+  readonly server: string;
+  /** In PEM, whose certificates are trusted in place of the machine's list. */
+  readonly certificateAuthority?: string;
+  readonly refreshToken?: string;
+  readonly accessToken?: string;
+  /** When the access token ends, in milliseconds since the epoch. */
+  readonly expires?: number;
+}
+
+/** What is kept between commands: contexts by name, and the one in use. */
+export interface Contexts {
+  readonly current?: string;
+  readonly contexts: Readonly<Record<string, Context>>;
+}
+
+/**
+ * How long is waited for another command, when one must have died (no request takes so long), and
+ * how often is looked, in milliseconds.
+ */
+const lock = { patience: 30_000, stale: 300_000, pause: 50 };
+
+/** The file of contexts (`operations.md` 9); VESTIBULE_CONFIG names another. */
+export const contextsFile = (environment: NodeJS.ProcessEnv): string =>
+  environment.VESTIBULE_CONFIG ??
+  join(environment.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'vestibule', 'config');
+
+/** Reads the file; none is an empty one. */
+export function readContexts(file: string): Contexts {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
+    throw new Failure(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  const held = parsed(text);
+  if (typeof held?.contexts !== 'object' || held.contexts === null)
+    throw new Failure(
+      `${file} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another`,
+    );
+  return held;
+}
+
+function parsed(text: string): Contexts | undefined {
+  try {
+    return JSON.parse(text) as Contexts;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The context of that name, else of VESTIBULE_CONTEXT, else the one in use. */
+export function findContext(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+  wanted: string | undefined,
+): { name: string; context: Context } {
+  const { current, contexts } = readContexts(file);
+  const name = wanted ?? environment.VESTIBULE_CONTEXT ?? current;
+  const context = name === undefined ? undefined : contexts[name];
+  if (name === undefined) throw new Failure(`you are not signed in: ${program} login URL`);
+  if (!context)
+    throw new Failure(`there is no context ${JSON.stringify(name)}: ${program} login URL`);
+  return { name, context };
+}
+
+/** The change under way, if any: a token may be used up and its successor not yet kept. */
+let underWay: Promise<unknown> = Promise.resolve();
+
+/** Resolves when no change of this process is under way, but soon. */
+export const settled = (): Promise<unknown> =>
+  Promise.race([
+    underWay,
+    new Promise((resolve) => {
+      setTimeout(resolve, 5_000);
+    }),
+  ]);
+
+/**
+ * Changes the file while no other command does: it is replaced whole, and only its owner may read
+ * it.
+ */
+export function changeContexts<T>(
+  file: string,
+  change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
+): Promise<T> {
+  const changed = changeAlone(file, change);
+  underWay = changed.catch(() => {});
+  return changed;
+}
+
+async function changeAlone<T>(
+  file: string,
+  change: (before: Contexts) => Promise<{ after: Contexts; result: T }>,
+): Promise<T> {
+  makeFolder(file);
+  const release = await take(`${file}.lock`);
+  try {
+    const { after, result } = await change(readContexts(file));
+    putFile(file, `${JSON.stringify(after, null, 2)}\n`);
+    return result;
+  } finally {
+    release();
+  }
+}
+
+async function take(path: string): Promise<() => void> {
+  const own = randomUUID();
+  for (const end = Date.now() + lock.patience; ; ) {
+    try {
+      writeFileSync(path, own, { flag: 'wx', mode: 0o600 });
+      return () => {
+        if (holder(path) === own) rmSync(path, { force: true });
+      };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw new Failure(`${path} cannot be made: ${(error as Error).message}`);
+    }
+    if (isStale(path)) setAside(path, own);
+    else if (Date.now() > end)
+      throw new Failure(`another command holds ${path}; remove it if none is running`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, lock.pause);
+    });
+  }
+}
+
+const holder = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+/** Of several that find it stale, one moves it out of the way. */
+function setAside(path: string, own: string): void {
+  try {
+    renameSync(path, `${path}.${own}`);
+  } catch {
+    return;
+  }
+  rmSync(`${path}.${own}`, { force: true });
+}
+
+function isStale(path: string): boolean {
+  try {
+    return Date.now() - statSync(path).mtimeMs > lock.stale;
+  } catch {
+    return false;
+  }
+}

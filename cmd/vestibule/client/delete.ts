@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathOf, typeName, type Resource } from './discovery.js';
+import { isDryRun } from './dry-run.js';
+import { each, Failure, Refusal } from '../terminal/errors.js';
+import type { Asked, Values } from '../terminal/flags.js';
+import { formatOf } from './output-format.js';
+import { out, say } from '../terminal/output.js';
+import { readAll } from './list.js';
+import { serviceOf, type Service, type Thing } from './api-client.js';
+import { targetsOf, type Target } from './resource-args.js';
+
+/** How long is waited between looks at what is going, from and to, in milliseconds. */
+const looks = { first: 100, most: 2_000 };
+
+/** An object that is to be gone; another of its name has another uid. */
+interface Going {
+  readonly path: string;
+  readonly uid: string | undefined;
+}
+
+/** Deletes objects, and waits until they are gone. */
+export async function remove(asked: Asked): Promise<void> {
+  const { flags } = asked;
+  const dryRun = isDryRun(flags);
+  const format = formatOf(flags.output, ['name']);
+  const service = serviceOf(asked);
+  const targets = await chosen(service, await targetsOf(service, asked.args), flags);
+  if (targets.length === 0) say('No resources found\n');
+  const going: Going[] = [];
+  await each(targets, async ({ resource, name }) => {
+    const path = pathOf(resource, name);
+    const gone = await service
+      .request('DELETE', path, {
+        body: { propagationPolicy: 'Background', ...(dryRun && { dryRun: ['All'] }) },
+      })
+      .catch((error: unknown) => {
+        if (flags['ignore-not-found'] && error instanceof Refusal && error.status === 404)
+          return undefined;
+        throw error;
+      });
+    if (!gone) return;
+    out(
+      format.as === 'name'
+        ? `${typeName(resource)}/${name}\n`
+        : `${typeName(resource)} "${name}" deleted${dryRun ? ' (server dry run)' : ''}\n`,
+    );
+    going.push({ path, uid: uidOf(gone) });
+  }).finally(async () => {
+    if (dryRun || flags.wait === false) return;
+    for (const one of going) await untilGone(service, one);
+  });
+}
+
+/** What is to go: objects by name, or what the flags choose among all of a type. */
+async function chosen(
+  service: Service,
+  targets: readonly Target[],
+  flags: Values,
+): Promise<readonly Target[]> {
+  const chooses = flags.all === true || (flags.selector ?? flags['field-selector']) !== undefined;
+  const named = targets.filter(({ name }) => name !== undefined);
+  if (named.length > 0 && chooses) throw new Failure('either names, or --all or a selector', 2);
+  if (named.length > 0) return named;
+  if (!chooses) throw new Failure('delete takes names of objects, or --all, or a selector', 2);
+  const all: Target[] = [];
+  for (const { resource } of targets) all.push(...(await listed(service, resource, flags)));
+  return all;
+}
+
+const listed = async (service: Service, resource: Resource, flags: Values): Promise<Target[]> =>
+  (await readAll(service, resource, 'names', flags)).items.map(({ object }) => ({
+    resource,
+    name: object.metadata.name!,
+  }));
+
+/** The answer to a deletion is the object, or a Status that tells its uid. */
+const uidOf = ({ metadata, details }: Thing): string | undefined =>
+  metadata.uid ?? (details as { uid?: string } | undefined)?.uid;
+
+/**
+ * Looks until the object is gone, another has its name, or whoever asks may not know of it any
+ * more.
+ */
+async function untilGone(service: Service, { path, uid }: Going): Promise<void> {
+  for (let wait = looks.first; ; wait = Math.min(looks.most, wait * 2)) {
+    try {
+      if ((await service.request('GET', path)).metadata.uid !== uid) return;
+    } catch (error) {
+      if (error instanceof Refusal && [401, 403, 404].includes(error.status)) return;
+      throw error;
+    }
+    await pause(wait);
+  }
+}

@@ -1,0 +1,106 @@
+import { Failure, Told } from '../terminal/errors.js';
+import { nearest } from '../terminal/did-you-mean.js';
+import type { Service } from './api-client.js';
+
+/** A type of object, as the service tells of it. */
+export interface Resource {
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+  readonly verbs: readonly string[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+}
+
+/** Aggregated discovery, an APIGroupDiscoveryList (`kubernetes.md` 1.1). */
+const wanted = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+interface Found {
+  readonly resource: string;
+  readonly responseKind: {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+  };
+  readonly scope: string;
+  readonly singularResource: string;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+/** Every resource of the service, in the preferred version of its group, by name. */
+export async function discover(service: Service): Promise<Resource[]> {
+  const { kind, items } = (await service.request('GET', '/apis', {
+    accept: wanted,
+  })) as unknown as {
+    kind: string;
+    items: readonly {
+      metadata: { name: string };
+      versions: readonly { version: string; resources: readonly Found[] }[];
+    }[];
+  };
+  if (kind !== 'APIGroupDiscoveryList')
+    throw new Failure(`${service.server} does not say what it holds`);
+  return items
+    .flatMap(({ metadata: { name: group }, versions: [preferred] }) =>
+      (preferred?.resources ?? []).map((one) => ({
+        plural: one.resource,
+        singular: one.singularResource,
+        kind: one.responseKind.kind,
+        group,
+        version: preferred!.version,
+        verbs: one.verbs,
+        shortNames: one.shortNames ?? [],
+        categories: one.categories ?? [],
+        namespaced: one.scope === 'Namespaced',
+      })),
+    )
+    .sort((a, b) =>
+      a.group === b.group ? compare(a.plural, b.plural) : compare(a.group, b.group),
+    );
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/**
+ * The resources that a word stands for: one by its plural, singular, kind or short name, with or
+ * without its group, or all of a category.
+ */
+export function find(resources: readonly Resource[], word: string): Resource[] {
+  const [name, ...rest] = word.toLowerCase().split('.');
+  const place = rest.join('.');
+  const one = resources.find(
+    ({ plural, singular, kind, shortNames, group, version }) =>
+      [plural, singular, kind.toLowerCase(), ...shortNames].includes(name!) &&
+      ['', group, `${version}.${group}`].includes(place),
+  );
+  const found = one ? [one] : resources.filter(({ categories }) => categories.includes(word));
+  if (found.length === 0)
+    throw new Told(
+      `error: the server doesn't have a resource type "${word}"${hint(resources, name!)}`,
+    );
+  return found;
+}
+
+/** `group.id.vestibule.org`: how kubectl calls a type before the name of an object. */
+export const typeName = ({ kind, group }: Pick<Resource, 'kind' | 'group'>): string =>
+  `${kind.toLowerCase()}${group && `.${group}`}`;
+
+/** Where objects of a type are, or one of them. */
+export const pathOf = ({ group, version, plural }: Resource, name?: string): string =>
+  `/apis/${group}/${version}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+
+function hint(resources: readonly Resource[], word: string): string {
+  const meant = nearest(
+    word,
+    resources.flatMap(({ plural, singular }) => [plural, singular]),
+  );
+  return meant === undefined ? '' : `\nDid you mean "${meant}"?`;
+}

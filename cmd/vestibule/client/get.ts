@@ -1,0 +1,115 @@
+import type { Resource } from './discovery.js';
+import { each, Failure, Refusal } from '../terminal/errors.js';
+import type { Asked, Values } from '../terminal/flags.js';
+import { formatOf, type Format } from './output-format.js';
+import { textOf } from './printers.js';
+import { out, say } from '../terminal/output.js';
+import { readAll, readOne, type Form, type Reading } from './list.js';
+import { Rows } from './table-printer.js';
+import { serviceOf, type Service, type Thing } from './api-client.js';
+import { targetsOf, type Target } from './resource-args.js';
+import { follow } from './watch.js';
+
+/** Prints objects as kubectl does: as the server's table unless told. */
+export async function get(asked: Asked): Promise<void> {
+  const { flags } = asked;
+  const format = formatOf(flags.output, ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath']);
+  if (flags.watch) return follow(asked, format);
+  const service = serviceOf(asked);
+  const targets = await targetsOf(service, asked.args);
+  if (
+    targets.some(({ name }) => name !== undefined) &&
+    (flags.selector ?? flags['field-selector']) !== undefined
+  )
+    throw new Failure('a selector chooses among all objects of a type; leave the names out', 2);
+  const printed = format.as === 'table' || format.as === 'wide' ? printTables : printObjects;
+  await printed(service, targets, format, flags);
+}
+
+async function printTables(
+  service: Service,
+  targets: readonly Target[],
+  format: Format,
+  flags: Values,
+): Promise<void> {
+  const groups: { resource: Resource; readings: Reading[] }[] = [];
+  let failed = true;
+  try {
+    await eachTarget(service, targets, 'rows', flags, (resource, reading) => {
+      if (groups.at(-1)?.resource !== resource) groups.push({ resource, readings: [] });
+      groups.at(-1)!.readings.push(reading);
+    });
+    failed = false;
+  } finally {
+    const withType = new Set(groups.map(({ resource }) => resource)).size > 1;
+    const texts = groups
+      .map(({ resource, readings }) =>
+        new Rows(resource, { wide: format.as === 'wide', flags, withType }).print(
+          readings.flatMap(({ items }) => items),
+          readings.find(({ columns }) => columns.length > 0)?.columns ?? [],
+        ),
+      )
+      .filter((text) => text !== '');
+    out(texts.join(flags['no-headers'] ? '' : '\n'));
+    if (texts.length === 0 && !failed && !flags['ignore-not-found']) say('No resources found\n');
+  }
+}
+
+async function printObjects(
+  service: Service,
+  targets: readonly Target[],
+  format: Format,
+  flags: Values,
+): Promise<void> {
+  const objects: Thing[] = [];
+  let failed = true;
+  try {
+    await eachTarget(
+      service,
+      targets,
+      format.as === 'name' ? 'names' : 'whole',
+      flags,
+      (resource, { items }) =>
+        objects.push(
+          ...items.map(({ object }) => ({
+            ...object,
+            ...(format.as === 'name' && {
+              kind: resource.kind,
+              apiVersion: `${resource.group}/${resource.version}`,
+            }),
+          })),
+        ),
+    );
+    failed = false;
+  } finally {
+    const single = targets.length === 1 && targets[0]!.name !== undefined;
+    if (
+      objects.length > 0 ||
+      (!single && !failed && !(flags['ignore-not-found'] && targets[0]?.name !== undefined))
+    )
+      out(textOf(objects, format, single));
+  }
+}
+
+/** Reads what each target stands for; what one lacks, the others still give. */
+function eachTarget(
+  service: Service,
+  targets: readonly Target[],
+  form: Form,
+  flags: Values,
+  take: (resource: Resource, reading: Reading) => void,
+): Promise<void> {
+  return each(targets, async ({ resource, name }) => {
+    try {
+      take(
+        resource,
+        name === undefined
+          ? await readAll(service, resource, form, flags)
+          : await readOne(service, resource, name, form),
+      );
+    } catch (error) {
+      if (!(flags['ignore-not-found'] && error instanceof Refusal && error.status === 404))
+        throw error;
+    }
+  });
+}

@@ -1,0 +1,18 @@
+import { typeName } from './discovery.js';
+import { asJSON, asYAML, type Format } from './output-format.js';
+import { fill } from './jsonpath.js';
+import type { Thing } from './api-client.js';
+
+/** Objects in a format other than a table: one alone as it is, several as a List. */
+export function textOf(objects: readonly Thing[], format: Format, single: boolean): string {
+  if (format.as === 'name') return objects.map((one) => `${nameOf(one)}\n`).join('');
+  const value = single
+    ? objects[0]!
+    : { apiVersion: 'v1', items: objects, kind: 'List', metadata: { resourceVersion: '' } };
+  if (format.as === 'jsonpath') return fill(format.template, value);
+  return format.as === 'yaml' ? asYAML(value) : asJSON(value);
+}
+
+/** `group.id.vestibule.org/staff`, of an object. */
+export const nameOf = ({ kind, apiVersion, metadata }: Thing): string =>
+  `${typeName({ kind, group: /^(.*)\//.exec(String(apiVersion))?.[1] ?? '' })}/${metadata.name}`;

@@ -1,0 +1,78 @@
+import { typeName, type Resource } from './discovery.js';
+import type { Values } from '../terminal/flags.js';
+import type { Column, Item } from './list.js';
+import { plain } from '../terminal/output.js';
+import { Columns } from './columns.js';
+
+/** What of a Table is printed. */
+interface Shown {
+  readonly wide: boolean;
+  readonly flags: Values;
+  readonly withType?: boolean;
+  readonly withEvents?: boolean;
+}
+
+/** The server's rows of one type, as kubectl prints them. */
+export class Rows {
+  readonly #columns = new Columns();
+  readonly #resource: Resource;
+  readonly #shown: Shown;
+  #definitions: readonly Column[] = [];
+  #headed = false;
+
+  constructor(resource: Resource, shown: Shown) {
+    this.#resource = resource;
+    this.#shown = shown;
+  }
+
+  /**
+   * More rows, under headings the first time. `event` is what happened to them, where that is
+   * wanted.
+   */
+  print(items: readonly Item[], columns: readonly Column[], event = ''): string {
+    if (columns.length > 0) this.#definitions = columns;
+    if (items.length === 0) return '';
+    const rows = items.map((item) => this.#row(item, event));
+    const headings = this.#headed || this.#shown.flags['no-headers'] ? [] : [this.#headings()];
+    this.#headed = true;
+    return this.#columns.print([...headings, ...rows]);
+  }
+
+  #headings(): string[] {
+    const names = this.#chosen(this.#definitions.map(({ name }) => name.toUpperCase()));
+    return [
+      ...(this.#shown.withEvents ? ['EVENT'] : []),
+      ...names,
+      ...(this.#shown.flags['show-labels'] ? ['LABELS'] : []),
+    ].map(oneLine);
+  }
+
+  #row({ cells = [], object }: Item, event: string): string[] {
+    const texts = cells.map(
+      (cell, at) =>
+        `${at === 0 && this.#shown.withType ? `${typeName(this.#resource)}/` : ''}${cell === null ? '' : String(cell)}`,
+    );
+    const labels =
+      Object.entries(object.metadata.labels ?? {})
+        .map(([key, value]) => `${key}=${value}`)
+        .sort()
+        .join(',') || '<none>';
+    return [
+      ...(this.#shown.withEvents ? [event] : []),
+      ...this.#chosen(texts),
+      ...(this.#shown.flags['show-labels'] ? [labels] : []),
+    ].map(oneLine);
+  }
+
+  #chosen(cells: readonly string[]): string[] {
+    return cells.filter(
+      (_, at) => this.#shown.wide || (this.#definitions[at]?.priority ?? 0) === 0,
+    );
+  }
+}
+
+/** A cell is one line; what follows is only hinted at. */
+function oneLine(text: string): string {
+  const [line = ''] = text.split(/[\n\r\f]/, 1);
+  return plain((line === text ? text : `${line}...`).replaceAll('\t', ' '));
+}

@@ -1,0 +1,147 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathOf } from './discovery.js';
+import { Failure, Refusal, SignedOut } from '../terminal/errors.js';
+import type { Values } from '../terminal/flags.js';
+import {
+  accepts,
+  itemsOf,
+  readAll,
+  readOne,
+  selection,
+  type Column,
+  type Form,
+  type Item,
+  type Reading,
+} from './list.js';
+import { lines } from './http.js';
+import { refusal, type Service, type Thing } from './api-client.js';
+import type { Target } from './resource-args.js';
+
+/**
+ * What became of objects of one type: first what there is, ADDED, then one change after another.
+ */
+export interface Change {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly items: readonly Item[];
+  readonly columns: readonly Column[];
+}
+
+/** How long is waited before the next try, from and to, in milliseconds. */
+const waits = { least: 250, most: 5_000 };
+
+/**
+ * Lists, then watches, through restarts of the service and versions that have become too old:
+ * nothing is left out, and nothing told twice. Once it has begun, only a refusal ends it. `lost`
+ * hears why it was interrupted.
+ */
+export async function* changes(
+  service: Service,
+  target: Target,
+  form: Form,
+  flags: Values,
+  lost: (why: string) => void,
+): AsyncGenerator<Change> {
+  const { resource } = target;
+  const chosen =
+    target.name === undefined
+      ? flags
+      : {
+          ...flags,
+          'field-selector': `metadata.name=${(await readOne(service, resource, target.name, form)).items[0]!.object.metadata.name}`,
+        };
+  const held = new Held(await readAll(service, resource, form, chosen));
+  yield { type: 'ADDED', items: [...held.items], columns: held.columns };
+  let [isTooOld, isLost] = [false, false];
+  for (let tries = 0; ; tries += 1) {
+    const begun = Date.now();
+    try {
+      if (isTooOld) yield* held.become(await readAll(service, resource, form, chosen));
+      isTooOld = false;
+      const query = selection(chosen);
+      for (const [name, value] of Object.entries({
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        resourceVersion: held.version,
+      }))
+        query.set(name, value);
+      const stream = await service.stream(`${pathOf(resource)}?${query}`, accepts[form]);
+      isLost = false;
+      for await (const line of lines(stream)) {
+        yield* held.take(JSON.parse(line) as Event);
+        tries = 0;
+      }
+      if (Date.now() - begun > 1_000) tries = 0;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      isTooOld ||= error instanceof Refusal && error.status === 410;
+      if (!isTooOld && !isLost) lost(error.message);
+      isLost ||= !isTooOld;
+    }
+    await pause(
+      Math.min(waits.most, waits.least * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2),
+    );
+  }
+}
+
+/** Whether another try may go better. */
+const isPassing = (error: unknown): error is Failure =>
+  error instanceof Failure &&
+  !(error instanceof SignedOut) &&
+  (!(error instanceof Refusal) || error.status >= 500 || [410, 429].includes(error.status));
+
+interface Event {
+  readonly type: Change['type'] | 'BOOKMARK' | 'ERROR';
+  readonly object: Thing & { readonly code?: number };
+}
+
+/** What was told so far: each object as it was last, and how far that goes. */
+class Held {
+  version: string;
+  columns: readonly Column[];
+  readonly #items: Map<string, Item>;
+
+  constructor({ items, columns, version }: Reading) {
+    this.#items = new Map(items.map((item) => [idOf(item), item]));
+    this.columns = columns;
+    this.version = version;
+  }
+
+  get items(): Iterable<Item> {
+    return this.#items.values();
+  }
+
+  /** One event of the stream. */
+  *take({ type, object }: Event): Generator<Change> {
+    if (type === 'ERROR') throw refusal(object.code ?? 500, object as never);
+    if (type === 'BOOKMARK') return void (this.version = object.metadata.resourceVersion!);
+    const { items, columns } = itemsOf(object);
+    if (columns.length > 0) this.columns = columns;
+    for (const item of items) {
+      this.version = item.object.metadata.resourceVersion!;
+      yield this.#tell(type, item);
+    }
+  }
+
+  /** Tells what is otherwise in a later reading than was told. */
+  *become({ items, columns, version }: Reading): Generator<Change> {
+    const now = new Set(items.map(idOf));
+    if (columns.length > 0) this.columns = columns;
+    for (const [id, item] of this.#items) {
+      if (!now.has(id)) yield this.#tell('DELETED', item);
+    }
+    for (const item of items) {
+      const former = this.#items.get(idOf(item));
+      if (former?.object.metadata.resourceVersion !== item.object.metadata.resourceVersion)
+        yield this.#tell(former ? 'MODIFIED' : 'ADDED', item);
+    }
+    this.version = version;
+  }
+
+  #tell(type: Change['type'], item: Item): Change {
+    if (type === 'DELETED') this.#items.delete(idOf(item));
+    else this.#items.set(idOf(item), item);
+    return { type, items: [item], columns: this.columns };
+  }
+}
+
+const idOf = ({ object: { metadata } }: Item): string => `${metadata.name} ${metadata.uid}`;

@@ -1,0 +1,230 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type ParsedNode,
+  type YAMLMap,
+} from 'yaml';
+import { nearest } from '../terminal/did-you-mean.js';
+import { takeSecret, type Found, type Given } from './sources.js';
+import { keyOf, settings, type Setting } from './flags.js';
+
+/** The section of the limits. */
+const section = 'limits';
+
+/** The settings by their keys, those of secrets a second time as `…File`. */
+const known = new Map(
+  settings.flatMap((setting): [string, { setting: Setting; inFile: boolean }][] => {
+    const key = keyOf(setting.flag);
+    return [
+      [key, { setting, inFile: false }],
+      ...(setting.secret
+        ? [
+            [`${key}File`, { setting, inFile: true }] as [
+              string,
+              { setting: Setting; inFile: boolean },
+            ],
+          ]
+        : []),
+    ];
+  }),
+);
+
+/** What is read of a file, with what its problems begin with. */
+interface Reading extends Found {
+  readonly path: string;
+  /** Whether everybody on the machine may read it. */
+  readonly isOpen: boolean;
+  place(offset: number, key?: string): string;
+}
+
+/**
+ * Reads a file of settings (YAML 1.2, one mapping); every problem with it is told by line and
+ * column, none repeats a value.
+ */
+export function readConfigFile(path: string): Found {
+  const found: Found = { given: {}, problems: [], spoiled: new Set() };
+  const spoil = (problem: string): Found => {
+    found.problems.push(problem);
+    for (const { flag } of settings) found.spoiled.add(flag);
+    return found;
+  };
+  let held: { text: string; isOpen: boolean };
+  try {
+    held = load(path);
+  } catch (error) {
+    return spoil(`--config ${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  const lineCounter = new LineCounter();
+  const place = (offset: number, key?: string): string => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `--config ${path}: line ${line}, column ${col}${key === undefined ? '' : `: ${key}`}`;
+  };
+  const documents = parseAllDocuments(held.text, {
+    schema: 'core',
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter,
+  });
+  const [fault] = [...documents].flatMap(({ errors, warnings }) => [...errors, ...warnings]);
+  if (fault)
+    return spoil(
+      `${place(fault.pos[0])}: is not YAML: ${fault.code.toLowerCase().replaceAll('_', ' ')}`,
+    );
+  const [first, second] = documents;
+  if (second)
+    return spoil(`${place(second.range[0])}: another document begins: all settings stand in one`);
+  const contents = first?.contents ?? null;
+  if (contents === null || (isScalar(contents) && contents.value === null)) return found; // nothing but comments
+  if (!isMap(contents))
+    return spoil(
+      `${place(contents.range[0])}: is not a mapping: settings are written as key: value, a line each`,
+    );
+  if (contents.has('contexts'))
+    return spoil(
+      `${place(contents.range[0])}: is the file that sign-ins of this command are kept in, which VESTIBULE_CONFIG names for its other words: name a file of settings by --config`,
+    );
+  readSettings(contents as YAMLMap.Parsed, { ...found, path, isOpen: held.isOpen, place });
+  return found;
+}
+
+function load(path: string): { text: string; isOpen: boolean } {
+  const file = openSync(path, 'r');
+  try {
+    return { text: readFileSync(file, 'utf8'), isOpen: (fstatSync(file).mode & 0o007) !== 0 };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readSettings(contents: YAMLMap.Parsed, reading: Reading, within = ''): void {
+  const seen = new Set<string>();
+  for (const { key: keyNode, value: node } of contents.items) {
+    const name = isScalar(keyNode) ? keyNode.value : undefined;
+    const start = keyNode.range[0];
+    if (typeof name !== 'string') {
+      reading.problems.push(`${reading.place(start)}: a key is not text`);
+      continue;
+    }
+    const key = within + name;
+    if (key === section && isMap(node) && !seen.has(key)) {
+      seen.add(key);
+      readSettings(node as YAMLMap.Parsed, reading, `${section}.`);
+      continue;
+    }
+    const entry = known.get(key);
+    const say = (what: string, offset = start): void => {
+      reading.problems.push(`${reading.place(offset, key)}: ${what}`);
+      if (entry) reading.spoiled.add(entry.setting.flag);
+    };
+    if (seen.has(key)) {
+      say('is given twice');
+      continue;
+    }
+    if (key === section) {
+      say('must be a mapping: limits are written as key: value, a line each', node?.range[0]);
+      continue;
+    }
+    if (!entry) {
+      say(`is not a setting${hint(key)}`);
+      continue;
+    }
+    seen.add(key);
+    const twin = entry.inFile ? key.replace(/File$/, '') : `${key}File`;
+    if (seen.has(twin)) {
+      say(`${twin} is given too: give one`);
+      continue;
+    }
+    take(entry, node, key, reading, say);
+  }
+}
+
+function take(
+  { setting, inFile }: { setting: Setting; inFile: boolean },
+  node: ParsedNode | null,
+  key: string,
+  reading: Reading,
+  say: (what: string, offset?: number) => void,
+): void {
+  const offset = node?.range[0];
+  const value = node === null ? null : plainValue(node);
+  const wrong = wrongType(inFile ? 'text' : setting.value, value);
+  if (isAlias(node)) say('is an alias: write the value itself', offset);
+  else if (value === null) say('has no value: give one, or take the key away', offset);
+  else if (wrong !== undefined) say(wrong, offset);
+  else if (inFile)
+    takeSecret(reading, setting.flag, {
+      file: value as string,
+      source: 'file',
+      at: reading.place(offset!, key),
+    });
+  else if (setting.secret && reading.isOpen)
+    say(
+      `is a secret, and ${reading.path} can be read by anyone on this machine; take that away (chmod o= ${reading.path}), or give ${key}File`,
+    );
+  else
+    reading.given[setting.flag] = {
+      value: value as Given['value'],
+      source: 'file',
+      at: reading.place(offset!, key),
+    };
+}
+
+/** A scalar, or a list of them; of anything else, undefined. */
+function plainValue(node: ParsedNode): unknown {
+  if (isScalar(node)) return node.value;
+  return isSeq(node) ? node.items.map((one) => (isScalar(one) ? one.value : undefined)) : undefined;
+}
+
+/** What is wrong with the type of a value; what it may be beyond that is judged as of flags. */
+function wrongType(type: Setting['value'], value: unknown): string | undefined {
+  const isText = typeof value === 'string';
+  switch (type) {
+    case 'text':
+      return isText
+        ? undefined
+        : `must be text${typeof value === 'number' || typeof value === 'boolean' ? ', in quotes' : ''}`;
+    case 'number':
+      return typeof value === 'number' ? undefined : 'must be a number';
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be true or false';
+    case 'seconds':
+      return isText || typeof value === 'number'
+        ? undefined
+        : 'must be a duration such as 30s or 5m';
+    case 'count':
+      return isText || typeof value === 'number' ? undefined : 'must be a whole number';
+    case 'duration':
+      return isText ? undefined : 'must be a duration such as 30s, 10m or 48h';
+    case 'size':
+      return isText || typeof value === 'number'
+        ? undefined
+        : 'must be a size such as 512, 8Ki or 1Mi';
+    case 'percent':
+      return isText ? undefined : 'must be a share such as 20%';
+    case 'list':
+      return isText ||
+        (Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== ''))
+        ? undefined
+        : 'must be a list of texts, or one text with commas between';
+  }
+}
+
+/**
+ * The setting that was meant, perhaps: its flag, its variable and other spellings of its key are
+ * near to it.
+ */
+function hint(key: string): string {
+  const spelt = (name: string): string =>
+    name
+      .toLowerCase()
+      .replace(/^(vestibule_|--)/, '')
+      .replaceAll(/[-_]/g, '');
+  const meant = nearest(spelt(key), [...known.keys()].map(spelt));
+  const name = [...known.keys()].find((one) => spelt(one) === meant);
+  return name === undefined ? '' : `; did you mean ${name}?`;
+}

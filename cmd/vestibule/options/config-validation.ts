@@ -1,0 +1,167 @@
+import { existsSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { dirname } from 'node:path';
+import { isLoopback } from '../../../security/loopback.js';
+import type { Values } from './setting-value.js';
+import type { Flag } from './flags.js';
+
+/** The base URL, where it is the origin that it must be. */
+export function parseBaseURL(text: string | undefined, problems: string[]): string | undefined {
+  if (text === undefined) return undefined;
+  if (!URL.canParse(text) || new URL(text).origin !== text) {
+    problems.push(
+      `--base-url must be an origin without a path, such as https://id.example.org; got ${text}`,
+    );
+    return undefined;
+  }
+  if (!text.startsWith('https:') && !isLocal(text))
+    problems.push('--base-url must be https, or http on loopback');
+  return text;
+}
+
+/** What settings may be together, and beyond what each of them says of itself. */
+export function validateValues(
+  values: Values,
+  baseURL: string | undefined,
+  problems: string[],
+): void {
+  const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
+  const isEtcd = etcdServers(values).length > 0;
+  checkStore(values, problems);
+  if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(text('bind-address')!))
+    problems.push('--base-url is missing: it is needed where the service listens beyond loopback');
+  checkMail(values, baseURL, isEtcd, problems);
+  checkTLS(values, isEtcd, problems);
+  const alone = lonePart(text('etcd-certfile'), text('etcd-keyfile'));
+  if (alone !== undefined) problems.push(alone);
+  checkValues(values, problems);
+}
+
+const etcdServers = (values: Values): string[] =>
+  (values['etcd-servers'] as string[] | undefined) ?? [];
+
+function checkStore(values: Values, problems: string[]): void {
+  const etcd = etcdServers(values);
+  if (etcd.length > 0 && values['data-dir'])
+    problems.push('--data-dir and --etcd-servers are both given: one store at a time');
+  if (etcd.length > 0 && !values['keys-file'])
+    problems.push(
+      '--keys-file is missing: with --etcd-servers every replica needs the same keys; make one with "vestibule keys new FILE"',
+    );
+  for (const server of etcd)
+    if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLocal(server)))
+      problems.push(`--etcd-servers: ${server} must be https, or http on loopback`);
+  if (etcd.length === 0 && !values['data-dir'])
+    problems.push('--data-dir is missing: give a folder for the embedded store, or --etcd-servers');
+}
+
+/** Whether the host of an address is this machine. */
+const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new URL(url).hostname);
+
+const address = /^(?!-)(?!.*=\?)[^\s@<>,"%!]{1,64}@[A-Za-z0-9.-]{1,255}$/;
+const isNetwork = (text: string): boolean => {
+  const [ip = '', bits] = text.split('/');
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!;
+  return most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most));
+};
+
+const isFolder = (path: string): boolean => {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+};
+
+/** What a value may be, beyond what its setting says. */
+function checkValues(values: Values, problems: string[]): void {
+  const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
+  const metrics = values['metrics-port'];
+  if (metrics !== undefined && metrics !== 0)
+    for (const flag of ['port', 'secure-port'] as const)
+      if (values[flag] === metrics)
+        problems.push(`--metrics-port and --${flag} are the same: give two`);
+  const audit = values['audit-log-path'];
+  if (audit !== undefined && audit !== '-' && (audit === '' || !existsSync(dirname(String(audit)))))
+    problems.push(`--audit-log-path: there is no folder for ${JSON.stringify(audit)}`);
+  for (const flag of ['trusted-proxies', 'allow-private-network'] as const)
+    for (const one of list(flag))
+      if (!isNetwork(one))
+        problems.push(`--${flag}: ${one} is not an address or a network such as 10.0.0.0/8`);
+  for (const one of list('operators'))
+    if (!address.test(one)) problems.push(`--operators: ${one} is not an email address`);
+  if (values['email-from'] !== undefined && !address.test(String(values['email-from'])))
+    problems.push('--email-from must be an email address');
+  if (values.manifests !== undefined && !isFolder(String(values.manifests)))
+    problems.push(`--manifests: there is no folder ${String(values.manifests)}`);
+}
+
+function checkMail(
+  values: Values,
+  baseURL: string | undefined,
+  etcd: boolean,
+  problems: string[],
+): void {
+  const mock = values['mock-mail'] === true;
+  const smtp = values['smtp-url'] as string | undefined;
+  if (mock === (smtp !== undefined))
+    problems.push(
+      mock
+        ? '--mock-mail and --smtp-url are both given: mail is either kept or sent'
+        : '--smtp-url is missing: give a mail server, or --mock-mail to keep mails in the mock mailbox',
+    );
+  const wrong = smtp === undefined ? undefined : wrongMailServer(smtp);
+  if (wrong !== undefined) problems.push(wrong);
+  if (smtp !== undefined && !values['email-from'])
+    problems.push('--email-from is missing: the sender of all mail');
+  if (
+    mock &&
+    values['allow-mock-mail'] !== true &&
+    (etcd || (baseURL !== undefined && !isLocal(baseURL)))
+  )
+    problems.push(
+      '--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; give --allow-mock-mail if that is meant',
+    );
+}
+
+/** What is wrong with a mail server's address, which is never repeated: it holds a password. */
+export const wrongMailServer = (url: string): string | undefined =>
+  URL.canParse(url) && /^smtps?:$/.test(new URL(url).protocol)
+    ? undefined
+    : '--smtp-url must look like smtp://host:port or smtps://user:password@host:port';
+
+/**
+ * What is wrong where a client certificate for etcd is given without its key, or the key without
+ * its certificate.
+ */
+export function lonePart(
+  certFile: string | undefined,
+  keyFile: string | undefined,
+): string | undefined {
+  if ((certFile === undefined) === (keyFile === undefined)) return undefined;
+  const [given, missing] =
+    certFile === undefined ? ['etcd-keyfile', 'etcd-certfile'] : ['etcd-certfile', 'etcd-keyfile'];
+  return `--${given} is given without --${missing}: etcd is shown a certificate and proof of its key; give both, or neither`;
+}
+
+function checkTLS(values: Values, etcd: boolean, problems: string[]): void {
+  const files = (['tls-cert-file', 'tls-private-key-file'] as const).filter(
+    (flag) => values[flag] !== undefined,
+  );
+  if (files.length === 1)
+    problems.push(
+      `--${files[0]} is given alone: a certificate and its key are needed, --tls-cert-file and --tls-private-key-file`,
+    );
+  if (files.length > 0 && values['secure-port'] === undefined)
+    problems.push(`--${files[0]} is given without --secure-port: nothing would use it`);
+  if (values['secure-port'] !== undefined && files.length === 0 && etcd)
+    problems.push(
+      '--tls-cert-file is missing: with --etcd-servers there is no data folder to keep a certificate of our own in, and every replica needs one of the same authority',
+    );
+  if (
+    values['secure-port'] !== undefined &&
+    values['secure-port'] !== 0 &&
+    values['secure-port'] === values.port
+  )
+    problems.push('--secure-port and --port are the same: give two');
+}

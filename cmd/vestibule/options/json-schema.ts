@@ -1,0 +1,114 @@
+import { limitSettings, type LimitSetting } from '../../../registry/limit-settings.js';
+import { durationText, percentText, sizeText } from '../../../registry/units.js';
+import { duration, keyOf, settings, type Setting } from './flags.js';
+
+/**
+ * The JSON Schema (2020-12) of a file of settings: types, bounds, defaults and what each is for.
+ * What settings say together, or only a start can find out, it does not hold.
+ */
+export function configSchema(): object {
+  const all = settings.filter(({ limit }) => limit === undefined);
+  const secrets = all.filter(({ secret }) => secret).map(({ flag }) => keyOf(flag));
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Settings of vestibule serve',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...Object.fromEntries(all.flatMap((setting) => propertiesOf(setting))),
+      limits: limitsSchema(),
+    },
+    dependentSchemas: Object.fromEntries(
+      secrets.map((key) => [key, { properties: { [`${key}File`]: false } }]),
+    ),
+  };
+}
+
+/** The schema of the section of limits: the units of each, and what a count may be. */
+export function limitsSchema(): object {
+  const properties = settings.flatMap((setting) =>
+    setting.limit === undefined
+      ? []
+      : [[setting.limit, limitSchema(setting, limitSettings[setting.limit])]],
+  );
+  return {
+    description: 'Limits, lifetimes and budgets.',
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(properties),
+  };
+}
+
+function limitSchema(
+  { describe: description }: Setting,
+  { value, default: fallback, least, most }: LimitSetting,
+): object {
+  const shared = { description, default: fallback };
+  switch (value) {
+    case 'count':
+      return { ...shared, type: 'integer', minimum: least, maximum: most };
+    case 'duration':
+      return { ...shared, type: 'string', pattern: durationText.source };
+    case 'size':
+      return {
+        ...shared,
+        anyOf: [
+          { type: 'string', pattern: sizeText.source },
+          { type: 'integer', minimum: 0 },
+        ],
+      };
+    case 'percent':
+      return { ...shared, type: 'string', pattern: percentText.source };
+  }
+}
+
+function propertiesOf(setting: Setting): [string, object][] {
+  const { flag, default: fallback, secret, describe: description } = setting;
+  const key = keyOf(flag);
+  const own: [string, object] = [
+    key,
+    {
+      description,
+      ...shapeOf(setting),
+      ...(fallback !== undefined && { default: fallback }),
+      ...(secret && { writeOnly: true }),
+    },
+  ];
+  return secret
+    ? [
+        own,
+        [`${key}File`, { description: `File that holds ${key}, in its place.`, type: 'string' }],
+      ]
+    : [own];
+}
+
+function shapeOf({ value, oneOf, wholeTo, positive }: Setting): object {
+  const least = positive ? { exclusiveMinimum: 0 } : { minimum: 0 };
+  switch (value) {
+    case 'text':
+      return { type: 'string', ...(oneOf && { enum: oneOf }) };
+    case 'number':
+      return wholeTo === undefined
+        ? { type: 'number', ...least }
+        : { type: 'integer', ...least, maximum: wholeTo };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'seconds':
+      return {
+        anyOf: [
+          {
+            type: 'string',
+            pattern: duration.source,
+            ...(positive && { not: { pattern: '^[0.]+[a-z]*$' } }),
+          },
+          { type: 'number', ...least },
+        ],
+      };
+    case 'list':
+      return {
+        anyOf: [{ type: 'array', items: { type: 'string', minLength: 1 } }, { type: 'string' }],
+      };
+    default:
+      throw new Error(`${value} is the unit of a limit`);
+  }
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { under, type Storage } from '../../../storage/storage.js';
+import type { KeyIDs } from '../../../security/keyring.js';
+import type { Log } from '../../../observability/log.js';
+
+/** Below which every replica that serves writes its time and what its keys are known by. */
+export const clocksPrefix = 'meta/clocks/';
+const bounds = { beat: 5_000, silent: 30_000, retry: 1_000, remembered: 4, apart: 5_000 };
+
+/**
+ * What another replica said lately: by how much this clock was ahead of it each time, in
+ * milliseconds, and when it was last heard, by the monotonic clock.
+ */
+interface Peer {
+  ahead: number[];
+  heard: number;
+}
+
+/** What may differ in tests. */
+interface ClocksOptions {
+  readonly beat?: number;
+  readonly now?: () => number /** What this replica's keys are known by, written beside its time. */;
+  readonly keys?: () => KeyIDs;
+}
+
+/**
+ * The clocks of the other replicas as seen in the store: each writes its own time there, and
+ * whoever hears of it compares (`operations.md` 4).
+ */
+export class Clocks {
+  readonly #storage: Storage;
+  readonly #log: Log;
+  readonly #beat: number;
+  readonly #now: () => number;
+  readonly #keys: (() => KeyIDs) | undefined;
+  readonly #key = `${clocksPrefix}${randomUUID()}`;
+  readonly #peers = new Map<string, Peer>();
+  readonly #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+  #beating: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    storage: Storage,
+    log: Log,
+    { beat = bounds.beat, now = Date.now, keys }: ClocksOptions = {},
+  ) {
+    this.#storage = storage;
+    this.#log = log;
+    this.#beat = beat;
+    this.#now = now;
+    this.#keys = keys;
+  }
+
+  start(): void {
+    this.#running = this.#follow();
+    this.#timer = setInterval(() => this.#tell(), this.#beat);
+    this.#timer.unref();
+    this.#tell();
+  }
+
+  /** Resolves when the others can read what was written last, or it could not be written. */
+  async written(): Promise<void> {
+    await this.#beating;
+  }
+
+  /** Stops, and takes back what it wrote. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    clearInterval(this.#timer);
+    await this.#beating;
+    await this.#storage.commit([], [{ delete: this.#key }]).catch(() => {
+      /* it expires */
+    });
+    await this.#running;
+  }
+
+  /**
+   * Seconds by which this clock is ahead of the others' (negative: behind): the middle one of those
+   * heard lately, of two in the middle the nearer; 0 where there are none.
+   */
+  get skew(): number {
+    const now = performance.now();
+    for (const [key, { heard }] of this.#peers)
+      if (now - heard > bounds.silent) this.#peers.delete(key);
+    const ahead = [...this.#peers.values()]
+      .map((peer) => Math.min(...peer.ahead))
+      .sort((a, b) => Math.abs(a) - Math.abs(b));
+    return ahead.length === 0 ? 0 : ahead[(ahead.length - 1) >> 1]! / 1000;
+  }
+
+  /** How many other replicas were heard lately. */
+  get peers(): number {
+    return this.#peers.size;
+  }
+
+  /** Throws where this clock and those of most others are more than five seconds apart. */
+  check(): void {
+    if (Math.abs(this.skew) * 1000 > bounds.apart)
+      throw new Error(`this clock is ${this.skew.toFixed(1)} s ahead of the other replicas'`);
+  }
+
+  #tell(): void {
+    const time = this.#now();
+    this.#beating = this.#storage
+      .commit(
+        [],
+        [
+          {
+            put: this.#key,
+            value: Buffer.from(JSON.stringify({ time, keys: this.#keys?.() })),
+            expires: time + bounds.silent,
+          },
+        ],
+      )
+      .catch(() => {
+        /* the next one, or readiness, tells */
+      });
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#watch(signal);
+      } catch (error) {
+        this.#log.warn({ err: error }, 'the watch on the clocks of other replicas was interrupted');
+      }
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, bounds.retry));
+    }
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { revision } = await this.#storage.list(under(clocksPrefix), { limit: 1 });
+    for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal))
+      for (const { key, entry } of changes) this.#heard(key, entry?.value);
+  }
+
+  /**
+   * A time that was long on its way only seems further behind: of the last few the least counts.
+   */
+  #heard(key: string, value: Buffer | undefined): void {
+    if (key === this.#key) return;
+    if (!value) return void this.#peers.delete(key);
+    const { time } = JSON.parse(value.toString()) as { time: number };
+    const peer = this.#peers.get(key) ?? { ahead: [], heard: 0 };
+    peer.ahead = [...peer.ahead, this.#now() - time].slice(-bounds.remembered);
+    peer.heard = performance.now();
+    this.#peers.set(key, peer);
+  }
+}

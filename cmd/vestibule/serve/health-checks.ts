@@ -1,0 +1,28 @@
+import type { Check } from '../../../apiserver/health.js';
+import type { Court } from '../../../policy/policy-service.js';
+import type { Clocks } from './clock-skew.js';
+import type { Hub } from '../../../registry/watchcache/watch-cache.js';
+import type { Storage } from '../../../storage/storage.js';
+
+/** The pieces that must be well for a replica to be ready, each with how it is asked. */
+export function healthChecks({
+  storage,
+  hub,
+  court,
+  clocks,
+}: {
+  storage: Storage;
+  hub: Hub;
+  court: Court;
+  clocks: Clocks | undefined;
+}): Check[] {
+  const stored = async (): Promise<void> => {
+    await storage.get('meta/ready');
+    if (!hub.ready) throw new Error('the hub is silent');
+  };
+  return [
+    { name: 'storage', run: stored },
+    { name: 'policy', run: () => court.ready() },
+    { name: 'clock', run: () => clocks?.check() },
+  ];
+}

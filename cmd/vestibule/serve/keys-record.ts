@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { ConfigError } from '../options/config.js';
+import { clocksPrefix } from './clock-skew.js';
+import { guard } from '../../../registry/storage-errors.js';
+import type { KeyIDs, Keys } from '../../../security/keyring.js';
+import { under, type Storage } from '../../../storage/storage.js';
+
+const key = 'meta/keys';
+
+/**
+ * SHA-256 of the pairwise key, the one that no rotation changes; 256 random bits cannot be found
+ * from it.
+ */
+const fingerprint = ({ pairwise }: Keys): string =>
+  createHash('sha256').update('vestibule keys\0').update(pairwise).digest('base64url');
+
+/**
+ * Refuses keys that are not those of this store, with a ConfigError: the pairwise key is that of
+ * the first start, by its fingerprint, and of every other sort one key at least is known to each
+ * replica that serves. A rotation keeps both: keys are added, moved and dropped one step at a time.
+ */
+export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<void> {
+  await refuseOtherPairwise(storage, fingerprint(keys));
+  const own = keys.ids();
+  for (const { value, expires } of (await guard(storage.list(under(clocksPrefix)))).entries) {
+    const { keys: theirs } = JSON.parse(value.toString()) as { keys?: KeyIDs };
+    if (theirs === undefined || (expires !== undefined && expires <= Date.now())) continue;
+    const sorts = (Object.keys(own) as (keyof KeyIDs)[]).filter(
+      (sort) => !own[sort].some((id) => theirs[sort]?.includes(id)),
+    );
+    if (sorts.length > 0)
+      throw new ConfigError([
+        `--keys-file: another replica of this store has none of these keys (${sorts.join(', ')}); give every replica the same keys file, and change it with "vestibule keys add", "use" and "drop"`,
+      ]);
+  }
+}
+
+async function refuseOtherPairwise(storage: Storage, own: string): Promise<void> {
+  for (;;) {
+    const { entry } = await guard(storage.get(key));
+    const held = entry?.value.toString();
+    if (held === own) return;
+    if (held !== undefined)
+      throw new ConfigError([
+        '--keys-file: these are not the keys of this store (another pairwise key); give the keys file that every other replica has, or that the store was served with before',
+      ]);
+    const { committed } = await guard(
+      storage.commit([{ key, is: 'absent' }], [{ put: key, value: Buffer.from(own) }]),
+    );
+    if (committed) return;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Config } from '../options/config.js';
+import { readEpoch } from '../../../storage/epoch.js';
+import type { Settings } from '../../../registry/kind.js';
+import type { Log } from '../../../observability/log.js';
+import { relyingPartyID } from './rp-id.js';
+import type { Storage } from '../../../storage/storage.js';
+
+/** What kinds and the provider may know of the settings. */
+export async function settingsOf(
+  config: Config,
+  baseURL: string,
+  storage: Storage,
+  log: Log,
+): Promise<Settings> {
+  const {
+    limitFactor,
+    limits,
+    emailFrom,
+    operators,
+    allowPrivateNetwork,
+    mockMail,
+    deviceAuthorization,
+  } = config;
+  return {
+    baseURL,
+    limitFactor,
+    limits,
+    emailFrom,
+    operators,
+    allowPrivateNetwork,
+    mockMail,
+    deviceAuthorization,
+    epoch: await readEpoch(storage),
+    rpID: await relyingPartyID(storage, baseURL, log),
+  };
+}

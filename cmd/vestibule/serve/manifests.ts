@@ -1,0 +1,155 @@
+import mergePatch from 'json-merge-patch';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { nameGrammar } from '../../../apiserver/handlers/apply-body.js';
+import { ClaimsProvider } from '../../../kinds/claims/claims-provider.js';
+import { Client } from '../../../kinds/client/client.js';
+import { Group } from '../../../kinds/group/group.js';
+import { Policy } from '../../../kinds/policy/policy.js';
+import { Refused, type Court } from '../../../policy/policy-service.js';
+import type { AnyKind, Call, KindObject } from '../../../registry/kind.js';
+import { apiVersion } from '../../../registry/kind.js';
+import { Registry } from '../../../registry/registry.js';
+import { invalid, StatusError } from '../../../registry/status.js';
+import type { Store } from '../../../registry/store.js';
+
+const applied = 'id.vestibule.org/last-applied';
+const loadable: readonly AnyKind[] = [Client, ClaimsProvider, Group, Policy];
+
+interface Manifest {
+  kind: AnyKind;
+  file: string;
+  metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> };
+  spec: Record<string, unknown>;
+}
+
+/**
+ * Applies a folder of YAML files like `kubectl apply`: created, patched when the file changed, left
+ * alone otherwise. One sentence for whatever is wrong.
+ */
+export async function applyManifests(
+  folder: string,
+  store: Store,
+  court: Pick<Court, 'load'>,
+): Promise<void> {
+  for (const manifest of readFolder(folder)) {
+    try {
+      await (manifest.kind === Policy ? court.load(policySpec(manifest)) : apply(manifest, store));
+    } catch (error) {
+      throw error instanceof StatusError || error instanceof Refused
+        ? new Error(`--manifests: ${manifest.file}: ${error.message}`)
+        : error;
+    }
+  }
+}
+
+/**
+ * What of a folder a first start would refuse, as far as no store is needed: its YAML, and what
+ * each object says by the schema of its kind. Whether a Policy's text can be in force is not among
+ * it.
+ */
+export function problemsIn(folder: string): string[] {
+  const schemas = new Registry(loadable, []);
+  let manifests: Manifest[];
+  try {
+    manifests = readFolder(folder);
+  } catch (error) {
+    return [(error as Error).message];
+  }
+  return manifests.flatMap((manifest) => {
+    const { kind, file, metadata, spec } = manifest;
+    try {
+      if (kind === Policy) policySpec(manifest);
+      const causes =
+        kind === Policy ? [] : schemas.schemas(kind).spec.check(structuredClone(spec), 'spec');
+      return causes.length === 0
+        ? []
+        : [`--manifests: ${file}: ${invalid(kind, metadata.name, causes).message}`];
+    } catch (error) {
+      return [`--manifests: ${file}: ${(error as Error).message}`];
+    }
+  });
+}
+
+function readFolder(folder: string): Manifest[] {
+  const manifests = readdirSync(folder)
+    .filter((name) => /\.ya?ml$/.test(name))
+    .sort()
+    .flatMap((name) => readManifests(join(folder, name)));
+  const policies = manifests.filter(({ kind }) => kind === Policy);
+  if (policies.length > 1)
+    throw new Error(`--manifests: ${policies[1]!.file}: only one Policy can be loaded`);
+  return manifests;
+}
+
+function readManifests(file: string): Manifest[] {
+  const documents = parseAllDocuments(readFileSync(file, 'utf8'), {
+    schema: 'core',
+    uniqueKeys: true,
+  });
+  return [...documents].flatMap((document) => {
+    if (document.errors.length > 0)
+      throw new Error(
+        `--manifests: ${file}: ${document.errors[0]!.message.split('\n')[0]!.replace(/:$/, '')}`,
+      ); // without the lines it is about
+    const value = document.toJS({ maxAliasCount: 0 }) as {
+      apiVersion?: string;
+      kind?: string;
+      metadata?: Manifest['metadata'];
+      spec?: Record<string, unknown>;
+    } | null;
+    if (value === null) return [];
+    const kind = loadable.find((one) => one.kind === value.kind);
+    if (!kind || value.apiVersion !== apiVersion)
+      throw new Error(
+        `--manifests: ${file}: only ${loadable.map((one) => one.kind).join(', ')} of ${apiVersion} can be loaded, got ${value.kind}`,
+      );
+    if (kind === Policy && value.metadata?.name)
+      throw new Error(`--manifests: ${file}: a Policy has no name: the service numbers it`);
+    if (
+      kind !== Policy &&
+      (typeof value.metadata?.name !== 'string' ||
+        !nameGrammar.test(value.metadata.name) ||
+        value.metadata.name.length > 200)
+    )
+      throw new Error(
+        `--manifests: ${file}: metadata.name must be a lower-case name of letters, digits, dots and hyphens`,
+      );
+    return [{ kind, file, metadata: value.metadata ?? { name: '' }, spec: value.spec ?? {} }];
+  });
+}
+
+function policySpec({ spec }: Manifest): { cedar: string; description?: string } {
+  const { cedar, description, ...rest } = spec;
+  const [odd] = Object.keys(rest);
+  if (odd !== undefined) throw new Refused(`unknown field "spec.${odd}"`);
+  if (typeof cedar !== 'string' || (description !== undefined && typeof description !== 'string'))
+    throw new Refused('spec.cedar must be a text, and spec.description another');
+  return { cedar, ...(description !== undefined && { description }) };
+}
+
+async function apply({ kind, metadata, spec }: Manifest, store: Store): Promise<void> {
+  const call: Call = store.systemCall();
+  const text = JSON.stringify(spec);
+  await call.change(async (tx) => {
+    const known = (await tx.get(kind, metadata.name)) as KindObject | undefined;
+    const annotations = { ...metadata.annotations, [applied]: text };
+    if (!known)
+      return tx.create(kind, {
+        metadata: { ...metadata, annotations },
+        spec: structuredClone(spec),
+      } as never);
+    const last = known.metadata.annotations?.[applied];
+    if (last === text) return known;
+    const patch = mergePatch.generate(JSON.parse(last ?? '{}'), spec) as
+      | Record<string, unknown>
+      | undefined;
+    return tx.update(kind, metadata.name, (next: KindObject) => {
+      next.spec = patch
+        ? mergePatch.apply(structuredClone(next.spec), structuredClone(patch))
+        : next.spec;
+      next.metadata.annotations = { ...next.metadata.annotations, ...annotations };
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import { ConfigError } from '../options/config.js';
+import { takesPasskeys } from '../../../kinds/passkey/rp-id.js';
+import { guard } from '../../../registry/storage-errors.js';
+import type { Log } from '../../../observability/log.js';
+import { under, type Storage } from '../../../storage/storage.js';
+
+const key = 'meta/rpid';
+
+/**
+ * The host that passkeys belong to (WebAuthn 3, relying party id): that of the base URL at the
+ * first start, kept ever after; it follows a move to another host only while there is no passkey,
+ * else the start stops. Tells the log of a host that browsers take no passkeys for.
+ */
+export async function relyingPartyID(
+  storage: Storage,
+  baseURL: string,
+  log?: Log,
+): Promise<string> {
+  const host = new URL(baseURL).hostname;
+  if (!takesPasskeys(host))
+    log?.warn(
+      { baseURL },
+      'passkeys are not offered: browsers take them only where the base URL has a name in it, not an IP address',
+    );
+  for (;;) {
+    const { entry } = await guard(storage.get(key));
+    const held = entry?.value.toString();
+    if (held !== undefined && (host === held || host.endsWith(`.${held}`))) return held;
+    if (
+      held !== undefined &&
+      (await guard(storage.list(under('objects/passkeys/'), { limit: 1 }))).entries.length > 0
+    )
+      throw new ConfigError([
+        `--base-url: the passkeys in this store belong to ${held}, which ${host} is not part of`,
+      ]);
+    const { committed } = await guard(
+      storage.commit(
+        [{ key, is: entry ? entry.revision : 'absent' }],
+        [{ put: key, value: Buffer.from(host) }],
+      ),
+    );
+    if (committed) return host;
+  }
+}

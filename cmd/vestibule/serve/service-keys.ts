@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { Config } from '../options/config.js';
+import { DroppedKeys, goneFrom } from './dropped-keys.js';
+import type { Holdings } from './disposables.js';
+import { followKeys } from './keys-file.js';
+import { refuseOtherKeys } from './keys-record.js';
+import type { Keys } from '../../../security/keyring.js';
+import type { Log } from '../../../observability/log.js';
+import type { Storage } from '../../../storage/storage.js';
+
+/** Where the keys are: beside the embedded store where nothing else is said. */
+export const keysFileOf = ({ keysFile, store }: Config): string =>
+  keysFile ?? join((store as { directory: string }).directory, 'keys.json');
+
+/**
+ * Refuses keys that are not those of the store; their file, where there is one, is followed until
+ * the stop.
+ */
+export async function useKeys(
+  keys: Keys,
+  file: string | undefined,
+  storage: Storage,
+  log: Log,
+  held: Holdings,
+): Promise<void> {
+  await refuseOtherKeys(storage, keys);
+  const dropped = new DroppedKeys(storage, keys, log);
+  held.add(() => dropped.stop());
+  await dropped.start();
+  if (file !== undefined)
+    held.add(followKeys(file, keys, log, (before) => dropped.drop(goneFrom(before, keys.ids()))));
+}

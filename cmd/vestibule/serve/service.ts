@@ -1,0 +1,400 @@
+import { join } from 'node:path';
+import { Pages } from '../../../apiserver/static-pages.js';
+import { Server } from '../../../apiserver/server.js';
+import { auditLog, type AuditLog } from './audit-log.js';
+import type { Config } from '../options/config.js';
+import { Holdings } from './disposables.js';
+import { healthChecks } from './health-checks.js';
+import type { Observed } from './metrics-sources.js';
+import { ensureKeys, readKeys } from './keys-file.js';
+import { settingsOf } from './kind-settings.js';
+import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
+import { actions, kinds } from '../../../kinds/index.js';
+import { Memberships } from '../../../kinds/group/membership-index.js';
+import { MockMessage } from '../../../kinds/mail/mock-message.js';
+import { operatorsNow } from '../../../kinds/group/operators.js';
+import { noteDelivery } from '../../../kinds/interaction/delivery.js';
+import { OperatorPasskeys } from '../../../kinds/group/operator-passkeys.js';
+import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
+import { webauthn } from '../../../kinds/passkey/webauthn/library.js';
+import { openEngine } from '../../../policy/engine.js';
+import { recoveryWorker, stopRevivedRecoveries } from '../../../kinds/recovery/worker.js';
+import { openCourt, type Court } from '../../../policy/policy-service.js';
+import { tallyWorker } from '../../../policy/decisions/series-counter.js';
+import { Troubles } from '../../../policy/evaluate/error-log.js';
+import { declareBuiltIn, Suppliers } from '../../../kinds/claims/scope-index.js';
+import { openMail } from './mail-transport.js';
+import { mailWorker } from '../../../mail/worker.js';
+import { applyManifests } from './manifests.js';
+import { followTrust, type FollowedTrust } from './requestheader-trust.js';
+import { createIdentityProvider, type IdentityProvider } from '../../../provider/provider.js';
+import { AddressList } from '../../../security/cidr-list.js';
+import type { Clocks } from './clock-skew.js';
+import { Hub } from '../../../registry/watchcache/watch-cache.js';
+import type { Keys } from '../../../security/keyring.js';
+import type { Authorize } from '../../../registry/authorizer.js';
+import type { Ports } from '../../../registry/kind.js';
+import type { Log } from '../../../observability/log.js';
+import { Outbox } from '../../../registry/outbox.js';
+import { Registry } from '../../../registry/registry.js';
+import { Store } from '../../../registry/store.js';
+import { release } from '../../../observability/build-info.js';
+import { followClocks } from './replica-clocks.js';
+import { keysFileOf, useKeys } from './service-keys.js';
+import { freePort, listen, urlOf } from './serving.js';
+import { startCompactor } from '../../../storage/compactor.js';
+import type { Storage } from '../../../storage/storage.js';
+import { openStorage } from './open-storage.js';
+
+/** A running service. */
+export interface Service {
+  readonly baseURL: string;
+  /** The address it listens on. */
+  readonly url: string;
+  /** The one it serves TLS on, where it does. */
+  readonly secureURL?: string;
+  /** The one of the metrics port, where there is one. */
+  readonly metricsURL?: string;
+  readonly store: Store;
+  /** Resolves when everything is made that the first requests would wait for. */
+  readonly warmed: Promise<void>;
+  /**
+   * What was counted since the start, by name: `policy.…` of the decisions, else the provider's
+   * events; for whoever measures.
+   */
+  counts(): ReadonlyMap<string, number>;
+  /** Opens the audit log anew: its file may have been renamed. */
+  reopen(): Promise<void>;
+  /** Graceful: unready at once, requests finished, watches ended, the store closed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * What a start may be given instead of making it; a storage is closed with the service, or where it
+ * does not come up.
+ */
+interface Given {
+  readonly storage?: Storage;
+  readonly keys?: Keys;
+  /** Where a pod's service account is. */
+  readonly serviceAccount?: string;
+}
+
+/**
+ * Opens the store, puts kinds, policy, provider and pages together, and listens; resolves when
+ * ready. A start that fails leaves nothing open.
+ */
+export async function startService(
+  config: Config,
+  log: Log,
+  folder: string,
+  given: Given = {},
+): Promise<Service> {
+  const held = new Holdings();
+  try {
+    return await start({ config, log, folder, given, held, links: {} });
+  } catch (error) {
+    await held
+      .release()
+      .catch((failure) =>
+        log.error({ err: failure }, 'a start that failed could not give everything back'),
+      );
+    throw error;
+  }
+}
+
+/** What a start goes by, and what it has taken so far. */
+interface StartContext {
+  readonly config: Config;
+  readonly log: Log;
+  readonly folder: string;
+  readonly given: Given;
+  readonly held: Holdings;
+  /** What is made later than those that refer to it. */
+  readonly links: Links;
+}
+
+interface Links {
+  store?: Store;
+  groups?: Memberships;
+  court?: Court;
+  provider?: IdentityProvider;
+  server?: Server;
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+type Core = Awaited<ReturnType<typeof openStore>>;
+
+async function start(context: StartContext): Promise<Service> {
+  const base = await openBase(context);
+  const core = await openStore(context, base);
+  const provider = await openProvider(context, base, core);
+  await registerWorkers(context, base, core);
+  await startPolicy(context, core, provider);
+  const clocks = await followClocks(
+    context.config,
+    base.storage,
+    core.keys,
+    context.log,
+    context.held,
+  );
+  const server = createServer(context, base, core, provider, clocks);
+  context.links.server = server;
+  return serve(context, base, core, provider, clocks, server);
+}
+
+/** Opens what everything stands on; rules of the policy are read meanwhile. */
+async function openBase({ config, log, given, held, links }: StartContext) {
+  if (given.storage) held.add(() => given.storage!.close());
+  const proxyTrust = trustFor(config, log, given, held);
+  const keys = given.keys ?? (config.keysFile ? readKeys(config.keysFile) : undefined);
+  const registry = new Registry(
+    config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage),
+    actions,
+  );
+  const engine = openEngine(kinds, actions, {
+    operators: () => operatorsNow(links.store!, links.groups!),
+    trouble: Troubles.into(log),
+  });
+  engine.catch(() => {
+    /* thrown where it is awaited */
+  });
+  const meters =
+    config.metricsPort === undefined ? undefined : new (await import('./counters.js')).Meters();
+  const audit = openAudit(config.auditLogPath, log, held);
+  const storage = given.storage ?? (await openStorage(config, log, held, meters));
+  if (!given.storage) held.add(() => storage.close());
+  const port = config.port || (await freePort(config.bindAddress));
+  const baseURL = config.baseURL ?? `http://localhost:${port}`;
+  return { proxyTrust, keys, registry, engine, meters, audit, storage, port, baseURL };
+}
+
+/** Puts registry, hub, keys and policy together as a store, and starts the hub. */
+async function openStore(
+  context: StartContext,
+  { registry, engine, storage, baseURL, ...base }: Base,
+) {
+  const { config, log, given, held, links } = context;
+  const settings = await settingsOf(config, baseURL, storage, log);
+  const hub = new Hub(storage, registry.kinds, log);
+  const keys = base.keys ?? ensureKeys(keysFileOf(config));
+  await useKeys(keys, given.keys ? undefined : keysFileOf(config), storage, log, held);
+  const authorize: Authorize = (question) => links.court!.authorize(question);
+  const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
+    ...links.provider!.ports(...request),
+    law: links.court!,
+  });
+  const store = new Store({ storage, registry, hub, keys, settings, authorize, ports });
+  links.store = store;
+  const court = openCourt(await engine, store, log, () => links.server?.renewViews());
+  links.court = court;
+  const outbox = new Outbox(store, keys, log);
+  held.add(() => hub.stop());
+  await hub.start();
+  return { settings, hub, keys, authorize, ports, store, court, outbox };
+}
+
+/** Starts the indexes over what is stored, and makes the provider. */
+async function openProvider(
+  { config, log, held, links }: StartContext,
+  { storage }: Base,
+  { store, keys, settings, authorize, outbox }: Core,
+): Promise<IdentityProvider> {
+  const suppliers = new Suppliers(store);
+  const groups = new Memberships(store, config.operators);
+  links.groups = groups;
+  const operatorPasskeys = new OperatorPasskeys(store, groups);
+  await follow(groups, suppliers, operatorPasskeys, held);
+  const provider = createIdentityProvider({
+    store,
+    storage,
+    keys,
+    settings,
+    authorize,
+    groups,
+    operatorPasskeys,
+    suppliers,
+    stylesheet: () => links.server!.stylesheet,
+    log,
+    outbox,
+    networkLimits: store.networkLimits,
+  });
+  links.provider = provider;
+  held.add(provider.unproven.follow());
+  await Promise.all([declareBuiltIn(store), stopRevivedRecoveries(store, log)]);
+  return provider;
+}
+
+/** Registers who carries out what commits leave to be done. */
+async function registerWorkers(
+  { config, log, held }: StartContext,
+  { meters }: Base,
+  { store, outbox }: Core,
+): Promise<void> {
+  const mail = await openMail(config, store, log);
+  if ('transport' in mail) held.add(() => mail.transport.close());
+  for (const worker of [
+    mailWorker(config.emailFrom, mail, log, meters?.mail, noteDelivery(store)),
+    closingWorker(store),
+    sessionsWorker(store),
+    recoveryWorker(store),
+    tallyWorker(store),
+  ])
+    outbox.register(worker);
+}
+
+/** Brings the policy into force, and what manifests say. */
+async function startPolicy(
+  { config, held }: StartContext,
+  { store, court }: Core,
+  provider: IdentityProvider,
+): Promise<void> {
+  held.add(async () => {
+    await provider.settled();
+    await court.stop();
+  });
+  await court.start();
+  if (config.manifests) await applyManifests(config.manifests, store, court);
+  court.ready();
+}
+
+function createServer(
+  { config, log, folder }: StartContext,
+  { proxyTrust, meters, audit, storage, baseURL }: Base,
+  { hub, keys, authorize, ports, store, court }: Core,
+  provider: IdentityProvider,
+  clocks: Clocks | undefined,
+): Server {
+  return new Server({
+    release,
+    inflight: config.inflight,
+    ...(config.trustedProxies.length > 0 && {
+      trustedProxies: new AddressList(config.trustedProxies),
+    }),
+    checks: healthChecks({ storage, hub, court, clocks }),
+    store,
+    keys,
+    log,
+    baseURL,
+    ownHost: config.mockMail ? new URL(baseURL) : undefined,
+    authorize,
+    limits: store.networkLimits,
+    authenticators: provider.authenticators,
+    ports,
+    provider: (req, res) => provider.handle(req, res, req.network, req.auditID),
+    errorPage: (status, auditID) => provider.errorPage(status, auditID),
+    pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
+    ...(proxyTrust && { proxyTrust }),
+    ...(meters && { meter: meters.server }),
+    ...(audit && { audit }),
+  });
+}
+
+/** Listens, then starts what works behind the answers; the stop goes the other way round. */
+async function serve(
+  { config, log, held }: StartContext,
+  { registry, meters, audit, storage, proxyTrust, baseURL, port }: Base,
+  { store, court, outbox }: Core,
+  provider: IdentityProvider,
+  clocks: Clocks | undefined,
+  server: Server,
+): Promise<Service> {
+  const watched = held.part(); // whoever looks sees the stop, too
+  held.add(() => outbox.stop());
+  held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
+  const stopping = { delay: 0, warmed: Promise.resolve() };
+  held.add(async () => {
+    await server.stop({ delay: stopping.delay });
+    await stopping.warmed;
+  });
+  const at = { baseURL, port, begun: proxyTrust?.begun };
+  const { certificate, ...urls } = await listen(config, at, server, log, held);
+  const observed = { server, store, court, provider, outbox, clocks, audit, serving: certificate };
+  const metricsURL = meters && (await observeAt(config, { meters, ...observed }, log, watched));
+  stopping.delay = config.shutdownDelay * 1000;
+  outbox.start();
+  server.ready();
+  stopping.warmed = warm(registry, log);
+  return {
+    baseURL,
+    store,
+    warmed: stopping.warmed,
+    counts: () => countsOf(court, provider),
+    ...urls,
+    ...(metricsURL !== undefined && { metricsURL }),
+    stop: () => held.release(),
+    reopen: async () => {
+      await audit?.reopen();
+    },
+  };
+}
+
+/** Opens the metrics port; its URL. */
+async function observeAt(
+  config: Config,
+  observed: Observed,
+  log: Log,
+  held: Holdings,
+): Promise<string> {
+  const { observe } = await import('./metrics-sources.js');
+  return urlOf('http', await observe(config, observed, log, held));
+}
+
+const countsOf = (court: Court, provider: IdentityProvider): ReadonlyMap<string, number> =>
+  new Map([
+    ...Object.entries(court.counts()).map(([name, count]): [string, number] => [
+      `policy.${name}`,
+      count,
+    ]),
+    ...provider.counts,
+  ]);
+
+/** Three indexes, kept up with their kinds until the stop. */
+async function follow(
+  groups: Memberships,
+  suppliers: Suppliers,
+  operatorPasskeys: OperatorPasskeys,
+  held: Holdings,
+): Promise<void> {
+  held.add(() => {
+    groups.stop();
+    suppliers.stop();
+    operatorPasskeys.stop();
+  });
+  operatorPasskeys.start();
+  await Promise.all([groups.start(), suppliers.start()]);
+}
+
+/** Which front proxies are believed, followed until the stop. */
+function trustFor(
+  { frontProxy }: Config,
+  log: Log,
+  { serviceAccount }: Given,
+  held: Holdings,
+): FollowedTrust | undefined {
+  const followed = frontProxy && followTrust(frontProxy, log, serviceAccount);
+  if (followed) held.add(() => followed.stop());
+  return followed;
+}
+
+function openAudit(path: string | undefined, log: Log, held: Holdings): AuditLog | undefined {
+  if (path === undefined) return undefined;
+  const audit = auditLog(path, log);
+  held.add(() => audit.close());
+  return audit;
+}
+
+/** Gets ready, behind the first requests, what would make one of the next ones wait. */
+const warm = (registry: Registry, log: Log): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(() => {
+      registry.warm();
+      webauthn().then(
+        () => resolve(),
+        (error) => {
+          log.error({ err: error }, 'passkeys cannot be verified');
+          resolve();
+        },
+      );
+    });
+  });

@@ -1,0 +1,60 @@
+import { createServer, type AddressInfo } from 'node:net';
+import type { Server } from '../../../apiserver/server.js';
+import type { Config } from '../options/config.js';
+import type { Holdings } from './disposables.js';
+import type { Log } from '../../../observability/log.js';
+import { ownNames, tlsFiles, TLSFiles } from './tls-certificates.js';
+
+/** Where a service is served. */
+export interface Serving {
+  readonly url: string;
+  readonly secureURL?: string;
+  /** The certificate of the secure port, in PEM. */
+  readonly certificate?: () => string;
+}
+
+/**
+ * Opens the port, and the one for TLS where the settings name it; the files that it is served with
+ * are followed until the stop.
+ */
+export async function listen(
+  { bindAddress, secure, store }: Config,
+  { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined },
+  server: Server,
+  log: Log,
+  held: Holdings,
+): Promise<Serving> {
+  const url = urlOf('http', await server.listen(port, bindAddress));
+  if (!secure) return { url };
+  const identity = new TLSFiles(
+    tlsFiles(
+      secure,
+      store.type === 'embedded' ? store.directory : '',
+      ownNames(baseURL, bindAddress),
+      log,
+    ),
+    secure.minVersion,
+    log,
+  );
+  held.add(() => identity.stop());
+  const secureURL = urlOf('https', await server.listen(secure.port, bindAddress, identity));
+  await begun; // meanwhile whoever asks is told to come back
+  return { url, secureURL, certificate: () => identity.cert };
+}
+
+/** The URL of an address that is listened on. */
+export const urlOf = (scheme: string, { family, address, port }: AddressInfo): string =>
+  `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+
+/** A port that is free at this moment. */
+export async function freePort(address: string): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject).listen(0, address, () => resolve());
+  });
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => {
+    probe.close(resolve);
+  });
+  return port;
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { defineAction } from '../../registry/action.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { endOtherSessions } from '../account/end-sessions.js';
+import { Account } from '../account/account.js';
+import { closeLater } from '../account/deletion-row.js';
+
+/**
+ * POST accounts/<name>/disable: nobody can sign in to it any more; its sessions end, and all that
+ * was issued under its grants. What it owns stays.
+ */
+export const disable = defineAction({
+  of: Account,
+  subresource: 'disable',
+  verb: 'create',
+  kind: 'AccountDisabling',
+  description: 'Ends every sign-in to the account and permits no other until it is enabled.',
+  spec: z.object({}),
+  run: (call, { metadata: { name } }) =>
+    call.change(async (tx) => {
+      const account = await tx.get(Account, name);
+      if (account?.status.disabledTimestamp) return account;
+      await endOtherSessions(tx, call, name);
+      await closeLater(tx, call, { account: name, why: 'Disabled' });
+      return tx.update(Account, name, ({ status }) => {
+        status.disabledTimestamp = toTimestamp(call.now);
+      });
+    }),
+});
+
+/** POST accounts/<name>/enable: the person can sign in again, and has to. */
+export const enable = defineAction({
+  of: Account,
+  subresource: 'enable',
+  verb: 'create',
+  kind: 'AccountEnabling',
+  description: 'Permits sign-ins to the account again.',
+  spec: z.object({}),
+  run: (call, { metadata: { name } }) =>
+    call.change((tx) =>
+      tx.update(Account, name, ({ status }) => {
+        delete status.disabledTimestamp;
+      }),
+    ),
+});

@@ -1,4 +1,0 @@
-import { perMinute } from '../registry/limits.js';
-
-/** Limits updates and patches of what people own, by client network. */
-export const ownChanges = perMinute('changes', 'changesPerNetwork');

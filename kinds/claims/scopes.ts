@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import type { ObjectOf } from '../../registry/kind.js';
+import type { Account } from '../account/account.js';
+import { inWords } from '../../registry/pattern.js';
+
+/** A value that a claim may have. */
+export type ClaimValue = string | number | boolean | string[];
+
+/** What the value of a claim is: of `strings`, a list of them. */
+export const ClaimType = z.enum(['string', 'number', 'boolean', 'strings']);
+
+/** The name of a scope (RFC 6749 3.3). */
+export const scopeName = () =>
+  z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(
+      inWords(
+        /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+        'must be printable ASCII without spaces, quotes and backslashes',
+      ),
+    );
+
+/** The name of a claim. */
+export const claimName = () =>
+  z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(inWords(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'));
+
+/** One claim of a scope, as consent shows it. */
+interface ScopeClaim {
+  readonly name: string;
+  readonly title: string;
+  readonly type: z.infer<typeof ClaimType>;
+}
+
+/** Whom claims are about: an account, what the Client knows it as, and the names of its groups. */
+export interface Person {
+  readonly account: ObjectOf<typeof Account>;
+  readonly sub: string;
+  readonly groups: readonly string[];
+}
+
+/** A scope as the provider, consent and discovery know it (OpenID Connect Core 5.4). */
+export interface Scope {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Deserves a second thought. */
+  readonly sensitive: boolean;
+  readonly claims: readonly ScopeClaim[];
+  /** The service that supplies it. */
+  readonly provider: { readonly name: string; readonly displayName: string };
+  /** What it permits, a sentence each, where it shares no data. */
+  readonly permissions?: readonly string[];
+  /** The Clients that may ask for it; everybody where absent. */
+  readonly onlyFor?: string;
+  /**
+   * What would leave for one account, claims without a value left out; absent where another service
+   * supplies them.
+   */
+  values?(person: Person): Record<string, ClaimValue>;
+}
+
+/** This service as the provider of its own scopes. */
+export const builtInProvider = { name: 'vestibule', displayName: 'Vestibule' } as const;
+
+const provider = builtInProvider;
+
+const profileClaims = [
+  ['name', 'Name', 'displayName'],
+  ['given_name', 'Given name', 'givenName'],
+  ['family_name', 'Family name', 'familyName'],
+  ['middle_name', 'Middle name', 'middleName'],
+  ['nickname', 'Nickname', 'nickname'],
+  ['preferred_username', 'User name', 'preferredUsername'],
+  ['profile', 'Profile page', 'profileURI'],
+  ['picture', 'Picture', 'pictureURI'],
+  ['website', 'Website', 'website'],
+  ['gender', 'Gender', 'gender'],
+  ['locale', 'Language', 'locale'],
+  ['zoneinfo', 'Time zone', 'zoneinfo'],
+  ['birthdate', 'Birth date', 'birthdate'],
+] as const;
+
+/**
+ * The claim `updated_at` of OpenID Connect Core 5.1: seconds since the epoch, the creation for a
+ * profile never changed.
+ */
+const updatedAt = ({ metadata, status }: Person['account']): number =>
+  Math.floor(Date.parse(status.profileTimestamp ?? metadata.creationTimestamp) / 1000);
+
+/** The scopes this service supplies itself. */
+export const builtInScopes: readonly Scope[] = [
+  {
+    name: 'openid',
+    title: 'Know who you are',
+    sensitive: false,
+    provider,
+    description: 'Recognise you when you come back, by an identifier that says nothing about you.',
+    claims: [{ name: 'sub', title: 'Identifier', type: 'string' }],
+    values: ({ sub }) => ({ sub }),
+  },
+  {
+    name: 'profile',
+    title: 'Your profile',
+    sensitive: false,
+    provider,
+    description: 'See the name and other details you put into your profile.',
+    claims: [
+      ...profileClaims.map(([name, title]) => ({ name, title, type: 'string' as const })),
+      { name: 'updated_at', title: 'Last change', type: 'number' },
+    ],
+    values: ({ account }) => {
+      const filled = profileClaims.flatMap(([name, , field]) => {
+        const value = account.spec[field];
+        return value === undefined ? [] : [[name, value]];
+      });
+      return { ...Object.fromEntries(filled), updated_at: updatedAt(account) };
+    },
+  },
+  {
+    name: 'email',
+    title: 'Your email address',
+    sensitive: false,
+    provider,
+    description: 'See your email address and that you have proven to hold it.',
+    claims: [
+      { name: 'email', title: 'Email address', type: 'string' },
+      { name: 'email_verified', title: 'Proven', type: 'boolean' },
+    ],
+    values: ({ account }) => ({ email: account.status.email.address, email_verified: true }),
+  },
+  {
+    name: 'groups',
+    title: 'Your groups',
+    sensitive: false,
+    provider,
+    claims: [{ name: 'groups', title: 'Groups', type: 'strings' }],
+    description: 'See the names of the groups you are in here, to know what you may do there.',
+    values: ({ groups }): Record<string, ClaimValue> =>
+      groups.length > 0 ? { groups: [...groups] } : {},
+  },
+  {
+    name: 'offline_access',
+    title: 'Access while you are away',
+    sensitive: true,
+    provider,
+    claims: [],
+    description: 'Keep its access after you have signed out, until you remove it here.',
+    permissions: [
+      'Go on while you are signed out, until you remove its access on your account page.',
+    ],
+    values: () => ({}),
+  },
+  {
+    name: 'api',
+    title: 'Use the API as you',
+    sensitive: true,
+    provider,
+    claims: [],
+    onlyFor: 'vestibule',
+    description: 'Do with this service whatever you could do on its pages.',
+    permissions: [
+      'See your profile, your email address, where you are signed in and what was decided about you.',
+      'Change your profile, sign you out elsewhere and take access away from apps.',
+      'If you are an operator: see and change apps, groups, people’s accounts and the policy of this service.',
+    ],
+    values: () => ({}),
+  },
+];
+
+/**
+ * The scopes without which a sign-in to this Client cannot be agreed to: `openid`, those its spec
+ * requires, and to the command, which has no spec, the API.
+ */
+export const scopesRequiredBy = (
+  name: string,
+  client:
+    | { readonly spec: { readonly scopes: readonly { name: string; required: boolean }[] } }
+    | undefined,
+): ReadonlySet<string> =>
+  new Set([
+    'openid',
+    ...builtInScopes.filter((scope) => scope.onlyFor === name).map((scope) => scope.name),
+    ...(client?.spec.scopes.filter((scope) => scope.required).map((scope) => scope.name) ?? []),
+  ]);
+
+/**
+ * Claims that only this service makes: of a token itself (RFC 7519 4.1, OpenID Connect Core 2), and
+ * its own of a person.
+ */
+export const reservedClaims: ReadonlySet<string> = new Set([
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'nbf',
+  'iat',
+  'jti',
+  'auth_time',
+  'nonce',
+  'acr',
+  'amr',
+  'azp',
+  'at_hash',
+  'c_hash',
+  's_hash',
+  'sid',
+  'events',
+  'cnf',
+  'scope',
+  'client_id',
+  ...builtInScopes.flatMap(({ claims }) => claims.map(({ name }) => name)),
+]);

@@ -1,0 +1,52 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { defineAction } from '../../registry/action.js';
+import { apiVersion } from '../../registry/kind.js';
+import { conflict } from '../../registry/status.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { Client } from './client.js';
+import { timestamp } from '../signin/schema-types.js';
+
+/** What a new secret is answered with, once. */
+const ClientSecret = z.object({
+  apiVersion: z.string().describe('Group and version.'),
+  kind: z.literal('ClientSecret').describe('The kind.'),
+  status: z
+    .object({
+      secret: z.string().describe('The secret; it is not shown again.'),
+      hint: z.string().describe('Its last four characters.'),
+      creationTimestamp: timestamp().describe('When it was made.'),
+    })
+    .describe('The new secret.'),
+});
+
+/**
+ * POST clients/<name>/secret: a new secret of 256 bits, shown once and stored as SHA-256; two may
+ * live at a time, a third ends the first.
+ */
+export const clientSecret = defineAction({
+  of: Client,
+  subresource: 'secret',
+  verb: 'create',
+  kind: 'ClientSecret',
+  answers: { kind: 'ClientSecret', schema: ClientSecret },
+  code: 201,
+  description: 'Makes a new secret, which is shown once.',
+  spec: z.object({}),
+  async run(call, client) {
+    const secret = randomBytes(32).toString('base64url');
+    const hash = createHash('sha256').update(secret).digest('hex');
+    const made = { hint: secret.slice(-4), creationTimestamp: toTimestamp(call.now) };
+    await call.change((tx) =>
+      tx.update(Client, client.metadata.name, (next) => {
+        if (next.spec.type === 'Public')
+          throw conflict(Client, client.metadata.name, 'a Public client has no secret');
+        next.internal = {
+          secrets: [...(next.internal?.secrets ?? []), { hash, created: call.now }].slice(-2),
+        };
+        next.status = { secrets: [...(next.status.secrets ?? []), made].slice(-2) };
+      }),
+    );
+    return { apiVersion, kind: 'ClientSecret', status: { secret, ...made } };
+  },
+});

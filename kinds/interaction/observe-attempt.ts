@@ -1,0 +1,35 @@
+import type { Call } from '../../registry/kind.js';
+import { canonical } from '../signin/email-address.js';
+import { StatusError } from '../../registry/status.js';
+import type { InteractionObject } from './schema.js';
+import { outcomeOf } from './sign-in-metrics.js';
+
+/**
+ * Passes on what a try to sign in comes to, and names it in the audit log and the log: account,
+ * address, Client, method, outcome and reason.
+ */
+export async function observed(
+  call: Call,
+  { spec }: InteractionObject,
+  { method, address }: { method: string; address: string | undefined },
+  work: Promise<InteractionObject>,
+): Promise<InteractionObject> {
+  const { noteSignIn } = call.ports;
+  noteSignIn({
+    client: spec.client,
+    method,
+    ...(address !== undefined && { address: canonical(address) }),
+  });
+  try {
+    const done = await work;
+    const account = done.internal.login?.account;
+    noteSignIn(account === undefined ? { outcome: 'Sent' } : { outcome: 'SignedIn', account });
+    return done;
+  } catch (error) {
+    noteSignIn({
+      outcome: outcomeOf(error),
+      reason: error instanceof StatusError ? error.reason : 'InternalError',
+    });
+    throw error;
+  }
+}

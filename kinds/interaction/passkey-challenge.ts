@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { defineAction } from '../../registry/action.js';
+import {
+  challengeLimit,
+  challengesOfOne,
+  registrationOptions,
+} from '../passkey/registration-challenge.js';
+import { newChallenge, Purpose, putChallenge } from '../signin/passkey-challenge.js';
+import { challengeAnswer, PasskeyChallenge, requestOptions } from '../passkey/options.js';
+import { registrant } from './account-setup.js';
+import { Interaction } from './interaction.js';
+import { refuseUnless } from './preconditions.js';
+
+/**
+ * POST passkeychallenge: options for the browser, to sign in or, once signed in, to register a
+ * passkey (specification 4); a new challenge ends the one before.
+ */
+export const passkeyChallenge = defineAction({
+  of: Interaction,
+  subresource: 'passkeychallenge',
+  verb: 'create',
+  kind: 'PasskeyChallenge',
+  answers: { kind: 'PasskeyChallenge', schema: PasskeyChallenge },
+  code: 201,
+  limit: challengeLimit,
+  description: 'Returns options for the browser.',
+  spec: z.object({
+    purpose: Purpose.describe('Authenticate to sign in; Register to add a passkey.'),
+  }),
+  async run(call, { metadata: { name } }, { spec: { purpose } }) {
+    const challenge = newChallenge();
+    const account = await call.change(async (tx) => {
+      const interaction = (await tx.get(Interaction, name))!;
+      if (purpose === 'Authenticate') refuseUnless('LoginRequired', interaction, call);
+      const person =
+        purpose === 'Register' ? (await registrant(tx, call, name)).account : undefined;
+      await tx.spend(challengesOfOne(call.settings.limits), name);
+      await tx.update(Interaction, name, ({ internal }) =>
+        putChallenge(internal, purpose, challenge, call.now),
+      );
+      return person;
+    });
+    return challengeAnswer(
+      purpose,
+      account
+        ? await registrationOptions(call, challenge, account)
+        : requestOptions(challenge, call.settings),
+      call.now,
+    );
+  },
+});

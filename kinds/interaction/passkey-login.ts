@@ -1,0 +1,142 @@
+import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.js';
+import { invalid, StatusError } from '../../registry/status.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { Account } from '../account/account.js';
+import { canonical } from '../signin/email-address.js';
+import {
+  counterWentBack,
+  movesOn,
+  verifyAssertion,
+  type AssertionVerdict,
+} from '../passkey/webauthn/verify-assertion.js';
+import { takeChallenge, type Taken } from '../signin/passkey-challenge.js';
+import type { Assertion } from '../passkey/webauthn/credential.js';
+import { Passkey } from '../passkey/passkey.js';
+import { countsInFull } from '../passkey/strength.js';
+import { authenticate, refusalOf, useUp } from './complete-login.js';
+import { Interaction, type InteractionObject } from './interaction.js';
+import { refuseUnless } from './preconditions.js';
+
+type Verified = Extract<AssertionVerdict, { verified: true }>;
+
+/** A passkey and the account it signs in to. */
+interface Known {
+  readonly passkey: ObjectOf<typeof Passkey>;
+  readonly account: ObjectOf<typeof Account>;
+}
+
+/**
+ * 422: whatever is wrong with the answer, whoever it is of, and whether or not there was a
+ * challenge to it (`provider.md` 15, row 12).
+ */
+const notAccepted = (name: string): StatusError =>
+  invalid({ ...Interaction, kind: 'Login' }, name, [
+    {
+      reason: 'FieldValueInvalid',
+      field: 'spec.credential',
+      message: 'Invalid value: this passkey was not accepted',
+    },
+  ]);
+
+/**
+ * Signs in by a passkey: the challenge is taken in a commit of its own, the answer verified, and
+ * the person let in as they and their passkey stand then, at the latest on every replica.
+ */
+export async function enterByPasskey(
+  call: Call,
+  name: string,
+  credential: Assertion,
+  decision: Decision,
+): Promise<InteractionObject> {
+  const challenge = call.ports.signIns.challengeOf(await take(call, name));
+  const passkey = await call.store(Passkey).byUnique('credential', credential.id);
+  const account = passkey && (await call.store(Account).get(passkey.status.account));
+  const known = passkey && account && { passkey, account };
+  if (known) call.ports.noteSignIn({ address: canonical(account.status.email.address) });
+  const verdict = await verifyAssertion(
+    credential,
+    { challenge, origin: call.settings.baseURL, rpID: call.settings.rpID },
+    known && {
+      publicKey: passkey.internal.publicKey,
+      counter: passkey.internal.counter,
+      deviceType: passkey.status.deviceType,
+      userHandle: account.internal.userHandle,
+    },
+  );
+  if (!verdict.verified) {
+    if (known && verdict.why === counterWentBack) tellOfClone(call, known);
+    throw notAccepted(name);
+  }
+  const outcome = await call.change((tx) =>
+    enter(tx, call, name, { known: known!, verdict, decision }),
+  );
+  if (outcome instanceof StatusError) throw outcome;
+  call.ports.rememberBrowser(known!.account.status.email.address);
+  return outcome;
+}
+
+/** Two authenticators with one credential count apart (WebAuthn 3, 6.1.1). */
+function tellOfClone(call: Call, { passkey, account }: Known): void {
+  call.ports.audit('passkey.counter', {
+    account: account.metadata.name,
+    passkey: passkey.metadata.name,
+  });
+}
+
+function take(call: Call, name: string): Promise<Taken> {
+  return call.change(async (tx) => {
+    refuseUnless('LoginRequired', (await tx.get(Interaction, name))!, call);
+    let taken!: Taken;
+    await tx.update(Interaction, name, ({ internal }) => {
+      taken = takeChallenge(internal, 'Authenticate', call.now);
+    });
+    return taken;
+  });
+}
+
+/** One commit: the passkey's use, and the phase or why this person is refused. */
+async function enter(
+  tx: Transaction,
+  call: Call,
+  name: string,
+  { known, verdict, decision }: { known: Known; verdict: Verified; decision: Decision },
+): Promise<InteractionObject | StatusError> {
+  const held = (await tx.get(Interaction, name))!;
+  refuseUnless('LoginRequired', held, call);
+  const passkey = await tx.get(Passkey, known.passkey.metadata.name);
+  const account = await tx.get(Account, known.account.metadata.name);
+  if (!passkey || !account || passkey.metadata.uid !== known.passkey.metadata.uid)
+    throw notAccepted(name);
+  if (!movesOn(passkey.internal.counter, verdict.counter)) {
+    tellOfClone(call, known);
+    throw notAccepted(name);
+  }
+  await decision.join?.(tx);
+  await tx.update(Passkey, passkey.metadata.name, ({ status, internal }) => {
+    status.lastUsedTimestamp = toTimestamp(call.now);
+    status.backedUp = verdict.backedUp;
+    internal.counter = verdict.counter;
+  });
+  const refused = await refusalOf(tx, call, held, {
+    known: account,
+    name: account.metadata.name,
+    address: account.status.email.address,
+    method: 'Passkey',
+    passkey: passkey.status,
+  });
+  if (refused) {
+    await tx.update(Interaction, name, useUp);
+    return refused;
+  }
+  const signedIn = await tx.update(Account, account.metadata.name, ({ status }) => {
+    status.lastSignInTimestamp = toTimestamp(call.now);
+  });
+  return tx.update(Interaction, name, (next) =>
+    authenticate(
+      next,
+      signedIn,
+      { method: 'Passkey', inFull: countsInFull(passkey.status, call.now) },
+      call,
+    ),
+  );
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { defineKind } from '../../registry/kind.js';
+import { fromTimestamp } from '../../registry/timestamp.js';
+import { timestamp } from '../signin/schema-types.js';
+
+/**
+ * A mail kept instead of sent; the kind exists only while mail is mocked (specification 2). Kept
+ * for 24 hours.
+ */
+export const MockMessage = defineKind({
+  kind: 'MockMessage',
+  resource: 'mockmessages',
+  named: 'service',
+  description: 'A message in the mock mailbox, which exists only while email is mocked.',
+  verbs: ['get', 'list', 'watch', 'deletecollection'],
+  spec: z.object({}),
+  status: z.object({
+    to: z.string().describe('Recipient.'),
+    from: z.string().describe('Sender.'),
+    subject: z.string().describe('Subject line.'),
+    text: z.string().describe('The text part.'),
+    html: z.string().describe('The HTML part.'),
+    sentTimestamp: timestamp().describe('When it was sent.'),
+    code: z.string().optional().describe('The code in it, parsed for convenience.'),
+    link: z.string().optional().describe('The link in it, parsed for convenience.'),
+  }),
+  expires: (message) => fromTimestamp(message.status.sentTimestamp) + 24 * 3_600_000,
+  columns: { To: (message) => message.status.to, Subject: (message) => message.status.subject },
+});

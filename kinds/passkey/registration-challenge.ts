@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { defineAction } from '../../registry/action.js';
+import type { Call, ObjectOf } from '../../registry/kind.js';
+import { perMinute, type LimitOf } from '../../registry/rate-limit.js';
+import { forbidden, unauthorized } from '../../registry/status.js';
+import { Account } from '../account/account.js';
+import { requireFreshSignIn } from '../signin/recent-sign-in.js';
+import { Session } from '../session/session.js';
+import { newChallenge, putChallenge } from '../signin/passkey-challenge.js';
+import { challengeAnswer, creationOptions, PasskeyChallenge } from './options.js';
+import { Passkey } from './passkey.js';
+
+/** Limits WebAuthn challenges by client network. */
+export const challengeLimit = perMinute('passkeychallenge', 'passkeysPerNetwork');
+
+/** Limits WebAuthn challenges of one sign-in or session, over two hours. */
+export const challengesOfOne: LimitOf = ({ challengesPerSession }) => ({
+  name: 'passkeychallenges',
+  most: challengesPerSession,
+  seconds: 7_200,
+});
+
+/** What a browser is given to make a passkey for this account. */
+export async function registrationOptions(
+  call: Call,
+  challenge: string,
+  { metadata, spec, status, internal }: ObjectOf<typeof Account>,
+) {
+  const passkeys = await call.store(Passkey).list(metadata.name);
+  return creationOptions(challenge, call.settings, {
+    userHandle: internal.userHandle,
+    address: status.email.address,
+    displayName: spec.displayName,
+    passkeys: passkeys.map((passkey) => ({
+      id: passkey.internal.credentialID,
+      transports: passkey.status.transports,
+    })),
+  });
+}
+
+/**
+ * POST accounts/~/passkeychallenge: a challenge to register a passkey, kept with the session that
+ * asks (`api.md` 5).
+ */
+export const accountPasskeyChallenge = defineAction({
+  of: Account,
+  subresource: 'passkeychallenge',
+  verb: 'create',
+  kind: 'PasskeyChallenge',
+  answers: { kind: 'PasskeyChallenge', schema: PasskeyChallenge },
+  code: 201,
+  limit: challengeLimit,
+  description: 'Returns options for the browser to register a passkey.',
+  spec: z.object({
+    purpose: z.literal('Register').describe('Register: whoever asks is signed in already.'),
+  }),
+  async run(call, account) {
+    const { caller } = call;
+    if (caller.type !== 'Account' || caller.account !== account.metadata.name)
+      throw forbidden(
+        'passkeys are registered by their owners alone',
+        Account,
+        account.metadata.name,
+      );
+    requireFreshSignIn(call, Account, account.metadata.name, account.status.passkeys);
+    const challenge = newChallenge();
+    await call.change(async (tx) => {
+      const session = await tx.get(Session, caller.session!);
+      if (!session || session.metadata.deletionTimestamp) throw unauthorized();
+      await tx.spend(challengesOfOne(call.settings.limits), session.metadata.name);
+      await tx.update(Session, session.metadata.name, ({ internal }) =>
+        putChallenge(internal, 'Register', challenge, call.now),
+      );
+    });
+    return challengeAnswer(
+      'Register',
+      await registrationOptions(call, challenge, account),
+      call.now,
+    );
+  },
+});

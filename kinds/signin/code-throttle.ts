@@ -1,0 +1,125 @@
+import { digest } from '../../security/keyring.js';
+import type { Call, Transaction } from '../../registry/kind.js';
+import type { Limits } from '../../registry/limit-settings.js';
+import type { Limit } from '../../registry/rate-limit.js';
+
+/**
+ * Whose tries are counted together for an address: browsers that proved a sign-in with it, or
+ * everybody else. Neither can rest the codes of the other.
+ */
+export type Asker = 'known' | 'stranger';
+
+/**
+ * Wrong codes for one address, over all interactions, browsers and replicas. Times in ms since the
+ * epoch.
+ */
+interface Wrong {
+  count: number;
+  at: number;
+  restUntil: number;
+  rests: number;
+  restedAt: number;
+}
+
+const keptFor = 30 * 24 * 3_600_000;
+
+type Judging = Pick<Call, 'now' | 'settings'>;
+
+/** Who asks about an address, by what the browser proves. */
+export const askerOf = (call: Pick<Call, 'ports'>, address: string): Asker =>
+  call.ports.knowsBrowser(address) ? 'known' : 'stranger';
+
+/**
+ * Wrong codes by client network, and of everybody: beyond that ceiling codes rest for all. Those of
+ * a known browser can only be about its own address.
+ */
+export function wrongCodes(
+  { wrongCodesPerNetwork, wrongCodesInAll, wrongCodeWindow }: Limits,
+  asker: Asker = 'stranger',
+): Limit {
+  return {
+    name: 'wrongcodes',
+    most: wrongCodesPerNetwork,
+    seconds: wrongCodeWindow / 1000,
+    block: 2,
+    ...(asker === 'stranger' && { inAll: wrongCodesInAll }),
+  };
+}
+
+const keyOf = (address: string, asker: Asker): string =>
+  `limits/wrongcodes-${asker}/${digest(address)}`;
+
+/**
+ * What stands for an address, as it has decayed until now: the count by its ceiling, the rests by
+ * one, in `wrongCodeDecay`.
+ */
+async function read(
+  tx: Transaction,
+  key: string,
+  { now, settings: { limits } }: Judging,
+): Promise<Wrong> {
+  const held = await tx.read(key);
+  if (!held) return { count: 0, at: now, restUntil: 0, rests: 0, restedAt: now };
+  const wrong = JSON.parse(held.value.toString()) as Wrong;
+  const each = limits.wrongCodeDecay / limits.wrongCodesPerAddress;
+  const forgotten = Math.floor(Math.max(0, now - wrong.at) / each);
+  const rested = Math.floor(Math.max(0, now - wrong.restedAt) / limits.wrongCodeDecay);
+  return {
+    count: Math.max(0, wrong.count - forgotten),
+    at: wrong.at + forgotten * each,
+    restUntil: wrong.restUntil,
+    rests: Math.max(0, wrong.rests - rested),
+    restedAt: rested > 0 ? now : wrong.restedAt,
+  };
+}
+
+/** Until when codes rest for an address, or 0. */
+export async function restingUntil(
+  tx: Transaction,
+  address: string,
+  asker: Asker,
+  call: Judging,
+): Promise<number> {
+  const { restUntil } = await read(tx, keyOf(address, asker), call);
+  return restUntil > call.now ? restUntil : 0;
+}
+
+/**
+ * Counts a try as wrong before it is judged; as many as `limits.wrongCodesPerAddress` says put
+ * codes to rest, for twice as long each time.
+ */
+export async function countTry(
+  tx: Transaction,
+  address: string,
+  asker: Asker,
+  call: Judging,
+): Promise<void> {
+  const key = keyOf(address, asker);
+  const wrong = await read(tx, key, call);
+  wrong.count += 1;
+  const { limits } = call.settings;
+  if (wrong.count >= limits.wrongCodesPerAddress) {
+    wrong.restUntil = call.now + Math.min(limits.codeRest * 2 ** wrong.rests, limits.codeRestMax);
+    wrong.rests += 1;
+    wrong.restedAt = call.now;
+    wrong.count = 0;
+  }
+  tx.write(key, Buffer.from(JSON.stringify(wrong)), call.now + keptFor);
+}
+
+/**
+ * Takes back the count of a code that was right; what was wrong before it decays with time alone,
+ * whoever signs in meanwhile.
+ */
+export async function uncountTry(
+  tx: Transaction,
+  address: string,
+  asker: Asker,
+  call: Judging,
+): Promise<void> {
+  const key = keyOf(address, asker);
+  const wrong = await read(tx, key, call);
+  const next = { ...wrong, count: Math.max(0, wrong.count - 1) };
+  if (next.count === 0 && next.rests === 0) tx.remove(key);
+  else tx.write(key, Buffer.from(JSON.stringify(next)), call.now + keptFor);
+}

@@ -1,0 +1,4 @@
+import { perMinute } from '../../registry/rate-limit.js';
+
+/** Limits updates and patches of what people own, by client network. */
+export const ownChanges = perMinute('changes', 'changesPerNetwork');

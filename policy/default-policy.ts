@@ -1,0 +1,355 @@
+import type { Vocabulary } from './model/vocabulary.js';
+
+/** Rules about one kind, or about everything; left out where that kind is not there. */
+interface Section {
+  readonly about?: string;
+  readonly rules: string;
+}
+
+const operator = 'principal in Group::"operators" || principal in ClusterGroup::"system:masters"';
+
+const beginning = `// The policy of this service, as it comes. Every request is put to it, and what no rule permits is refused.
+//
+// Operators are the members of Group "operators" and, where requests come through a cluster, its
+// system:masters. resource.owner is the Account that something belongs to, resource.browser the
+// browser that began a sign-in.
+`;
+
+const sections: readonly Section[] = [
+  {
+    rules: `
+// ---- Open to anyone, signed in or not ----
+
+@id("open")
+@message("Anyone may open this.")
+permit (
+  principal,
+  action in [Action::"discovery", Action::"health", Action::"page", Action::"asset", Action::"provider"],
+  resource
+);
+
+@id("anyone-may-sign-up")
+@message("Anyone may make an account.")
+permit (principal, action == Action::"signUp", resource);
+
+// To demand a passkey for a service, add a rule such as
+//   @id("bank-by-passkey") @message("Sign in with a passkey.")
+//   forbid (principal, action == Action::"signIn", resource == Client::"bank")
+//   unless { context.assurance == "phr" };
+// That is a passkey that counts in full: context.methods.contains("Passkey") is also true of one
+// that was added after a sign-in by mail less than the wait of a recovery ago. To demand a passkey
+// of those who have one, write context.passkeys == 0 || context.assurance == "phr".
+@id("anyone-may-sign-in")
+@message("Everyone with an account may sign in.")
+permit (principal, action == Action::"signIn", resource);
+
+@id("any-scope-may-be-shared")
+@message("You decide what is shared with an app.")
+permit (principal, action == Action::"share", resource);
+`,
+  },
+  {
+    about: 'Policy',
+    rules: `
+@id("anyone-reads-policies")
+@message("Anyone may read the policy.")
+permit (principal, action in [Action::"get", Action::"list", Action::"watch"], resource is Policy);
+`,
+  },
+  {
+    about: 'MockMessage',
+    rules: `
+// Exists only while mail is mocked.
+@id("anyone-empties-the-mock-mailbox")
+@message("Mail is kept here for tests.")
+permit (
+  principal,
+  action in [Action::"get", Action::"list", Action::"watch", Action::"deletecollection"],
+  resource is MockMessage
+);
+`,
+  },
+  {
+    about: 'Interaction',
+    rules: `
+// ---- A sign-in in progress belongs to the browser that began it ----
+
+@id("own-interaction")
+@message("The browser that began a sign-in may go on with it.")
+permit (
+  principal is Browser,
+  action in [Action::"get", Action::"watch", Action::"delete", Action::"interactions/*"],
+  resource is Interaction
+)
+when { resource.browser == principal };
+`,
+  },
+  {
+    rules: `
+// ---- What people may do with what is theirs ----
+`,
+  },
+  {
+    about: 'Session',
+    rules: `
+@id("own-sessions")
+@message("You may see and end your own sessions.")
+permit (
+  principal is Account,
+  action in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"],
+  resource is Session
+)
+when { resource.owner == principal };
+`,
+  },
+  {
+    about: 'Account',
+    rules: `
+@id("own-account")
+@message("You may see and change your own account.")
+permit (
+  principal is Account,
+  action in
+    [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
+     Action::"accounts/emailchallenge", Action::"accounts/email", Action::"accounts/passkeychallenge",
+     Action::"accounts/export", Action::"accounts/recovery"],
+  resource is Account
+)
+when { resource.owner == principal };
+`,
+  },
+  {
+    about: 'Passkey',
+    rules: `
+@id("own-passkeys")
+@message("You may see and change your own passkeys.")
+permit (
+  principal is Account,
+  action in [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete"],
+  resource is Passkey
+)
+when { resource.owner == principal };
+
+// What somebody registers becomes theirs.
+@id("new-passkeys")
+@message("You may add passkeys.")
+permit (principal is Account, action == Action::"create", resource is Passkey);
+`,
+  },
+  {
+    about: 'Recovery',
+    rules: `
+// Whoever is signed in to an account may stop its recovery, and so may whoever has one of the mails
+// about it: what is sent along is judged where it is carried out.
+@id("own-recoveries")
+@message("You may see and stop a recovery of your account.")
+permit (
+  principal is Account,
+  action in [Action::"get", Action::"list", Action::"watch", Action::"delete"],
+  resource is Recovery
+)
+when { resource.owner == principal };
+
+@id("recoveries-stopped-by-mail")
+@message("The mail about a recovery may stop it.")
+permit (principal, action == Action::"recoveries/cancel", resource is Recovery);
+`,
+  },
+  {
+    about: 'Grant',
+    rules: `
+@id("own-grants")
+@message("You may see and take back what you agreed to.")
+permit (
+  principal is Account,
+  action in
+    [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
+     Action::"deletecollection"],
+  resource is Grant
+)
+when { resource.owner == principal };
+`,
+  },
+  {
+    about: 'PolicyDecision',
+    rules: `
+@id("decisions-about-oneself")
+@message("You may read what was decided about you.")
+permit (principal is Account, action in [Action::"get", Action::"list", Action::"watch"], resource is PolicyDecision)
+when { resource.owner == principal };
+`,
+  },
+  {
+    about: 'ClaimsReview',
+    rules: `
+@id("reviews-about-oneself")
+@message("You may read what was fetched about you.")
+permit (principal is Account, action in [Action::"get", Action::"list", Action::"watch"], resource is ClaimsReview)
+when { resource.owner == principal };
+`,
+  },
+  {
+    about: 'ClaimsProvider',
+    rules: `
+@id("people-see-claims-providers")
+@message("People may see which services supply data.")
+permit (principal is Account, action in [Action::"get", Action::"list", Action::"watch"], resource is ClaimsProvider);
+`,
+  },
+  {
+    rules: `
+// ---- What operators may do ----
+
+// Operators change what is everybody's, and what is another person's, only soon after a sign-in,
+// and by passkey as soon as one operator has one; once one of these counts in full, no lesser one
+// will do. A token of the command is judged by the sign-in behind it. This is of people: callers
+// from a cluster have no sign-in here. Operators who lost their passkeys get back in by a Policy in
+// the folder of --manifests, at a start.
+`,
+  },
+  ...[
+    ['Interaction', 'interactions', 'in [Action::"list", Action::"watch"]'],
+    [
+      'Session',
+      'sessions',
+      'in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"]',
+    ],
+    [
+      'Account',
+      'accounts',
+      `in
+    [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
+     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
+    ],
+    [
+      'Passkey',
+      'passkeys',
+      'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]',
+    ],
+    [
+      'Recovery',
+      'recoveries',
+      'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]',
+    ],
+    ['Grant', 'grants', 'in [Action::"read", Action::"write"]'],
+    ['PolicyDecision', 'decisions', 'in Action::"read"'],
+    ['ClaimsReview', 'reviews', 'in Action::"read"'],
+    ['Policy', 'policies', '== Action::"create"'],
+    ['Client', 'clients', 'in [Action::"read", Action::"write", Action::"clients/*"]'],
+    ['ClaimsProvider', 'claims-providers', 'in [Action::"read", Action::"write"]'],
+    ['Group', 'groups', 'in [Action::"read", Action::"write"]'],
+  ].map(([kind, name, actions]) => ({
+    about: kind!,
+    rules: `
+@id("operators-${name}")
+@message("Operators may do this.")
+permit (
+  principal,
+  action ${actions},
+  resource is ${kind}
+)
+when { ${operator} };
+`,
+  })),
+];
+
+/** What operators may write, and whose: kinds that no one owns, and kinds that people do. */
+const written = {
+  shared: ['Policy', 'Client', 'ClaimsProvider', 'Group'],
+  owned: ['Session', 'Account', 'Passkey', 'Recovery', 'Grant'],
+};
+
+const freshOperators = (kinds: (names: readonly string[]) => readonly string[]): string => `
+@id("operators-sign-in-again")
+@message("Operators change this only soon after a sign-in, and by passkey once an operator has one: sign in again.")
+forbid (
+  principal in Group::"operators",
+  action in [Action::"write", Action::"clients/*"],
+  resource
+)
+when { ${are(kinds(written.shared))} }
+unless
+{
+  context.signedInRecently &&
+  (!context.operatorsHavePasskeys || context.methods.contains("Passkey")) &&
+  (!context.operatorsHaveFullPasskeys || context.assurance == "phr")
+};
+
+@id("operators-sign-in-again-for-others")
+@message("Operators change what is another person's only soon after a sign-in, and by passkey once an operator has one: sign in again.")
+forbid (
+  principal in Group::"operators",
+  action in
+    [Action::"update", Action::"patch", Action::"delete", Action::"deletecollection",
+     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"],
+  resource
+)
+when { (${are(kinds(written.owned))}) && resource.owner != principal }
+unless
+{
+  context.signedInRecently &&
+  (!context.operatorsHavePasskeys || context.methods.contains("Passkey")) &&
+  (!context.operatorsHaveFullPasskeys || context.assurance == "phr")
+};
+`;
+
+/**
+ * A cluster's garbage collector looks at what may be deleted and deletes what an owner left behind;
+ * half of this would make it delete too much or block.
+ */
+const collector = (deletable: readonly string[], owned: readonly string[]): string => `
+// ---- A cluster's own callers ----
+
+// The garbage collector of the cluster that this API is part of: metadata of all that may be
+// deleted, deletion of what an owner left behind. Take it away whole or not at all.
+@id("cluster-garbage-collector")
+@message("The garbage collector of the cluster may clean up.")
+permit (
+  principal is Machine,
+  action in [Action::"get", Action::"list", Action::"watch", Action::"delete"],
+  resource
+)
+when
+{
+  principal == Machine::"system:serviceaccount:kube-system:generic-garbage-collector" ||
+  principal == Machine::"system:kube-controller-manager"
+}
+when
+{
+  if action == Action::"delete"
+  then ${are(owned)}
+  else context.metadataOnly && (${are(deletable)})
+};
+`;
+
+const are = (kinds: readonly string[]): string =>
+  kinds.map((kind) => `resource is ${kind}`).join(' || ') || 'false';
+
+/**
+ * The policy in force until another is created: the table of `api.md` 4 and, for callers from a
+ * cluster, `operations.md` 8.
+ */
+export function defaultPolicy({ types, actions, groups }: Vocabulary): string {
+  const known = (name: string): boolean => actions.has(name) || groups.has(name);
+  const deletable = actions.get('delete')?.resources ?? [];
+  const owned = deletable.filter((kind) => {
+    const owner = types.get(kind)?.owner;
+    return owner !== undefined && owner !== 'metadata.name';
+  });
+  const offered = (about: string): boolean =>
+    types.has(about) &&
+    [...actions.values()].some(
+      ({ resources, groups: [group] }) => group !== undefined && resources.includes(about),
+    );
+  const text = [
+    beginning,
+    ...sections
+      .filter(({ about }) => about === undefined || offered(about))
+      .map(({ rules }) => rules),
+    freshOperators((names) => names.filter(offered)),
+    collector(deletable, owned),
+  ].join('');
+  return text.replace(/,\s*Action::"([^",]+)"/g, (whole, name: string) =>
+    known(name) ? whole : '',
+  );
+}

@@ -1,0 +1,227 @@
+import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
+import { noWords } from '../../registry/authorizer.js';
+import type { Decision } from '../../registry/kind.js';
+import type { Histogram } from '../../observability/counters.js';
+import type { Asked } from '../model/authorization-request.js';
+import type { Cedar } from '../parse/cedar.js';
+import { isImpersonal } from './principal-independent.js';
+import type { Judgement } from './decision-result.js';
+import { Memo } from './decision-cache.js';
+import type { Part } from './residual-set.js';
+import type { Prepared } from './preparsed-pool.js';
+import { namedIn, textsIn, type Rule } from '../parse/rules.js';
+import { Slice } from './policy-slice.js';
+import type { Trouble } from './error-log.js';
+import type { Vocabulary } from '../model/vocabulary.js';
+
+/**
+ * What was counted since the start: answers from memory, evaluations that are remembered from now
+ * on, those that never are, and what went wrong.
+ */
+export interface Counts {
+  hits: number;
+  misses: number;
+  unmemoised: number;
+  errors: number;
+  overruns: number;
+  permits: number;
+  refusals: number;
+}
+
+/** Nothing counted yet. */
+export const noCounts = (): Counts => ({
+  hits: 0,
+  misses: 0,
+  unmemoised: 0,
+  errors: 0,
+  overruns: 0,
+  permits: 0,
+  refusals: 0,
+});
+
+/** What makes a judge; `trouble` is told what goes wrong. */
+export interface Chambers {
+  readonly cedar: Cedar;
+  readonly vocabulary: Vocabulary;
+  readonly prepared: Prepared;
+  readonly counts: Counts;
+  readonly evaluations?: Histogram;
+  readonly trouble?: (trouble: Trouble) => void;
+}
+
+/** Decisions remembered, in two halves. */
+export const memory = 64 << 10;
+
+/** A longer key is not worth its room. */
+const longest = 1024;
+
+/** The longest an evaluation may take, in milliseconds (`security.md` 1.5). */
+export const budget = 100;
+
+type Shapes = Map<string, Map<string, Map<string, Slice>>>;
+
+/** One policy, ready to answer; its memory goes with it. */
+export class Judge {
+  readonly name: string;
+  readonly #rules: readonly Rule[];
+  readonly #byID: ReadonlyMap<string, Rule>;
+  readonly #chambers: Chambers;
+  readonly #memo = new Memo<Judgement>(memory / 2);
+  readonly #slices: Shapes = new Map();
+  readonly #default: Judgement;
+  readonly #failed: Judgement;
+  #count = 0;
+
+  constructor(name: string, rules: readonly Rule[], chambers: Chambers) {
+    this.name = name;
+    this.#rules = rules;
+    this.#byID = new Map(rules.map((rule) => [rule.id, rule]));
+    this.#chambers = chambers;
+    this.#default = {
+      allowed: false,
+      policy: name,
+      reasons: [{ rule: 'default', message: 'No rule permits it.' }],
+    };
+    this.#failed = {
+      allowed: false,
+      policy: name,
+      reasons: [{ rule: 'error', message: 'The policy could not be applied.' }],
+    };
+  }
+
+  /** The ids of a type that rules single out. */
+  named(type: string): string[] {
+    return namedIn(this.#rules, type);
+  }
+
+  /** Every text that rules compare something with. */
+  get texts(): string[] {
+    return textsIn(this.#rules);
+  }
+
+  get remembered(): number {
+    return this.#memo.size;
+  }
+
+  /** Answers from memory or by evaluation; whatever goes wrong refuses and is counted. */
+  decide(asked: Asked): Judgement {
+    const { counts } = this.#chambers;
+    try {
+      const part = asked.question.every ? this.slice(asked).common(asked) : this.part(asked);
+      if (!part) return this.#default;
+      if (part.only) {
+        counts.hits += 1;
+        return part.only;
+      }
+      const key = part.moves ? '' : part.key(asked);
+      if (part.moves || (typeof key === 'string' && key.length > longest)) {
+        counts.unmemoised += 1;
+        return this.#evaluate(part, asked);
+      }
+      const known = this.#memo.get(key);
+      if (known) {
+        counts.hits += 1;
+        return known;
+      }
+      counts.misses += 1;
+      const fresh = this.#evaluate(part, asked);
+      if (fresh !== this.#failed) this.#remember(part, key, fresh);
+      return fresh;
+    } catch {
+      return this.#fail('errors');
+    }
+  }
+
+  /** The rules a question meets, with all that they mention. */
+  part(asked: Asked): Part {
+    return this.slice(asked).part(asked);
+  }
+
+  /** The slice a question falls into, made when first met. */
+  slice({ action, principalType, resourceType }: Asked): Slice {
+    const known = this.#slices.get(action)?.get(resourceType)?.get(principalType);
+    if (known) return known;
+    const slice = new Slice(
+      () => this.#count++,
+      this.#rules,
+      { action, principal: principalType, resource: resourceType },
+      this.#chambers.vocabulary,
+    );
+    const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, Slice>>();
+    const ofResource = ofAction.get(resourceType) ?? new Map<string, Slice>();
+    this.#slices.set(action, ofAction.set(resourceType, ofResource.set(principalType, slice)));
+    return slice;
+  }
+
+  /** A part that mentions nothing has one answer, and keeps it itself. */
+  #remember(part: Part, key: number | string, answer: Judgement): void {
+    if (part.slots.length === 0) part.only = answer;
+    else this.#memo.set(key, answer);
+  }
+
+  #evaluate(part: Part, asked: Asked): Judgement {
+    if (part.size === 0) return this.#default;
+    const answer = this.#inTime(part, asked) ?? this.#inTime(part, asked);
+    if (!answer) return this.#fail('overruns', Object.keys(part.rules));
+    if (answer.type === 'failure') return this.#fail('errors', Object.keys(part.rules));
+    const { errors } = answer.response.diagnostics;
+    if (errors.length > 0)
+      return this.#fail(
+        'errors',
+        errors.map(({ policyId }) => policyId),
+      );
+    const {
+      decision,
+      diagnostics: { reason },
+    } = answer.response;
+    if (reason.length === 0) return this.#default;
+    const whoever = decision === 'deny' && reason.some((id) => isImpersonal(this.#byID.get(id)!));
+    return {
+      allowed: decision === 'allow',
+      policy: this.name,
+      reasons: this.#reasons(reason, decision === 'allow'),
+      ...(whoever && { whoever }),
+    };
+  }
+
+  /** Refuses, counts, and tells whoever wants to know. */
+  #fail(count: 'errors' | 'overruns', rules: readonly string[] = []): Judgement {
+    const { counts, trouble } = this.#chambers;
+    counts[count] += 1;
+    trouble?.({ what: count === 'errors' ? 'error' : 'overrun', policy: this.name, rules });
+    return this.#failed;
+  }
+
+  /**
+   * What Cedar answers; nothing where that took too long, which once may be the machine's doing.
+   */
+  #inTime(part: Part, asked: Asked): AuthorizationAnswer | undefined {
+    const { cedar, prepared } = this.#chambers;
+    const { principalType, action, resourceType } = asked;
+    const [preparsedPolicySetId, context] = [prepared.nameOf(part), part.context(asked)];
+    const begun = performance.now();
+    const answer = cedar.statefulIsAuthorized({
+      principal: { type: principalType, id: '' },
+      action: { type: 'Action', id: action },
+      resource: { type: resourceType, id: '' },
+      context,
+      entities: [],
+      preparsedPolicySetId,
+    });
+    const took = performance.now() - begun;
+    this.#chambers.evaluations?.observe(took / 1000);
+    return took > budget ? undefined : answer;
+  }
+
+  /** The rules that decided, those with words for people first; each says something. */
+  #reasons(ids: readonly string[], allowed: boolean): Decision['reasons'] {
+    const reasons = [...ids]
+      .sort()
+      .map((id) => ({ rule: id, message: this.#byID.get(id)?.message ?? '' }));
+    reasons.sort((a, b) => Number(a.message === '') - Number(b.message === ''));
+    return reasons.map(({ rule, message }) => ({
+      rule,
+      message: message || (allowed ? `The rule ${rule} permits it.` : noWords),
+    }));
+  }
+}

@@ -1,0 +1,228 @@
+import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import { factNamed, facts } from '../model/context-attributes.js';
+import { formOf, joined, mapWithin } from '../parse/ast.js';
+import type { Rule } from '../parse/rules.js';
+import { Slots, type Term } from './unknowns.js';
+import type { Vocabulary } from '../model/vocabulary.js';
+import { type Entity, subjectOf, entitiesOf } from '../parse/ast-entities.js';
+
+/**
+ * The questions that one slice answers: an action, asked by one type of principal of one type of
+ * resource.
+ */
+export interface Shape {
+  readonly action: string;
+  readonly principal: string;
+  readonly resource: string;
+}
+
+const value = (of: boolean): Expr => ({ Value: of });
+
+const isValue = (one: Expr, of: boolean): boolean => 'Value' in one && one.Value === of;
+
+const uid = (one: unknown): Entity => (one as { __entity?: Entity }).__entity ?? (one as Entity);
+
+/**
+ * Rewrites the rules for one shape: types, actions and memberships are settled or become slots, so
+ * that what Cedar is given is what the key holds.
+ */
+export class Specialiser {
+  readonly slots: Slots;
+  readonly #shape: Shape;
+  readonly #vocabulary: Vocabulary;
+
+  constructor(vocabulary: Vocabulary, shape: Shape) {
+    this.slots = new Slots(vocabulary, shape);
+    this.#shape = shape;
+    this.#vocabulary = vocabulary;
+  }
+
+  /** The rule as it stands for this shape; undefined where it can never apply. */
+  rule({ effect, principal, action, resource, conditions }: Rule): PolicyJson | undefined {
+    if (!this.#actionIn(action)) return undefined;
+    const scope = [this.#scope('principal', principal), this.#scope('resource', resource)];
+    if (scope.some((one) => isValue(one, false))) return undefined;
+    const clauses = [...scope, ...conditions.map((one) => this.#rewrite(one))].filter(
+      (one) => !isValue(one, true),
+    );
+    if (clauses[0] && isValue(clauses[0], false)) return undefined;
+    const all = { op: 'All' } as const;
+    return {
+      effect,
+      principal: all,
+      action: all,
+      resource: all,
+      conditions: clauses.map((body) => ({ kind: 'when', body })),
+    };
+  }
+
+  #actionIn(scope: Rule['action']): boolean {
+    if (scope.op === 'All') return true;
+    if (scope.op === '==') return 'entity' in scope && uid(scope.entity).id === this.#shape.action;
+    const among = 'entities' in scope ? scope.entities : [scope.entity];
+    return among.some((one) => this.#isActionIn(uid(one)));
+  }
+
+  #isActionIn = ({ type, id }: Entity): boolean =>
+    type === 'Action' &&
+    (id === this.#shape.action ||
+      (this.#vocabulary.actions.get(this.#shape.action)?.groups.includes(id) ?? false));
+
+  #scope(of: 'principal' | 'resource', scope: Rule['principal'] | Rule['resource']): Expr {
+    if (scope.op === 'All') return value(true);
+    if (scope.op === '==')
+      return this.slots.same({ of }, uid((scope as { entity: unknown }).entity));
+    if (scope.op === 'in') return this.#in(of, uid((scope as { entity: unknown }).entity));
+    if (scope.entity_type !== this.#shape[of]) return value(false);
+    return scope.in ? this.#in(of, uid((scope.in as { entity: unknown }).entity)) : value(true);
+  }
+
+  /** Whether one is the entity named or, for who asks, a member of it. */
+  #in(of: 'principal' | 'resource', entity: Entity): Expr {
+    if (entity.type === this.#shape[of]) return this.slots.same({ of }, entity);
+    return of === 'principal' &&
+      this.#vocabulary.types.get(this.#shape.principal)?.memberOf === entity.type
+      ? this.slots.member(entity.id)
+      : value(false);
+  }
+
+  #rewrite = (expression: Expr): Expr => {
+    const [form, body] = formOf(expression);
+    switch (form) {
+      case 'Var':
+        return body === 'principal' || body === 'resource'
+          ? this.slots.entity({ of: body })
+          : expression;
+      case '&&':
+      case '||':
+        return this.#connected(form, this.#rewrite(body.left), body.right);
+      case '!': {
+        const arg = this.#rewrite(body.arg);
+        return 'Value' in arg ? value(!arg.Value) : { '!': { arg } };
+      }
+      case 'if-then-else':
+        return this.#chosen(body);
+      case 'is':
+        return this.#isOf(expression, body);
+      case 'in':
+        return this.#among(body.left.Var, body.right);
+      case '==':
+        return this.#same(expression, body);
+      case '!=':
+        return this.#rewrite({ '!': { arg: { '==': body } } });
+      case 'contains':
+        return (
+          this.#named(body.left, 'Set<String>', body.right) ?? mapWithin(expression, this.#rewrite)
+        );
+      case 'has':
+        return this.#has(expression, body);
+      case '.':
+        return this.#attribute(expression, body);
+      default:
+        return mapWithin(expression, this.#rewrite);
+    }
+  };
+
+  /**
+   * A constant on the left settles it; one on the right only where the left would have the last
+   * word anyway.
+   */
+  #connected(form: '&&' | '||', left: Expr, right: Expr): Expr {
+    if (isValue(left, form === '||')) return left;
+    const other = this.#rewrite(right);
+    if (isValue(left, form === '&&')) return other;
+    return isValue(other, form === '&&') ? left : ({ [form]: { left, right: other } } as Expr);
+  }
+
+  #chosen(body: { if: Expr; then: Expr; else: Expr }): Expr {
+    const condition = this.#rewrite(body.if);
+    if ('Value' in condition) return this.#rewrite(condition.Value ? body.then : body.else);
+    return mapWithin({ 'if-then-else': { ...body, if: { Value: true } } }, (part) =>
+      part === body.then || part === body.else ? this.#rewrite(part) : condition,
+    );
+  }
+
+  #isOf(
+    expression: Expr,
+    { left, entity_type, in: group }: { left: Expr; entity_type: string; in?: Expr },
+  ): Expr {
+    const of = subjectOf(left);
+    if (!of) return mapWithin(expression, this.#rewrite);
+    if (this.#shape[of] !== entity_type) return value(false);
+    return group ? this.#among(of, group) : value(true);
+  }
+
+  #among(of: 'principal' | 'resource' | 'action', right: Expr): Expr {
+    const parts = entitiesOf(right)!.map((one) =>
+      of === 'action' ? value(this.#isActionIn(one)) : this.#in(of, one),
+    );
+    return parts.some((one) => isValue(one, true))
+      ? value(true)
+      : joined(
+          '||',
+          parts.filter((one) => !isValue(one, false)),
+        );
+  }
+
+  #same(expression: Expr, { left, right }: { left: Expr; right: Expr }): Expr {
+    if (isAction(left) && entitiesOf(right))
+      return value(entitiesOf(right)![0]!.id === this.#shape.action);
+    const [one, other] = [this.#termOf(left), this.#termOf(right)];
+    if (one && other && !('id' in one && 'id' in other)) return this.slots.same(one, other);
+    return (
+      this.#named(left, 'String', right) ??
+      this.#named(right, 'String', left) ??
+      mapWithin(expression, this.#rewrite)
+    );
+  }
+
+  /** A fact compared with a text that the rule names. */
+  #named(left: Expr, type: string, right: Expr): Expr | undefined {
+    const name = '.' in left ? factOf(left['.'] as { left: Expr; attr: string }) : undefined;
+    return name !== undefined &&
+      facts[name]!.type === type &&
+      'Value' in right &&
+      typeof right.Value === 'string'
+      ? this.slots.factNames(name, right.Value)
+      : undefined;
+  }
+
+  #has(expression: Expr, { left, attr }: { left: Expr; attr: string | readonly string[] }): Expr {
+    const [name] = [attr].flat() as [string];
+    if ('Var' in left && left.Var === 'context') return this.slots.hasFact(name);
+    const of = subjectOf(left);
+    return of
+      ? value(Object.hasOwn(this.#vocabulary.types.get(this.#shape[of])!.attributes, name))
+      : mapWithin(expression, this.#rewrite);
+  }
+
+  #attribute(expression: Expr, { left, attr }: { left: Expr; attr: string }): Expr {
+    if ('Var' in left && left.Var === 'context')
+      return factNamed(attr) ? this.slots.fact(attr) : expression;
+    const term = this.#termOf(expression);
+    if (term) return this.slots.entity(term);
+    return subjectOf(left) ? expression : mapWithin(expression, this.#rewrite);
+  }
+
+  #termOf(expression: Expr): Term | undefined {
+    const of = subjectOf(expression);
+    if (of) return { of };
+    if ('Value' in expression) return entitiesOf(expression)?.[0];
+    const [form, body] = formOf(expression);
+    if (form !== '.') return undefined;
+    const { left, attr } = body as { left: Expr; attr: string };
+    const fact = factOf({ left, attr });
+    if (fact !== undefined) return facts[fact]!.type === 'Client' ? { fact } : undefined;
+    const owner = subjectOf(left);
+    return owner &&
+      Object.hasOwn(this.#vocabulary.types.get(this.#shape[owner])?.attributes ?? {}, attr)
+      ? { of: owner, attribute: attr }
+      : undefined;
+  }
+}
+
+/** The fact that an attribute of the context is. */
+const factOf = ({ left, attr }: { left: Expr; attr: string }): string | undefined =>
+  'Var' in left && left.Var === 'context' && factNamed(attr) ? attr : undefined;
+
+const isAction = (expression: Expr): boolean => 'Var' in expression && expression.Var === 'action';

@@ -1,0 +1,142 @@
+import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import type { Asked } from '../model/authorization-request.js';
+import { addMentions, conjuncts, formOf, joined } from '../parse/ast.js';
+import { Looks } from './cache-key.js';
+import { Part, type Held } from './residual-set.js';
+import type { Rule } from '../parse/rules.js';
+import { flagOf, slotOf, type Slot, type Slots } from './unknowns.js';
+import { Specialiser, type Shape } from './partial-evaluator.js';
+import type { Vocabulary } from '../model/vocabulary.js';
+
+/**
+ * A flag that a rule begins with, or what is as good as one there, and how it must stand for the
+ * rule to go on.
+ */
+interface Guard {
+  readonly name: string;
+  readonly wanted: boolean;
+}
+
+interface Guarded extends Held {
+  readonly guards: readonly Guard[];
+}
+
+/** Parts kept; questions fall into few. */
+const most = 1000;
+
+/**
+ * The rules of a policy that one shape of question meets, rewritten for it. Those that begin with a
+ * flag are sorted out beforehand: what begins with false is false.
+ */
+export class Slice {
+  readonly #rules: readonly Guarded[];
+  readonly #slots: readonly Slot[];
+  readonly #guards: readonly Slot[];
+  readonly #looks: Looks;
+  readonly #parts = new Map<number | string, Part>();
+  readonly #ofObject: ReadonlySet<string>;
+  readonly #alike: Looks;
+  readonly #common = new Map<number | string, Part | undefined>();
+  readonly #number: () => number;
+
+  constructor(number: () => number, rules: readonly Rule[], shape: Shape, vocabulary: Vocabulary) {
+    const specialiser = new Specialiser(vocabulary, shape);
+    this.#rules = rules.flatMap((rule) => {
+      const rewritten = specialiser.rule(rule);
+      return rewritten ? [guarded(rule.id, rewritten, specialiser.slots)] : [];
+    });
+    this.#slots = specialiser.slots.all;
+    this.#guards = this.#slots.filter(({ name }) =>
+      this.#rules.some(({ guards }) => guards.some((guard) => guard.name === name)),
+    );
+    this.#looks = new Looks(this.#guards);
+    this.#ofObject = new Set(
+      this.#slots.filter(({ ofObject }) => ofObject).map(({ name }) => name),
+    );
+    this.#alike = new Looks(this.#guards.filter(({ ofObject }) => !ofObject));
+    this.#number = number;
+  }
+
+  /** The part a question falls into, made when first met. */
+  part(asked: Asked): Part {
+    const pattern = this.#looks.key(asked);
+    return this.#parts.get(pattern) ?? this.#make(pattern, asked);
+  }
+
+  /**
+   * The rules that whatever object is met by, where nothing an object is could make them permit
+   * less: what they permit is permitted for every object of the kind alike. None where that depends
+   * on it.
+   */
+  common(asked: Asked): Part | undefined {
+    const pattern = this.#alike.key(asked);
+    if (this.#common.has(pattern)) return this.#common.get(pattern);
+    const possible = this.#rules.filter(({ guards }) =>
+      guards.every((guard) => this.#ofObject.has(guard.name) || this.#holds(guard, asked)),
+    );
+    const sure = possible.filter(
+      ({ guards, mentions }) =>
+        !guards.some(({ name }) => this.#ofObject.has(name)) &&
+        ![...mentions].some((name) => this.#ofObject.has(name)),
+    );
+    const depends = possible.some(
+      (rule) =>
+        !sure.includes(rule) && (rule.rule.effect === 'forbid' || rule.rule.conditions.length > 0),
+    );
+    const part = depends ? undefined : new Part(this.#number(), sure, this.#slots);
+    if (this.#common.size >= most) this.#common.clear();
+    this.#common.set(pattern, part);
+    return part;
+  }
+
+  #holds({ name, wanted }: Guard, asked: Asked): boolean {
+    return Boolean(this.#guards.find((slot) => slot.name === name)!.read(asked)) === wanted;
+  }
+
+  #make(pattern: number | string, asked: Asked): Part {
+    const held = new Set(this.#guards.filter(({ read }) => read(asked)).map(({ name }) => name));
+    const part = new Part(
+      this.#number(),
+      this.#rules.filter(({ guards }) =>
+        guards.every(({ name, wanted }) => held.has(name) === wanted),
+      ),
+      this.#slots,
+    );
+    if (this.#parts.size >= most) this.#parts.clear();
+    this.#parts.set(pattern, part);
+    return part;
+  }
+}
+
+/** Takes the flags a rule begins with off its conditions. */
+function guarded(id: string, { conditions, ...rest }: PolicyJson, slots: Slots): Guarded {
+  const all = conditions.flatMap(({ body }) => conjuncts(body));
+  const guards: Guard[] = [];
+  for (let guard = guardOf(all[0], guards, slots); guard; guard = guardOf(all[0], guards, slots)) {
+    guards.push(guard);
+    all.shift();
+  }
+  const rule: PolicyJson = {
+    ...rest,
+    conditions: all.length > 0 ? [{ kind: 'when', body: joined('&&', all) }] : [],
+  };
+  const mentions = new Set<string>();
+  for (const body of all) addMentions(body, mentions);
+  return { id, rule, text: JSON.stringify(rule), mentions, guards };
+}
+
+function guardOf(
+  expression: Expr | undefined,
+  before: readonly Guard[],
+  slots: Slots,
+): Guard | undefined {
+  if (!expression) return undefined;
+  const [form, body] = formOf(expression);
+  const itself: Expr = form === '!' ? body.arg : expression;
+  const flag = flagOf(itself);
+  const name = flag ?? slotOf(itself);
+  if (name === undefined) return undefined;
+  const settled =
+    flag !== undefined || before.some((guard) => guard.wanted && guard.name === slots.needs(name));
+  return settled ? { name, wanted: form !== '!' } : undefined;
+}

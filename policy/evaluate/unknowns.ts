@@ -1,0 +1,240 @@
+import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
+import { ownerOf, type Asked } from '../model/authorization-request.js';
+import { factNamed, facts, type CedarValue } from '../model/context-attributes.js';
+import type { Vocabulary } from '../model/vocabulary.js';
+
+/**
+ * One thing that a slice mentions: read from a question, part of the memo's key, and an attribute
+ * of the context that Cedar is given.
+ */
+export interface Slot {
+  readonly name: string;
+  /** Changes by itself. */
+  readonly moves: boolean;
+  /** May read otherwise for each object of a collection. */
+  readonly ofObject: boolean;
+  /**
+   * Either holds or does not: given to Cedar by its name in one set of all that hold, which costs
+   * less than an attribute each.
+   */
+  readonly flag: boolean;
+  /**
+   * It holds where `name` is what is read or among it, and is absent where nothing can be: `what`
+   * is the same for all that look at the same thing, `many` where that may be several.
+   */
+  readonly among?: {
+    readonly what: string;
+    readonly name: string;
+    readonly many?: boolean;
+    read(asked: Asked): string | readonly string[] | undefined;
+  };
+  /**
+   * The flag that has to hold for it to hold or not, where it is not always there: with that flag
+   * before it, it is as good as a flag.
+   */
+  readonly needs?: string;
+  read(asked: Asked): CedarValue | undefined;
+}
+
+/** Something with an id: who asks, on what, whose that is, or one that a rule names. */
+export type Term =
+  | { readonly of: 'principal' | 'resource'; readonly attribute?: string }
+  | { readonly fact: string }
+  | { readonly type: string; readonly id: string };
+
+type Reader = Slot['read'];
+type About = Pick<Slot, 'ofObject'> & Partial<Pick<Slot, 'moves' | 'among' | 'needs'>>;
+
+/**
+ * The things that one slice mentions, each once. Rules reach them by name alone, so nothing can be
+ * looked at that is not in the key.
+ */
+export class Slots {
+  readonly #byName = new Map<string, Slot>();
+  readonly #vocabulary: Vocabulary;
+  readonly #types: { readonly principal: string; readonly resource: string };
+
+  constructor(vocabulary: Vocabulary, types: { principal: string; resource: string }) {
+    this.#vocabulary = vocabulary;
+    this.#types = types;
+  }
+
+  get all(): Slot[] {
+    return [...this.#byName.values()];
+  }
+
+  /**
+   * What has to hold for the slot of that name to be a yes or a no; nothing for one that is
+   * neither.
+   */
+  needs(name: string): string | undefined {
+    return this.#byName.get(name)?.needs;
+  }
+
+  /** A fact of the context as it is. */
+  fact(name: string): Expr {
+    const { moves = false, ofObject = false, read } = facts[name]!;
+    return this.#value(name, read, { moves, ofObject });
+  }
+
+  /** Whether a fact is there. */
+  hasFact(name: string): Expr {
+    const { read, optional, ofObject } = factNamed(name) ?? {};
+    return read && optional
+      ? this.#flag(presence(name), (asked) => read(asked) !== undefined, {
+          ofObject: ofObject ?? false,
+        })
+      : { Value: read !== undefined };
+  }
+
+  /** Whether a fact is the text that a rule names, or is a set that contains it. */
+  factNames(name: string, text: string): Expr {
+    const { optional, ofObject = false, read, type } = facts[name]!;
+    const among = {
+      what: name,
+      name: text,
+      many: type !== 'String',
+      read: read as (asked: Asked) => string | readonly string[] | undefined,
+    };
+    const holds = (asked: Asked): boolean | undefined => {
+      const found = among.read(asked);
+      if (found === undefined) return undefined;
+      return typeof found === 'string' ? found === text : found.includes(text);
+    };
+    const as = `${name} ${JSON.stringify(text)}`;
+    return optional
+      ? this.#value(as, holds, { ofObject, among, needs: presence(name) })
+      : this.#flag(as, holds, { ofObject, among });
+  }
+
+  /** An entity as a value. */
+  entity(term: Term): Expr {
+    const read = this.#reading(term);
+    const type = this.#typeOf(term);
+    return this.#value(
+      nameOf(term),
+      (asked) => ({ __entity: { type, id: read(asked) as string } }),
+      { ofObject: isOfObject(term) },
+    );
+  }
+
+  /** Whether two ids are the same; types are known beforehand. */
+  same(left: Term, right: Term): Expr {
+    if (this.#typeOf(left) !== this.#typeOf(right))
+      return 'fact' in left || 'fact' in right
+        ? this.#both(left, right, () => false)
+        : { Value: false };
+    return this.#both(left, right, equal);
+  }
+
+  /** Whether the principal is a member of a group. */
+  member(group: string): Expr {
+    return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), {
+      ofObject: false,
+      among: { what: 'groups', name: group, many: true, read: ({ groups }) => groups },
+    });
+  }
+
+  /**
+   * The outcome of comparing two ids; with one that may be absent, a value that is then absent too.
+   */
+  #both(left: Term, right: Term, compare: (one: string, other: string) => boolean): Expr {
+    const [one, other] = [this.#reading(left), this.#reading(right)];
+    const name = [nameOf(left), nameOf(right)].sort().join(' == ');
+    const among =
+      compare === equal ? (this.#among(left, right) ?? this.#among(right, left)) : undefined;
+    const ofObject = isOfObject(left) || isOfObject(right);
+    if (!('fact' in left || 'fact' in right))
+      return this.#flag(name, (asked) => compare(one(asked)!, other(asked)!), {
+        ofObject,
+        ...(among && { among }),
+      });
+    const optional = [left, right].flatMap((term) =>
+      'fact' in term && facts[term.fact]!.optional ? [term.fact] : [],
+    );
+    return this.#value(
+      name,
+      (asked) => {
+        const [a, b] = [one(asked), other(asked)];
+        return a === undefined || b === undefined ? undefined : compare(a, b);
+      },
+      {
+        ofObject,
+        ...(among && { among }),
+        ...(optional.length === 1 && { needs: presence(optional[0]!) }),
+      },
+    );
+  }
+
+  /** Something compared with what a rule names. */
+  #among(term: Term, constant: Term): Slot['among'] {
+    if (!('id' in constant) || 'id' in term) return undefined;
+    const read = this.#reading(term);
+    return { what: nameOf(term), name: constant.id, read };
+  }
+
+  #reading(term: Term): (asked: Asked) => string | undefined {
+    if ('id' in term) return () => term.id;
+    if ('fact' in term) return facts[term.fact]!.id!;
+    const { of, attribute } = term;
+    const owner =
+      attribute === 'owner' ? this.#vocabulary.types.get(this.#types[of])!.owner! : undefined;
+    return owner ? (asked) => ownerOf(asked[of], owner) : (asked) => asked[of];
+  }
+
+  #typeOf(term: Term): string {
+    if ('id' in term) return term.type;
+    if ('fact' in term) return facts[term.fact]!.type;
+    const type = this.#types[term.of];
+    return term.attribute === undefined
+      ? type
+      : this.#vocabulary.types.get(type)!.attributes[term.attribute]!;
+  }
+
+  #value(name: string, read: Reader, about: About): Expr {
+    if (!this.#byName.has(name))
+      this.#byName.set(name, { name, moves: false, flag: false, read, ...about });
+    return contextual(name);
+  }
+
+  #flag(name: string, read: Reader, about: About): Expr {
+    if (!this.#byName.has(name))
+      this.#byName.set(name, { name, moves: false, flag: true, read, ...about });
+    return { contains: { left: contextual(flags), right: { Value: name } } };
+  }
+}
+
+/**
+ * The attribute of the context that holds the names of all flags that hold; a word that no fact can
+ * be called.
+ */
+export const flags = 'is';
+
+/** The flag that an expression is, if it is one. */
+export function flagOf(expression: Expr): string | undefined {
+  if (!('contains' in expression)) return undefined;
+  const { left, right } = expression.contains as { left: Expr; right: Expr };
+  return JSON.stringify(left) === held && 'Value' in right ? String(right.Value) : undefined;
+}
+
+/** The name of the slot that an expression is, where it is no flag. */
+export function slotOf(expression: Expr): string | undefined {
+  if (!('.' in expression)) return undefined;
+  const { left, attr } = expression['.'] as { left: Expr; attr: string };
+  return 'Var' in left && left.Var === 'context' ? attr : undefined;
+}
+
+/** The flag that says whether a fact is there. */
+const presence = (fact: string): string => `has ${fact}`;
+
+const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
+const held = JSON.stringify(contextual(flags));
+const isOfObject = (term: Term): boolean =>
+  'fact' in term ? (facts[term.fact]!.ofObject ?? false) : 'of' in term && term.of === 'resource';
+const equal = (one: string, other: string): boolean => one === other;
+
+function nameOf(term: Term): string {
+  if ('id' in term) return `${term.type}::${JSON.stringify(term.id)}`;
+  if ('fact' in term) return term.fact;
+  return term.attribute === undefined ? term.of : `${term.of}.${term.attribute}`;
+}

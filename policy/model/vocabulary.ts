@@ -1,0 +1,153 @@
+import type { Action } from '../../registry/action.js';
+import type { AnyKind } from '../../registry/kind.js';
+import { principals } from '../../kinds/policy/principals.js';
+
+/**
+ * An entity type: what its entities may be in, and their attributes, each naming an entity type.
+ */
+export interface EntityType {
+  readonly description: string;
+  readonly memberOf?: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly owner?: string;
+}
+
+/**
+ * An action: the groups of actions it is in, who may ask it of what, and facts that are always
+ * there.
+ */
+export interface ActionType {
+  readonly description?: string;
+  readonly groups: readonly string[];
+  readonly principals: readonly string[];
+  readonly resources: readonly string[];
+  readonly sure?: readonly string[];
+}
+
+/** Everything that rules may name, computed from the kinds and their actions. */
+export interface Vocabulary {
+  readonly types: ReadonlyMap<string, EntityType>;
+  readonly actions: ReadonlyMap<string, ActionType>;
+  /** Names for several actions, with what they mean. */
+  readonly groups: ReadonlyMap<string, string>;
+}
+
+const builtIn: Readonly<Record<string, EntityType>> = {
+  Visitor: { description: 'Somebody who is not signed in.', attributes: {} },
+  Browser: {
+    description:
+      'A browser with the cookie of one sign-in in progress; its id is the Interaction’s name.',
+    attributes: {},
+  },
+  Account: {
+    description: 'A person; the id is the account’s name.',
+    memberOf: 'Group',
+    attributes: {},
+  },
+  Group: { description: 'A group of accounts, by the addresses it lists.', attributes: {} },
+  Machine: {
+    description:
+      'A user of a cluster, vouched for by its front proxy; the id is the user’s name there.',
+    memberOf: 'ClusterGroup',
+    attributes: {},
+  },
+  ClusterGroup: {
+    description:
+      'A group of the cluster that a Machine comes from, such as system:masters. It is never one of ours.',
+    attributes: {},
+  },
+  Client: { description: 'A relying party; the id is its client_id.', attributes: {} },
+  Scope: { description: 'What may be shared with a Client.', attributes: {} },
+  Path: {
+    description:
+      'An address that is no object: discovery, health, a page, an endpoint of the provider.',
+    attributes: {},
+  },
+};
+
+const reads = new Set(['get', 'list', 'watch']);
+
+const groupOf = (verb: string): string => (reads.has(verb) ? 'read' : 'write');
+
+const open: Readonly<Record<string, string>> = {
+  discovery: 'Reading what the API offers, its documents and its version.',
+  health: 'Asking whether the service lives and is ready.',
+  page: 'Opening one of the pages.',
+  asset: 'Loading what a page is made of.',
+  provider: 'Reaching the OpenID Connect provider.',
+};
+
+const others: Readonly<Record<string, ActionType>> = {
+  ...Object.fromEntries(
+    Object.entries(open).map(([name, description]) => [
+      name,
+      { description, groups: [], principals: ['Visitor'], resources: ['Path'] },
+    ]),
+  ),
+  signUp: {
+    description:
+      'Becoming an Account, for an address just verified that has none: the principal is that Account, in the groups that list the address.',
+    groups: [],
+    principals: ['Account'],
+    resources: ['Client'],
+  },
+  signIn: {
+    description: 'Signing in to a Client; asked at login and whenever a live session is used.',
+    groups: [],
+    principals: ['Account'],
+    resources: ['Client'],
+    sure: ['passkeys'],
+  },
+  share: {
+    description: 'Sharing a scope with the Client in the context.',
+    groups: [],
+    principals: ['Account'],
+    resources: ['Scope'],
+    sure: ['client', 'passkeys'],
+  },
+};
+
+/** Computes what rules may name; nothing here knows a kind but as a type of principal. */
+export function vocabularyOf(kinds: readonly AnyKind[], actions: readonly Action[]): Vocabulary {
+  const types = new Map(Object.entries(builtIn));
+  for (const kind of kinds) {
+    const former = types.get(kind.kind);
+    types.set(kind.kind, {
+      description: former?.description ?? kind.description,
+      ...(former?.memberOf && { memberOf: former.memberOf }),
+      ...(kind.owner && { owner: kind.owner }),
+      attributes: {
+        ...(kind.owner && { owner: 'Account' }),
+        ...(kind.bound && { browser: 'Browser' }),
+      },
+    });
+  }
+  const named = new Map<string, ActionType>();
+  const groups = new Map([
+    ['read', 'get, list and watch'],
+    ['write', 'create, update, patch, delete and deletecollection'],
+  ]);
+  const verbs = new Set(kinds.flatMap((kind) => kind.verbs));
+  for (const verb of verbs)
+    named.set(verb, {
+      groups: [groupOf(verb)],
+      principals,
+      resources: kinds.filter((kind) => kind.verbs.includes(verb)).map((kind) => kind.kind),
+    });
+  for (const { of, subresource, description } of actions.filter((action) =>
+    kinds.includes(action.of),
+  )) {
+    const group = `${of.resource}/*`;
+    groups.set(group, `every action on ${of.resource}`);
+    if (!named.has(`${of.resource}/${subresource}`))
+      named.set(`${of.resource}/${subresource}`, {
+        description,
+        groups: [group],
+        principals,
+        resources: [of.kind],
+      });
+  }
+  for (const [name, action] of Object.entries(others))
+    if (action.resources.every((type) => types.has(type))) named.set(name, action);
+  return { types, actions: named, groups };
+}

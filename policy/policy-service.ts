@@ -1,0 +1,109 @@
+import type { Authorize } from '../registry/authorizer.js';
+import type { Decision } from '../registry/kind.js';
+import type { Log } from '../observability/log.js';
+import type { Store } from '../registry/store.js';
+import { traced } from '../observability/tracer.js';
+import type { Law } from '../kinds/ports.js';
+import type { Engine } from './engine.js';
+import { Force } from './active-policy-controller.js';
+import type { Counts } from './evaluate/evaluator.js';
+import { Recorder } from './decisions/recorder.js';
+import { replay } from './replay.js';
+import { enact, hashOf, newestPolicy, type PolicyObject } from '../kinds/policy/policy.js';
+import type { Fault } from '../kinds/policy/fault.js';
+
+/** The policy as the rest of the service sees it. */
+export interface Court extends Law {
+  /** Every request and every scope is put to it. */
+  readonly authorize: Authorize;
+  /** Brings the newest policy into force, or creates the first. */
+  start(): Promise<void>;
+  /**
+   * Puts a manifest's text in force, unless it is that of the last one loaded so; throws Refused
+   * where it may not be.
+   */
+  load(spec: { cedar: string; description?: string }): Promise<void>;
+  /** What was counted while judging, since the start. */
+  counts(): Readonly<Counts>;
+  readonly evaluations: Engine['evaluations'];
+  /** Throws where this replica does not judge by the newest policy. */
+  ready(): void;
+  stop(): Promise<void>;
+}
+
+/** A text that may not be put in force, in one line. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+/**
+ * Puts engine and store together; nothing is permitted before `start`. `changed` is called each
+ * time another policy has come into force on this replica.
+ */
+export function openCourt(engine: Engine, store: Store, log: Log, changed: () => void): Court {
+  const force = new Force(engine, store, log, changed);
+  const recorder = new Recorder(store, log);
+  const bring = async (policy: PolicyObject, warnings: readonly Fault[]): Promise<void> => {
+    for (const { message, line, column } of warnings)
+      log.warn(
+        {
+          policy: policy.metadata.name,
+          ...(line !== undefined && { line, column }),
+          warning: message,
+        },
+        'a policy may not say what was meant',
+      );
+    await force.inForce(policy);
+  };
+  return {
+    authorize: (question) => {
+      const decide = (): Decision => recorder.note(question, engine.decide(question));
+      return question.record === 'never'
+        ? decide()
+        : traced('policy', decide, ({ allowed, reasons }) => ({
+            'vestibule.action': question.action,
+            'vestibule.allowed': allowed,
+            'vestibule.rule': reasons[0]?.rule ?? '',
+          }));
+    },
+    check: (text) => engine.check(text),
+    inForce: bring,
+    counts: () => ({ ...engine.counts }),
+    evaluations: engine.evaluations,
+    replay: (text) => replay(engine, store, text),
+    start: () => force.start(),
+    ready: () => force.check(),
+    async stop() {
+      await force.stop();
+      await recorder.stop();
+    },
+    async load(spec) {
+      const manifest = hashOf(spec.cedar);
+      const call = store.systemCall();
+      const isNews = await store.change(
+        call,
+        async (tx) => (await newestPolicy(tx))?.manifest !== manifest,
+      );
+      if (!isNews) return;
+      const checked = await engine.check(spec.cedar);
+      if ('faults' in checked) throw new Refused(`spec.cedar: ${sentence(checked.faults[0]!)}`);
+      const made = await store.change(call, async (tx) =>
+        (await newestPolicy(tx))?.manifest === manifest
+          ? undefined
+          : enact(tx, call, { spec, rules: checked.rules, manifest }),
+      );
+      if (made) await bring(made, checked.warnings);
+    },
+  };
+}
+
+const sentence = ({
+  message,
+  line,
+  column,
+}: {
+  message: string;
+  line?: number;
+  column?: number;
+}): string =>
+  `${line === undefined ? '' : `line ${line}, column ${column}: `}${message.replaceAll(/\s+/g, ' ')}`;

@@ -1,0 +1,71 @@
+import { givenBack, limitKey, raised, spendFrom, type Limit } from '../../registry/rate-limit.js';
+import { tooManyRequests, type StatusError } from '../../registry/status.js';
+import { currentExchange } from '../context/unit-of-work.js';
+import type { Foundation } from '../context/context.js';
+import { reach, translated } from '../context/errors.js';
+
+/**
+ * Where an exchange that ran into a limit leaves for how many seconds to wait: the library renders
+ * the error and knows no such header.
+ */
+export const waitMemo = 'wait';
+
+/** Takes one from a limit that is counted in the store; throws 429 in the library's words. */
+export async function spendTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
+  try {
+    await change(on, limit, subject, (log) =>
+      spendFrom(raised(limit, on.settings.limitFactor), log, Date.now()),
+    );
+  } catch (error) {
+    currentExchange()?.memo.set(waitMemo, (error as { retryAfter?: number }).retryAfter);
+    throw error;
+  }
+}
+
+/**
+ * Takes one from a limit by client network and those around it; throws 429 in the library's words.
+ */
+export async function spendNetworkTry(
+  on: Foundation,
+  limit: Limit,
+  network: string,
+): Promise<void> {
+  try {
+    await on.store.networkLimits.spend(limit, network, Date.now());
+  } catch (error) {
+    currentExchange()?.memo.set(waitMemo, (error as StatusError).details?.retryAfterSeconds);
+    throw translated(error);
+  }
+}
+
+/** Gives the last one back: it turned out to be a right one. */
+export function returnTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
+  return change(on, limit, subject, (log) => ({
+    value: givenBack(log ?? Buffer.from('[]')),
+    expires: Date.now() + limit.seconds * 1000,
+  }));
+}
+
+async function change(
+  on: Foundation,
+  limit: Limit,
+  subject: string,
+  next: (log: Buffer | undefined) => { value: Buffer; expires: number },
+): Promise<void> {
+  const key = limitKey(limit, subject);
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const { entry } = await reach(on.storage.get(key));
+    if (!entry) await reach(on.store.networkLimits.countRecord(Date.now()));
+    const { value, expires } = await reach(Promise.resolve(entry?.value).then(next));
+    const outcome = await reach(
+      on.store.commit([
+        {
+          checks: [{ key, is: entry ? entry.revision : 'absent' }],
+          writes: [{ put: key, value, expires }],
+        },
+      ]),
+    );
+    if (outcome.committed) return;
+  }
+  throw translated(tooManyRequests(1));
+}

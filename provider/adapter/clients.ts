@@ -1,0 +1,132 @@
+import type { AdapterPayload, ClientMetadata } from 'oidc-provider';
+import { Client } from '../../kinds/client/client.js';
+import type { Interaction } from '../../kinds/interaction/interaction.js';
+import type { ObjectOf } from '../../registry/kind.js';
+import { builtIn, builtInNames, deviceGrant } from './built-in-clients.js';
+import { currentExchange } from '../context/unit-of-work.js';
+import type { ClientObject, Foundation } from '../context/context.js';
+import { parseDuration } from '../../registry/units.js';
+import { reach } from '../context/errors.js';
+import { secretMarker } from './client-secret.js';
+
+/** The Client object behind a client_id at its latest, read once a request. */
+export async function clientObject(
+  on: Foundation,
+  name: string,
+): Promise<ClientObject | undefined> {
+  if (builtIn.has(name) || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name)) return undefined;
+  const memo = currentExchange()?.memo;
+  const key = `client ${name}`;
+  if (memo?.has(key)) return memo.get(key) as ClientObject | undefined;
+  const found = await reach(on.store.reader(Client).get(name));
+  memo?.set(key, found);
+  return found;
+}
+
+/** RFC 7591 metadata of a Client, or undefined where there is none. */
+export async function findClient(
+  on: Foundation,
+  name: string,
+): Promise<AdapterPayload | undefined> {
+  const client = await clientObject(on, name);
+  return client && metadataOf(client, knownScopes(on), on.settings.deviceAuthorization);
+}
+
+/** The scopes of a declared Client that this service knows and lets it ask for. */
+const knownScopes = (on: Foundation): ReadonlySet<string> =>
+  new Set(
+    on
+      .scopes()
+      .filter((scope) => !scope.onlyFor)
+      .map((scope) => scope.name),
+  );
+
+/**
+ * A Client object in the library's words (RFC 7591); scopes this service does not know, and the
+ * device grant where devices are switched off, are left out, else all of it would be refused.
+ */
+export function metadataOf(
+  client: ClientObject,
+  known: ReadonlySet<string>,
+  devices: boolean,
+): ClientMetadata {
+  const {
+    spec,
+    metadata: { name },
+  } = client;
+  const codes = spec.redirectURIs.length > 0 && spec.grantTypes.includes('authorization_code');
+  const scopes = spec.scopes.map((scope) => scope.name).filter((scope) => known.has(scope));
+  const method =
+    spec.tokenEndpointAuthMethod ?? (spec.type === 'Public' ? 'none' : 'client_secret_basic');
+  const hashes = [
+    ...(client.internal?.secrets ?? []).map((secret) => secret.hash),
+    ...(spec.secretHashes ?? []),
+  ];
+  return {
+    client_id: name,
+    client_name: spec.displayName,
+    redirect_uris: codes ? spec.redirectURIs : [],
+    post_logout_redirect_uris: spec.postLogoutRedirectURIs,
+    application_type: spec.applicationType,
+    subject_type: spec.subjectType,
+    response_types: codes ? ['code'] : [],
+    response_modes: ['query', 'form_post'],
+    grant_types: spec.grantTypes.filter(
+      (type) => (codes || type !== 'authorization_code') && (devices || type !== deviceGrant),
+    ),
+    scope: scopes.length > 0 ? scopes.join(' ') : 'openid',
+    token_endpoint_auth_method: method,
+    ...(method.startsWith('client_secret') && { client_secret: secretMarker(hashes) }),
+    ...(spec.jwks && { jwks: spec.jwks }),
+    ...(spec.jwksURI && { jwks_uri: spec.jwksURI }),
+    ...(spec.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
+    ...(spec.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
+    ...(spec.tokenEndpointAuthSigningAlg && {
+      token_endpoint_auth_signing_alg: spec.tokenEndpointAuthSigningAlg,
+    }),
+    pkce: spec.pkce,
+    ...(spec.profile && { profile: spec.profile }),
+    id_token_signed_response_alg: spec.idTokenSignedResponseAlg,
+    ...(spec.lifetimes && { lifetimes: spec.lifetimes }),
+    ...(spec.lifetimes?.signIn !== undefined && {
+      default_max_age: parseDuration(spec.lifetimes.signIn) / 1000,
+    }),
+    ...(spec.backchannelLogoutURI && {
+      backchannel_logout_uri: spec.backchannelLogoutURI,
+      backchannel_logout_session_required: true,
+    }),
+    ...(spec.homepageURI && { client_uri: spec.homepageURI }),
+    ...(spec.policyURI && { policy_uri: spec.policyURI }),
+    ...(spec.termsURI && { tos_uri: spec.termsURI }),
+    ...(spec.logoURI && { logo_uri: spec.logoURI }),
+  };
+}
+
+/** The name people know a Client by. */
+export async function clientName(on: Foundation, name: string): Promise<string> {
+  return builtInNames.get(name) ?? (await clientObject(on, name))?.spec.displayName ?? name;
+}
+
+type Summary = ObjectOf<typeof Interaction>['status']['client'];
+
+/** Who asks, as a sign-in page shows it. */
+export async function clientSummary(on: Foundation, name: string): Promise<Summary> {
+  const displayName = await clientName(on, name);
+  const spec = (await clientObject(on, name))?.spec;
+  const optional = {
+    logoURI: spec?.logoURI,
+    homepageURI: spec?.homepageURI,
+    initiateLoginURI: spec?.initiateLoginURI,
+    policyURI: spec?.policyURI,
+    termsURI: spec?.termsURI,
+  };
+  const given = Object.fromEntries(
+    Object.entries(optional).filter(([, value]) => value !== undefined),
+  );
+  return {
+    name,
+    displayName,
+    ...given,
+    firstParty: spec?.firstParty ?? builtIn.get(name)?.firstParty ?? false,
+  };
+}

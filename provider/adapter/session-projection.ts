@@ -1,0 +1,116 @@
+import type { AdapterPayload } from 'oidc-provider';
+import { Session, type Method } from '../../kinds/session/session.js';
+import type { Part } from '../../registry/kind.js';
+import { digest } from '../../security/keyring.js';
+import { toTimestamp } from '../../registry/timestamp.js';
+import { ownedBy } from './accounts.js';
+import { clientName } from './clients.js';
+import { phishingResistant } from '../../kinds/session/acr.js';
+import type { Exchange } from '../context/unit-of-work.js';
+import type { Foundation, SessionObject } from '../context/context.js';
+import { followNewSession } from './new-session.js';
+import { codeMemo, eventsWith } from './session-events.js';
+import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
+
+/** Where a sign-in that this exchange completes leaves how it was done. */
+export const loginMemo = 'login';
+
+const coarse = 300_000;
+
+/**
+ * Writes what people may know of a library session, in the commit that writes the session itself.
+ */
+export async function projectSession(
+  on: Foundation,
+  exchange: Exchange,
+  name: string,
+  recordKey: string,
+  payload: AdapterPayload,
+): Promise<Part> {
+  const clients = await clientsOf(on, payload);
+  const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
+  const method = exchange.memo.get(loginMemo) as Method | undefined;
+  const client = exchange.memo.get(codeMemo) as string | undefined;
+  const owned = ownedBy(payload.accountId!);
+  return on.store.stage(Session, name, (old) => {
+    if (old?.metadata.deletionTimestamp) return 'leave';
+    if (!old)
+      exchange.afterCommit('new session', () =>
+        on.afterwards(() => followNewSession(on, payload.accountId!)),
+      );
+    return {
+      ...(old ?? { metadata: { name, ...owned }, spec: {} }),
+      ...projected(on, payload, recordKey, old),
+      status: statusOf(payload, clients, { userAgent, method, client, old }),
+    } as SessionObject;
+  });
+}
+
+function projected(
+  on: Foundation,
+  payload: AdapterPayload,
+  recordKey: string,
+  old: SessionObject | undefined,
+): Pick<SessionObject, 'internal'> {
+  return {
+    internal: {
+      ...old?.internal,
+      recordKey,
+      uidDigest: digest(payload.uid!),
+      loginSeconds: payload.loginTs!,
+      epoch: on.epoch,
+      expires: payload.exp! * 1000,
+    },
+  };
+}
+
+function statusOf(
+  payload: AdapterPayload,
+  clients: SessionObject['status']['clients'],
+  seen: {
+    userAgent: string;
+    method: Method | undefined;
+    client: string | undefined;
+    old: SessionObject | undefined;
+  },
+): SessionObject['status'] {
+  const { userAgent, method, client, old } = seen;
+  const now = Date.now();
+  const last = old ? Date.parse(old.status.lastUsedTimestamp) : 0;
+  const methods = method
+    ? [method]
+    : (old?.status.methods ?? [
+        payload.acr === phishingResistant ? ('Passkey' as const) : ('EmailCode' as const),
+      ]);
+  const recentEvents = eventsWith(old, {
+    method: methods[0]!,
+    seconds: payload.loginTs!,
+    browser: describeBrowser(userAgent),
+    client,
+  });
+  return {
+    account: payload.accountId!,
+    current: false,
+    authenticationTimestamp: toTimestamp(payload.loginTs! * 1000),
+    methods,
+    assurance: payload.acr ?? '',
+    client: userAgent || !old ? deviceOf(userAgent) : old.status.client,
+    lastUsedTimestamp: toTimestamp(now - last < coarse ? last : now),
+    expirationTimestamp: toTimestamp(payload.exp! * 1000),
+    clients,
+    ...(recentEvents && { recentEvents }),
+  };
+}
+
+/** The Clients somebody signed in to from one library session, but for our own pages. */
+async function clientsOf(
+  on: Foundation,
+  payload: AdapterPayload,
+): Promise<SessionObject['status']['clients']> {
+  const names = Object.keys(payload.authorizations ?? {}).filter(
+    (name) => name !== 'vestibule-account',
+  );
+  return Promise.all(
+    names.map(async (name) => ({ name, displayName: await clientName(on, name) })),
+  );
+}

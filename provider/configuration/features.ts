@@ -1,0 +1,128 @@
+import {
+  errors,
+  type Client,
+  type Configuration,
+  type KoaContext,
+  type ProviderContext,
+  type Token,
+} from 'oidc-provider';
+import { apiAudience, command } from '../adapter/built-in-clients.js';
+import type { Foundation } from '../context/context.js';
+import {
+  deviceOrigin,
+  renderConnected,
+  renderUserCode,
+  renderUserCodeConfirm,
+  type DeviceOrigin,
+} from '../http/device-pages.js';
+import { renderLogout, renderSignedOut } from '../http/pages.js';
+import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.js';
+
+const off = { enabled: false };
+
+/** What is on, what is off; turning one on is a change of the design. */
+export function features(on: Foundation): Configuration {
+  return {
+    devInteractions: off,
+    claimsParameter: off,
+    clientCredentials: off,
+    registration: off,
+    registrationManagement: off,
+    requestObjects: off,
+    encryption: off,
+    jwtResponseModes: off,
+    jwtIntrospection: off,
+    jwtUserinfo: off,
+    mTLS: off,
+    ciba: off,
+    fapi: off,
+    richAuthorizationRequests: off,
+    externalSigningSupport: { enabled: true, ack: 'experimental-01' },
+    userinfo: { enabled: true },
+    backchannelLogout: { enabled: true },
+    pushedAuthorizationRequests: { enabled: true },
+    dPoP: {
+      enabled: true,
+      nonceSecret: on.keys.dpopNonce,
+      requireNonce: () => false,
+      allowReplay: false,
+    },
+    introspection: { enabled: true, allowedPolicy: mayIntrospect },
+    revocation: {
+      enabled: true,
+      allowedPolicy: (_ctx: unknown, client: Client, token: Token) =>
+        token.clientId === client.clientId,
+    },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: async (ctx: ProviderContext) => renderLogout(on, ctx),
+      postLogoutSuccessSource: async (ctx: KoaContext) => renderSignedOut(on, ctx),
+    },
+    deviceFlow: deviceFlow(on),
+    resourceIndicators: resourceIndicators(on),
+  };
+}
+
+/** Sign-in on a device without a browser (RFC 8628); what is done with each user code is noted. */
+function deviceFlow(on: Foundation): Configuration {
+  return {
+    enabled: on.settings.deviceAuthorization,
+    charset: 'base-20',
+    mask: '****-****',
+    deviceInfo: deviceOrigin,
+    userCodeInputSource: async (
+      ctx: ProviderContext,
+      _form: string,
+      _out: unknown,
+      error?: Error,
+    ) => {
+      if (error) noteRefusedUserCode(ctx, error);
+      renderUserCode(on, ctx, error);
+    },
+    userCodeConfirmSource: async (
+      ctx: ProviderContext,
+      _form: string,
+      _client: Client,
+      origin: DeviceOrigin,
+      userCode: string,
+    ) => {
+      noteUserCode(ctx, { outcome: 'Found' });
+      await renderUserCodeConfirm(on, ctx, origin, userCode);
+    },
+    successSource: async (ctx: KoaContext) => renderConnected(on, ctx),
+  };
+}
+
+/** Tokens for this service's own API, which the command alone may ask for (RFC 8707). */
+function resourceIndicators(on: Foundation): Configuration {
+  return {
+    enabled: true,
+    defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) =>
+      oneOf ?? (client.clientId === command ? apiAudience(on.settings.baseURL) : undefined),
+    useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === command,
+    getResourceServerInfo: async (_ctx: unknown, resource: string, client: Client) =>
+      resourceServer(on, resource, client),
+  };
+}
+
+/**
+ * Confidential Clients may ask about what was issued to them or for them, everybody else learns
+ * nothing (RFC 7662).
+ */
+function mayIntrospect(_ctx: unknown, client: Client, token: Token): boolean {
+  return (
+    client.clientAuthMethod !== 'none' &&
+    (token.clientId === client.clientId || token.aud === client.clientId)
+  );
+}
+
+/** The one resource there is: this service's own API, for the command alone (RFC 8707). */
+function resourceServer(
+  on: Foundation,
+  resource: string,
+  client: Client,
+): { scope: string; audience: string; accessTokenFormat: string } {
+  if (resource !== apiAudience(on.settings.baseURL) || client.clientId !== command)
+    throw new errors.InvalidTarget();
+  return { scope: 'api', audience: resource, accessTokenFormat: 'opaque' };
+}

@@ -1,0 +1,56 @@
+import type { Authorize } from '../../registry/authorizer.js';
+import type { ObjectOf, Settings } from '../../registry/kind.js';
+import type { Keys } from '../../security/keyring.js';
+import type { NetworkLimits } from '../../registry/network-limits.js';
+import type { Log } from '../../observability/log.js';
+import type { Store } from '../../registry/store.js';
+import type { Storage } from '../../storage/storage.js';
+import type { Account } from '../../kinds/account/account.js';
+import type { Client } from '../../kinds/client/client.js';
+import type { Grant } from '../../kinds/grant.js';
+import type { Scope } from '../../kinds/claims/scopes.js';
+import type { Memberships } from '../../kinds/group/membership-index.js';
+import type { OperatorPasskeys } from '../../kinds/group/operator-passkeys.js';
+import type { Session } from '../../kinds/session/session.js';
+import type { SignIns } from '../../kinds/interaction/sign-in-metrics.js';
+import type { Suppliers } from '../../kinds/claims/scope-index.js';
+import type { CookieNames } from './cookies.js';
+import type { Fetch } from './egress-fetch.js';
+import type { Records } from './records.js';
+import type { Asking, Reviewed } from './review.js';
+
+/** The objects this room reads and writes. */
+export type AccountObject = ObjectOf<typeof Account>;
+export type ClientObject = ObjectOf<typeof Client>;
+export type GrantObject = ObjectOf<typeof Grant>;
+export type SessionObject = ObjectOf<typeof Session>;
+
+/** What every piece of this room stands on. */
+export interface Foundation {
+  readonly store: Store;
+  readonly storage: Storage;
+  readonly keys: Keys;
+  readonly settings: Settings;
+  readonly authorize: Authorize;
+  readonly log: Log;
+  readonly records: Records;
+  readonly cookies: CookieNames;
+  readonly fetch: Fetch;
+  readonly epoch: number;
+  readonly groups: Pick<Memberships, 'held' | 'of'>;
+  readonly operatorPasskeys: Pick<OperatorPasskeys, 'held' | 'of'>;
+  readonly networkLimits?: NetworkLimits;
+  readonly reviews: { ask(asking: Asking): Promise<Reviewed> };
+  readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
+  readonly signIns: SignIns;
+  /** Notes that the browser of a sign-in has asked for something. */
+  touched(name: string): void;
+  /** The scopes there are, as they stand now. */
+  scopes(): readonly Scope[];
+  /** The address of the shared style sheet. */
+  stylesheet(): string;
+  /** Counts an event. */
+  count(event: string): void;
+  /** Starts work that no answer waits for; a failure is counted. */
+  afterwards(work: () => Promise<unknown>): void;
+}

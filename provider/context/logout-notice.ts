@@ -1,0 +1,6 @@
+/** How the library itself tells a Client, with a fresh logout token each time. */
+export type Tell = (
+  client: string,
+  account: string,
+  sid: string,
+) => Promise<'Notified' | 'Unsupported' | 'Gone'>;

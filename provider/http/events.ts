@@ -1,0 +1,134 @@
+import type { IncomingMessage } from 'node:http';
+import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
+import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
+import type { Foundation } from '../context/context.js';
+import { isOfDevice, noteUserCode, presented } from '../adapter/user-code-events.js';
+import { logRefusal, wrongParameters } from './wrong-parameters.js';
+
+const counted = [
+  'interaction.started',
+  'interaction.ended',
+  'authorization.success',
+  'authorization.error',
+  'grant.success',
+  'grant.error',
+  'grant.revoked',
+  'session.saved',
+  'session.destroyed',
+  'authorization_code.consumed',
+  'refresh_token.consumed',
+  'device_code.consumed',
+  'pushed_authorization_request.consumed',
+  'end_session.success',
+  'end_session.error',
+  'introspection.error',
+  'revocation.error',
+  'userinfo.error',
+  'device_authorization.success',
+] as const;
+
+interface GrantContext {
+  readonly req: IncomingMessage;
+  readonly oidc: {
+    readonly params?: { readonly grant_type?: unknown };
+    readonly entities: OIDCContext['entities'];
+  };
+}
+
+interface RefusedContext {
+  readonly oidc?: { readonly params?: Record<string, unknown> };
+  readonly response: { get(field: string): string };
+}
+
+/**
+ * What the library says of a code or token that was used up before; one whose use is lost to
+ * another at the same moment is counted where that is found.
+ */
+const used = /already (used|consumed)$/;
+/** The same, and the error of a use that was lost to a concurrent one (`revocation.ts`). */
+const reused = /already (used|consumed)$|^used before$/;
+const models: Readonly<Record<string, string>> = {
+  authorization_code: 'AuthorizationCode',
+  refresh_token: 'RefreshToken',
+  device_code: 'DeviceCode',
+};
+
+/** Counts what the library tells; a fault of its own is logged once, by class and message alone. */
+export function listen(on: Foundation, provider: Provider): void {
+  for (const event of counted) provider.on(event, () => on.count(event));
+  provider.on('grant.success', (ctx: GrantContext) => {
+    on.count(`token.${grantType(ctx.oidc.params?.grant_type)}`);
+    noteTokens(ctx, { outcome: 'Issued' });
+  });
+  provider.on(
+    'grant.error',
+    (ctx: GrantContext, error: { error?: string; error_detail?: string } | undefined) => {
+      const detail = error?.error_detail ?? '';
+      noteTokens(ctx, {
+        outcome: reused.test(detail) ? 'Reused' : 'Refused',
+        reason: error?.error,
+      });
+      if (used.test(detail))
+        on.count(`reuse.${models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other'}`);
+    },
+  );
+  provider.on('interaction.started', (ctx: ProviderContext) => {
+    if (ctx.oidc.route === 'code_verification') noteUserCode(ctx, { outcome: 'Confirmed' });
+  });
+  provider.on('authorization.success', (ctx: ProviderContext) => {
+    if (isOfDevice(ctx)) noteUserCode(ctx, { outcome: 'Connected' });
+  });
+  provider.on(
+    'authorization.error',
+    (ctx: ProviderContext, error: { error?: string } | undefined) => {
+      if (isOfDevice(ctx)) noteUserCode(ctx, { outcome: 'Failed', reason: error?.error });
+    },
+  );
+  const refused = (ctx: RefusedContext, error: { error?: string } | undefined): void => {
+    const parameters = wrongParameters(error?.error ?? '', ctx.oidc?.params);
+    if (parameters !== undefined)
+      logRefusal(on, error!.error!, parameters, ctx.response.get('Audit-ID'));
+  };
+  for (const event of [
+    'authorization.error',
+    'pushed_authorization_request.error',
+    'device_authorization.error',
+  ])
+    provider.on(event, refused);
+  const fault = (error: unknown, auditID: string): void => {
+    on.count('server_error');
+    on.log.error({ err: error, auditID }, 'the provider failed');
+  };
+  provider.on('server_error', (ctx: KoaContext, error: unknown) => {
+    fault(error, ctx.response.get('Audit-ID'));
+    if (ctx.oidc?.route === 'token')
+      noteTokens(ctx as ProviderContext, { outcome: 'Failed', reason: 'server_error' });
+    if (isOfDevice(ctx) && presented())
+      noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'server_error' });
+  });
+  provider.on('error', (error: unknown) => fault(error, ''));
+}
+
+/**
+ * Names what became of a token request in the audit log and the log; the account as far as what the
+ * Client brought says whose it is.
+ */
+function noteTokens(
+  { req, oidc: { params, entities } }: GrantContext,
+  said: Pick<SignInEvent, 'outcome' | 'reason'>,
+): void {
+  const { Client: client, AccessToken, RefreshToken, AuthorizationCode, DeviceCode } = entities;
+  const account = (AccessToken ?? RefreshToken ?? AuthorizationCode ?? DeviceCode ?? presented())
+    ?.accountId;
+  const method = grantType(params?.grant_type).split(':').at(-1)!;
+  noteSignIn(req, { account, client: client?.clientId, method, reason: undefined, ...said });
+}
+
+/** The grant types there are: whatever else a Client may send is no name for a count. */
+const grantTypes: Readonly<Record<string, string>> = {
+  authorization_code: 'authorization_code',
+  refresh_token: 'refresh_token',
+  'urn:ietf:params:oauth:grant-type:device_code': 'device_code',
+};
+const grantType = (sent: unknown): string =>
+  typeof sent === 'string' && Object.hasOwn(grantTypes, sent) ? grantTypes[sent]! : 'other';

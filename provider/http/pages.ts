@@ -1,0 +1,103 @@
+import type { KoaContext, ProviderContext } from 'oidc-provider';
+import type { Foundation } from '../context/context.js';
+import { html, type Html } from './html.js';
+import { sentenceFor, sentenceForSignOut, sentenceForStatus } from './error-messages.js';
+import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
+
+/** One small page with the shared style sheet and no script. */
+export function page(on: Foundation, title: string, body: Html, phase = 'provider'): string {
+  return html`<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${on.stylesheet()}">
+</head>
+<body>
+<header class="top"><span class="mark"></span><bdi dir="ltr">${new URL(on.settings.baseURL).host}</bdi></header>
+<main data-phase="${phase}">
+<div class="card">
+<h1 tabindex="-1">${title.replace(/^Error: /, '')}</h1>
+${body}
+</div>
+</main>
+</body>
+</html>
+`.text;
+}
+
+/** Makes a page the answer of a request to the library. */
+export function show(ctx: KoaContext, content: string): void {
+  ctx.type = 'html';
+  ctx.body = content;
+}
+
+/** What came that was wrong, where it may be shown. */
+function sentParts(on: Foundation, ctx: KoaContext, error: string): readonly Html[] {
+  if (!mayShowParameters(on)) return [];
+  const sent = (ctx as { oidc?: { params?: Record<string, unknown> } }).oidc?.params;
+  return Object.entries(wrongParameters(error, sent) ?? {}).map(
+    ([name, value]) => html`<p class="hint">${name}: <code>${value}</code></p>`,
+  );
+}
+
+/**
+ * Says what went wrong in our own words; never what the library said, and of the request only while
+ * the base URL is loopback.
+ */
+export function renderError(
+  on: Foundation,
+  ctx: KoaContext,
+  out: { error: string; error_description?: string },
+): void {
+  const signOut =
+    ctx.oidc?.route === 'end_session' ? sentenceForSignOut(out.error_description) : undefined;
+  const { title, advice } = signOut ?? sentenceFor(out.error, ctx.status);
+  const audit = ctx.response.get('Audit-ID');
+  show(
+    ctx,
+    page(
+      on,
+      `Error: ${title}`,
+      html`<p>${advice}</p>${sentParts(on, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
+      'error',
+    ),
+  );
+}
+
+/** The page for a person who went where nothing is, or where nothing can be given now. */
+export function errorPage(on: Foundation, status: number, auditID: string): string {
+  const { title, advice } = sentenceForStatus(status);
+  return page(
+    on,
+    `Error: ${title}`,
+    html`<p>${advice}</p><p class="hint"><small>${auditID}</small></p>`,
+    'error',
+  );
+}
+
+/** Asks before somebody is signed out: a link alone never does it. */
+export function renderLogout(on: Foundation, ctx: ProviderContext): void {
+  const { secret } = ctx.oidc.session!.state!;
+  show(
+    ctx,
+    page(
+      on,
+      'Sign out?',
+      html`<p>You will be signed out here, and the services you use from this browser are told.</p>
+<form method="post" action="${ctx.oidc.urlFor('end_session_confirm')}">
+<input type="hidden" name="xsrf" value="${secret}">
+<div class="pair">
+<button class="button main" type="submit" name="logout" value="yes">Sign out</button>
+<button class="button" type="submit">Stay signed in</button>
+</div>
+</form>`,
+    ),
+  );
+}
+
+/** The end of a sign-out that leads nowhere else. */
+export function renderSignedOut(on: Foundation, ctx: KoaContext): void {
+  show(ctx, page(on, 'You are signed out', html`<p>You can close this page.</p>`));
+}

@@ -1,0 +1,121 @@
+import { under } from '../storage/storage.js';
+import type { HubEvent } from './watchcache/event.js';
+import type { Subscription } from './watchcache/watch-cache.js';
+import type { AnyKind, ObjectOf } from './kind.js';
+import type { Store } from './store.js';
+import { counts, storedOf, type Stored } from './encoded-object.js';
+
+const retry = 1_000;
+const patience = 1_000;
+
+/**
+ * Every object of one small kind, told to whoever keeps an index of it: first what there is, then
+ * each change as the hub hears of it.
+ */
+export class Mirror<K extends AnyKind> {
+  readonly #store: Store;
+  readonly #kind: K;
+  readonly #told: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void;
+  readonly #held = new Map<string, ObjectOf<K>>();
+  #subscription: Subscription | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  /** `told` may not throw; of a change it is given both sides, of a creation or deletion one. */
+  constructor(
+    store: Store,
+    kind: K,
+    told: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void,
+  ) {
+    this.#store = store;
+    this.#kind = kind;
+    this.#told = told;
+  }
+
+  /** Tells what there is and follows it from there; after the hub has begun. */
+  async start(): Promise<void> {
+    const page = await this.#store.storage.list(under(`objects/${this.#kind.resource}/`));
+    const now = new Map(
+      page.entries
+        .filter((entry) => counts(entry, Date.now()))
+        .map((entry) => storedOf(this.#kind, entry))
+        .map((stored) => [stored.name, objectOf<K>(stored)]),
+    );
+    for (const name of this.#held.keys()) if (!now.get(name)) this.#set(name, undefined);
+    for (const [name, object] of now) this.#set(name, object);
+    if (this.#stopped) return;
+    this.#subscription = this.#store.hub.subscribe(this.#kind.resource, page.revision, {
+      event: (event) => this.#take(event),
+      end: () => this.#again(),
+    });
+  }
+
+  /** Follows nothing any more; before the hub stops. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#subscription?.leave();
+  }
+
+  /**
+   * Whether what was told can be relied on now: it is as new as the hub, and the hub has heard of
+   * everything this replica wrote.
+   */
+  get fresh(): boolean {
+    const { hub } = this.#store;
+    return (
+      this.#subscription !== undefined &&
+      hub.trusts(this.#kind.resource) &&
+      this.#subscription.position() >= hub.revision
+    );
+  }
+
+  /**
+   * Waits for what this replica wrote to come back, a second at most; whether what was told can
+   * then be relied on.
+   */
+  async settled(): Promise<boolean> {
+    const { hub } = this.#store;
+    if (!this.fresh && this.#subscription)
+      await hub.reached(hub.committedTo(this.#kind.resource), patience);
+    return this.fresh;
+  }
+
+  /** All there are, from the store itself: for whoever cannot rely on what was told. */
+  latest(): Promise<ObjectOf<K>[]> {
+    return this.#store.reader(this.#kind).list();
+  }
+
+  #take({ before, after }: HubEvent): void {
+    this.#set((after ?? before)!.name, after && objectOf<K>(after));
+  }
+
+  #set(name: string, after: ObjectOf<K> | undefined): void {
+    const before = this.#held.get(name);
+    if (after) this.#held.set(name, after);
+    else this.#held.delete(name);
+    if (before || after) this.#told(before, after);
+  }
+
+  /** The history needed is gone: from the beginning, as often as it takes. */
+  #again(): void {
+    this.#subscription = undefined;
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.start().catch(() => this.#again());
+    }, retry);
+    this.#timer.unref();
+  }
+}
+
+/**
+ * An object that can be read; what cannot counts as absent here, and is a 500 for whoever asks for
+ * it.
+ */
+function objectOf<K extends AnyKind>(stored: Stored): ObjectOf<K> | undefined {
+  try {
+    return stored.object as ObjectOf<K>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { digest } from '../security/keyring.js';
+import type { LimitName, Limits } from './limit-settings.js';
+import { tooManyRequests } from './status.js';
+
+/**
+ * At most so many in any window of so many seconds, by what the limit counts. Counted in the store,
+ * so it holds across replicas.
+ */
+export interface Limit {
+  readonly name: string;
+  readonly most: number;
+  readonly seconds: number;
+  /** For everybody together, where the limit is one by network. */
+  readonly inAll?: number;
+  /**
+   * How many a replica draws at a time at most, and so loses where it is killed; a tenth of the
+   * window by default.
+   */
+  readonly block?: number;
+}
+
+/** Makes a limit of the settings. */
+export type LimitOf = (limits: Limits) => Limit;
+
+/** Returns the limit `name`: as many in a minute as the setting says. */
+export const perMinute =
+  (name: string, setting: LimitName): LimitOf =>
+  (limits) => ({ name, most: limits[setting], seconds: 60 });
+
+/** The storage key that a limit counts under for one subject; the subject itself stands nowhere. */
+export const limitKey = (limit: Limit, subject: string): string =>
+  `limits/${limit.name}/${digest(subject)}`;
+
+const slots = 64;
+
+/**
+ * Adds one use at `now` (ms) to a log of uses, or throws 429: a sliding window, exact for limits of
+ * a few dozen; above, uses are counted by sixty-fourths of it, each until its last has passed, so
+ * that the log stays short.
+ */
+export function spendFrom(
+  limit: Limit,
+  log: Buffer | undefined,
+  now: number,
+): { value: Buffer; expires: number } {
+  const window = limit.seconds * 1000;
+  const slot = limit.most > slots ? window / slots : 1;
+  const uses = (log ? (JSON.parse(log.toString()) as [time: number, count: number][]) : []).filter(
+    ([time]) => time > now - window,
+  );
+  let excess = uses.reduce((sum, [, count]) => sum + count, 0) - limit.most;
+  if (excess >= 0) {
+    const [freeing] = uses.find(([, count]) => {
+      excess -= count;
+      return excess < 0;
+    })!;
+    throw tooManyRequests(Math.max(1, Math.ceil((freeing + window - now) / 1000)));
+  }
+  const time = Math.ceil(now / slot) * slot;
+  const newest = uses.at(-1);
+  if (newest && slot > 1 && newest[0] >= time) newest[1] += 1;
+  else uses.push([time, 1]);
+  return { value: Buffer.from(JSON.stringify(uses)), expires: time + window };
+}
+
+/** The log without its newest use, which turned out not to count. */
+export function givenBack(log: Buffer): Buffer {
+  const uses = JSON.parse(log.toString()) as [time: number, count: number][];
+  const newest = uses.at(-1);
+  if (newest) newest[1] -= 1;
+  if (newest?.[1] === 0) uses.pop();
+  return Buffer.from(JSON.stringify(uses));
+}
+
+/** A limit with `factor` times as much in it. */
+export const raised = (limit: Limit, factor: number): Limit =>
+  factor === 1
+    ? limit
+    : {
+        ...limit,
+        most: Math.ceil(limit.most * factor),
+        ...(limit.inAll !== undefined && { inAll: Math.ceil(limit.inAll * factor) }),
+      };

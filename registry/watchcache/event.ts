@@ -1,0 +1,45 @@
+import type { Change, Revision } from '../../storage/storage.js';
+import type { AnyKind } from '../kind.js';
+import { storedOf, type Stored } from '../encoded-object.js';
+
+/**
+ * So many views of one event are remembered: those of tables are new ones every second, since ages
+ * move.
+ */
+const views = 8;
+
+/** One change of one object, decoded and encoded at most once however many watch it. */
+export class HubEvent {
+  readonly revision: Revision;
+  /** The object after the change; of a deletion, undefined. */
+  readonly after: Stored | undefined;
+  readonly before: Stored | undefined;
+  readonly #shared = new Map<string, unknown>();
+
+  constructor(kind: AnyKind, change: Change, revision: Revision) {
+    this.revision = revision;
+    this.after = change.entry && storedOf(kind, change.entry);
+    this.before = change.before && storedOf(kind, change.before);
+  }
+
+  /** Bytes held by it. */
+  get size(): number {
+    return sizeOf(this.after) + sizeOf(this.before);
+  }
+
+  /**
+   * What one view makes of this event, by the first that asks; a few views are kept, the oldest
+   * makes room.
+   */
+  shared<T>(view: string, make: () => T): T {
+    const known = this.#shared.get(view) as T | undefined;
+    if (known !== undefined) return known;
+    if (this.#shared.size >= views) this.#shared.delete(this.#shared.keys().next().value!);
+    const made = make();
+    this.#shared.set(view, made);
+    return made;
+  }
+}
+
+/** Bytes held by a stored object. */
+export const sizeOf = (stored: Stored | undefined): number => stored?.entry.value.length ?? 0;

@@ -1,0 +1,360 @@
+import {
+  Compacted,
+  type Batch,
+  type Change,
+  type Revision,
+  type Storage,
+} from '../../storage/storage.js';
+import { HubEvent, sizeOf } from './event.js';
+import type { AnyKind } from '../kind.js';
+import type { Log } from '../../observability/log.js';
+import { Ring } from './event-buffer.js';
+import { storedOf, type Stored } from '../encoded-object.js';
+
+/** What is told of each change; none of it may throw. */
+interface Subscriber {
+  event(event: HubEvent): void;
+  /**
+   * Resolves once it can take more of what lies behind the present: it is told that in parts, as
+   * fast as it takes them.
+   */
+  ready?(): Promise<void>;
+  /** No more will come: the history needed is gone, or the hub stops. */
+  end(why: 'Compacted' | 'Stopped'): void;
+}
+
+/** A place among those who are told. */
+export interface Subscription {
+  /** Everything up to here has been delivered. */
+  position(): Revision;
+  leave(): void;
+}
+
+interface Live {
+  subscriber: Subscriber;
+  from: Revision;
+}
+interface Joining {
+  resource: string;
+  subscriber: Subscriber;
+  reached: Revision;
+  joined: boolean;
+  signal: AbortSignal;
+}
+interface Cached {
+  stored: Stored | undefined;
+  revision: Revision;
+}
+
+const cacheMost = { objects: 100_000, bytes: 64 << 20 };
+const silence = { unused: 2_000, unready: 10_000 };
+
+/**
+ * One upstream watch per replica, feeding every watcher and every coherent cache (`performance.md`
+ * 3, lever 4).
+ */
+export class Hub {
+  readonly #storage: Storage;
+  readonly #kinds: ReadonlyMap<string, AnyKind>;
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  readonly #ring = new Ring();
+  readonly #live = new Map<string, Set<Live>>();
+  readonly #cache = new Map<string, Cached>();
+  readonly #barriers = new Map<string, Revision>();
+  readonly #committed = new Map<string, Revision>();
+  readonly #reading = new Map<string, { stale: boolean; readers: number }>();
+  readonly #hearing: ((change: Change) => void)[] = [];
+  #waiting: { revision: Revision; resolve: () => void }[] = [];
+  #cachedBytes = 0;
+  #revision: Revision = 0;
+  #heard = -Infinity;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(storage: Storage, kinds: readonly AnyKind[], log: Log) {
+    this.#storage = storage;
+    this.#kinds = new Map(kinds.map((kind) => [kind.resource, kind]));
+    this.#log = log;
+  }
+
+  /** Everything up to here has been heard. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  /**
+   * Milliseconds since the moment of which it is certain that everything written before it has been
+   * heard, by the monotonic clock.
+   */
+  get silentFor(): number {
+    return performance.now() - this.#heard;
+  }
+
+  /**
+   * How many are told of changes now, apart from those who are still being told what lies behind.
+   */
+  get watchers(): number {
+    let all = 0;
+    for (const set of this.#live.values()) all += set.size;
+    return all;
+  }
+
+  /** Whether the hub heard from the store recently enough to be ready. */
+  get ready(): boolean {
+    return this.silentFor < silence.unready;
+  }
+
+  /** Begins at the store's present revision; resolves once caught up. */
+  async start(): Promise<void> {
+    await this.#restart();
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#endAll('Stopped');
+    await this.#running;
+  }
+
+  /** Delivers every change of `resource` after `from`, in order, once, until it is left. */
+  subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
+    const leave = new AbortController();
+    const reader = { resource, subscriber, reached: from, joined: false, signal: leave.signal };
+    if (from < this.#ring.from || !this.#join(reader)) void this.#catchUp(reader);
+    return {
+      position: () => (reader.joined ? Math.max(reader.reached, this.#revision) : reader.reached),
+      leave: () => leave.abort(),
+    };
+  }
+
+  /**
+   * Resolves when everything up to `revision` was heard, or with false when `milliseconds` passed
+   * first.
+   */
+  async reached(revision: Revision, milliseconds: number): Promise<boolean> {
+    if (this.#revision >= revision) return true;
+    return new Promise((resolve) => {
+      const waiting = {
+        revision,
+        resolve: () => {
+          clearTimeout(timer);
+          resolve(true);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        resolve(false);
+      }, milliseconds);
+      this.#waiting.push(waiting);
+    });
+  }
+
+  /**
+   * The object under `key` as of a moment ago, from memory where that can be trusted, else from the
+   * store.
+   */
+  async cached(kind: AnyKind, key: string): Promise<Stored | undefined> {
+    const held = this.held(key);
+    return held ? held.stored : this.#read(kind, key);
+  }
+
+  /** What memory has of `key`, if it has it and can be trusted. */
+  held(key: string): { readonly stored: Stored | undefined } | undefined {
+    const held = this.#cache.get(key);
+    return held && this.silentFor < silence.unused && this.#trusted(key) ? held : undefined;
+  }
+
+  /**
+   * After a commit of this replica: the cache waits for it to come back before it is trusted for
+   * these keys again.
+   */
+  committed(keys: readonly string[], revision: Revision): void {
+    if (revision <= this.#revision) return;
+    for (const key of keys)
+      if (key.startsWith('objects/')) {
+        this.#barriers.set(key, revision);
+        this.#committed.set(key.split('/', 2)[1]!, revision);
+      }
+  }
+
+  /**
+   * Tells of every change of an object as it is heard, and of nothing that was before; `hear` may
+   * not throw.
+   */
+  tell(hear: (change: Change) => void): void {
+    this.#hearing.push(hear);
+  }
+
+  /** The last commit of this replica that wrote to `resource` before it was heard of, or 0. */
+  committedTo(resource: string): Revision {
+    return this.#committed.get(resource) ?? 0;
+  }
+
+  /**
+   * Whether what was heard of `resource` can be trusted: something was heard lately, and everything
+   * this replica wrote to it.
+   */
+  trusts(resource: string): boolean {
+    return this.silentFor < silence.unused && this.committedTo(resource) <= this.#revision;
+  }
+
+  #trusted(key: string): boolean {
+    if (this.#barriers.size === 0) return true;
+    const barrier = this.#barriers.get(key);
+    if (barrier === undefined) return true;
+    if (barrier > this.#revision) return false;
+    this.#barriers.delete(key);
+    return true;
+  }
+
+  async #read(kind: AnyKind, key: string): Promise<Stored | undefined> {
+    const mark = this.#reading.get(key) ?? { stale: false, readers: 0 };
+    mark.readers += 1;
+    this.#reading.set(key, mark);
+    try {
+      const { entry, revision } = await this.#storage.get(key);
+      const stored = entry && storedOf(kind, entry);
+      if (!mark.stale && this.#trusted(key)) this.#keep(key, { stored, revision });
+      return stored;
+    } finally {
+      mark.readers -= 1;
+      if (mark.readers === 0) this.#reading.delete(key);
+    }
+  }
+
+  /**
+   * Holds one object in memory, and lets go of the oldest held while there are too many or too
+   * large ones.
+   */
+  #keep(key: string, held: Cached): void {
+    this.#cachedBytes += sizeOf(held.stored) - sizeOf(this.#cache.get(key)?.stored);
+    this.#cache.set(key, held);
+    for (const [oldest, { stored }] of this.#cache) {
+      if (this.#cache.size <= cacheMost.objects && this.#cachedBytes <= cacheMost.bytes) return;
+      this.#cache.delete(oldest);
+      this.#cachedBytes -= sizeOf(stored);
+    }
+  }
+
+  async #restart(): Promise<void> {
+    const asked = performance.now();
+    const { revision } = await this.#storage.get('meta/hub');
+    this.#cache.clear();
+    this.#cachedBytes = 0;
+    this.#ring.restart(revision);
+    this.#revision = revision;
+    this.#heard = asked;
+  }
+
+  async #run(): Promise<void> {
+    const signal = this.#stop.signal;
+    for (let wait = 50; !signal.aborted; wait = Math.min(wait * 2, 2_000)) {
+      try {
+        for await (const batch of this.#storage.watch('objects/', this.#revision, signal)) {
+          wait = 50;
+          this.#take(batch);
+        }
+      } catch (error) {
+        this.#log.warn({ err: error }, 'the watch on the store was interrupted');
+        if (error instanceof Compacted) await this.#startOver();
+      }
+      if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+
+  async #startOver(): Promise<void> {
+    this.#endAll('Compacted');
+    await this.#restart().catch((error) =>
+      this.#log.warn({ err: error }, 'the store did not say where it stands'),
+    );
+  }
+
+  #take({ revision, changes, asOf = performance.now() }: Batch): void {
+    for (const change of changes) this.#one(change, revision);
+    this.#revision = Math.max(this.#revision, revision);
+    this.#heard = Math.max(this.#heard, asOf);
+    if (this.#barriers.size > 0)
+      for (const [key, barrier] of this.#barriers)
+        if (barrier <= this.#revision) this.#barriers.delete(key);
+    const due = this.#waiting.filter((one) => one.revision <= this.#revision);
+    if (due.length > 0)
+      this.#waiting = this.#waiting.filter((one) => one.revision > this.#revision);
+    for (const one of due) one.resolve();
+  }
+
+  #one(change: Change, revision: Revision): void {
+    const resource = change.key.split('/')[1]!;
+    const kind = this.#kinds.get(resource);
+    if (!kind) return;
+    for (const hear of this.#hearing) hear(change);
+    const event = new HubEvent(kind, change, revision);
+    const mark = this.#reading.get(change.key);
+    if (mark) mark.stale = true;
+    const held = this.#cache.get(change.key);
+    if (held && held.revision < revision) this.#keep(change.key, { stored: event.after, revision });
+    this.#ring.add(resource, event);
+    for (const { subscriber, from } of this.#live.get(resource) ?? [])
+      if (revision > from) subscriber.event(event);
+  }
+
+  /**
+   * Tells what the ring has for a reader; with the last part of it, it is among those who are told
+   * at once, and this answers true.
+   */
+  #join(reader: Joining): boolean {
+    const { resource, subscriber, signal } = reader;
+    const { events, more } = this.#ring.behind(resource, reader.reached);
+    for (const event of events) subscriber.event(event);
+    reader.reached = events.at(-1)?.revision ?? reader.reached;
+    if (more) return false;
+    const live: Live = { subscriber, from: Math.max(reader.reached, this.#revision) };
+    const set = this.#live.get(resource) ?? new Set();
+    this.#live.set(resource, set.add(live));
+    signal.addEventListener('abort', () => set.delete(live), { once: true });
+    reader.joined = true;
+    return true;
+  }
+
+  /**
+   * A reader that is far behind: from the store's own history until the ring covers it, then from
+   * the ring, and never faster than it takes it.
+   */
+  async #catchUp(reader: Joining): Promise<void> {
+    const { subscriber, signal } = reader;
+    const ended = AbortSignal.any([signal, this.#stop.signal]);
+    try {
+      for (let goesOn = true; goesOn && !ended.aborted; ) {
+        await subscriber.ready?.();
+        if (ended.aborted) break;
+        if (reader.reached < this.#ring.from) goesOn = await this.#replay(reader, ended);
+        else if (this.#join(reader)) return;
+      }
+      if (!signal.aborted) subscriber.end('Stopped');
+    } catch (error) {
+      if (!signal.aborted) subscriber.end(error instanceof Compacted ? 'Compacted' : 'Stopped');
+    }
+  }
+
+  /**
+   * What the store has of what is older than the ring; false where the store tells no more before
+   * that.
+   */
+  async #replay(reader: Joining, ended: AbortSignal): Promise<boolean> {
+    const { resource, subscriber } = reader;
+    const kind = this.#kinds.get(resource)!;
+    for await (const batch of this.#storage.watch(`objects/${resource}/`, reader.reached, ended)) {
+      for (const change of batch.changes)
+        subscriber.event(new HubEvent(kind, change, batch.revision));
+      reader.reached = batch.revision;
+      await subscriber.ready?.();
+      if (reader.reached >= this.#ring.from) return true;
+    }
+    return false;
+  }
+
+  #endAll(why: 'Compacted' | 'Stopped'): void {
+    const all = [...this.#live.values()].flatMap((set) => [...set]);
+    for (const set of this.#live.values()) set.clear();
+    for (const { subscriber } of all) subscriber.end(why);
+  }
+}

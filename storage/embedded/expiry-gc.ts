@@ -1,0 +1,36 @@
+import type { Storage } from '../storage.js';
+import type { Ledger } from './state.js';
+import { splitExpiryKey } from './encoding.js';
+
+const batch = 100;
+
+/**
+ * Deletes at most a hundred entries that expired before `before` (milliseconds since the epoch),
+ * each unless it was changed meanwhile; answers how many were due.
+ */
+export async function sweepOnce(ledger: Ledger, storage: Storage, before: number): Promise<number> {
+  const due = dueBefore(ledger, before);
+  await Promise.all(due.map((key) => sweepKey(ledger, storage, key, before)));
+  return due.length;
+}
+
+function dueBefore(ledger: Ledger, before: number): string[] {
+  const keys: string[] = [];
+  for (const text of ledger.tables.expiry.getKeys({ limit: batch })) {
+    const { expires, key } = splitExpiryKey(text);
+    if (expires >= before) break;
+    keys.push(key);
+  }
+  return keys;
+}
+
+async function sweepKey(
+  ledger: Ledger,
+  storage: Storage,
+  key: string,
+  before: number,
+): Promise<void> {
+  const entry = ledger.read(key);
+  if (entry?.expires === undefined || entry.expires >= before) return;
+  await storage.commit([{ key, is: entry.revision }], [{ delete: key }]);
+}

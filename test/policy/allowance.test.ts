@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { Allowance } from '../../policy/decisions/rate-limit.js';
+
+const hour = 3_600_000;
+const taken = (
+  allowance: Allowance,
+  what: 'refusals' | 'changes',
+  owner: string,
+  now: number,
+): number =>
+  Array.from({ length: 500 }, () => allowance.take(what, owner, now)).filter(Boolean).length;
+
+test('each owner has so many refusals and so many changes an hour', () => {
+  const allowance = new Allowance();
+  expect([
+    taken(allowance, 'refusals', 'ada', hour),
+    taken(allowance, 'changes', 'ada', hour),
+  ]).toEqual([60, 120]);
+  expect([
+    taken(allowance, 'changes', 'ada', 2 * hour - 1),
+    taken(allowance, 'changes', 'bob', 2 * hour - 1),
+  ]).toEqual([0, 120]);
+  expect(taken(allowance, 'changes', 'ada', 2 * hour)).toBe(120);
+});
+
+test('what is remembered of owners is bounded', () => {
+  const allowance = new Allowance();
+  expect(taken(allowance, 'changes', 'first', hour)).toBe(120);
+  for (let i = 0; i < 50_000; i += 1) allowance.take('changes', `other-${i}`, hour);
+  expect(taken(allowance, 'changes', 'first', hour)).toBe(120);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { loadCedar } from '../../policy/parse/cedar.js';
+
+/**
+ * On an unguarded Node 20 this ends the process: V8 must throw `ask` back to the interpreter while
+ * it is inside Cedar.
+ */
+test('a function that was optimised around a call into Cedar can be thrown back during one', async () => {
+  const cedar = await loadCedar();
+  class Holder {
+    value(): number {
+      return 1;
+    }
+  }
+  const holder = new Holder();
+  let change = false;
+  const policies = {
+    staticPolicies: '',
+    toJSON() {
+      if (change) Holder.prototype.value = () => 2;
+      return { staticPolicies: '' };
+    },
+  };
+  const ask = (): number => {
+    const { type } = cedar.checkParsePolicySet(policies);
+    return holder.value() + (type === 'success' ? 1 : 0);
+  };
+  for (let i = 0; i < 60_000; i++) ask();
+  change = true;
+  expect(ask()).toBe(3);
+});

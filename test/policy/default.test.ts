@@ -1,0 +1,205 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { actions as served, kinds as present } from '../../kinds/index.js';
+import { openEngine, type Engine } from '../../policy/engine.js';
+import type { Question } from '../../registry/authorizer.js';
+import type { AnyKind, Caller } from '../../registry/kind.js';
+import { actions, kindOf, kinds } from './kinds.js';
+
+type Role = 'anyone' | 'bound' | 'account' | 'owner' | 'operator';
+
+const reading = 'get list watch';
+const everyVerb = `${reading} create patch update delete`;
+
+/** `api.md` 4, a row a kind; who has several roles may do what any of them may. */
+const table: Record<string, Partial<Record<Role, string>>> = {
+  Interaction: {
+    bound:
+      'get watch delete interactions/emailchallenge interactions/passkeychallenge interactions/login interactions/account interactions/decision interactions/passkeys interactions/consent',
+    operator: 'list watch',
+  },
+  Session: {
+    owner: `${reading} delete deletecollection`,
+    operator: `${reading} delete deletecollection`,
+  },
+  Account: {
+    owner: `${reading} patch update delete accounts/emailchallenge accounts/email accounts/passkeychallenge accounts/export accounts/recovery`,
+    operator: `${reading} patch update delete accounts/disable accounts/enable accounts/recovery`,
+  },
+  Passkey: {
+    account: 'create',
+    owner: `${reading} patch update delete`,
+    operator: 'get list watch delete',
+  },
+  Recovery: {
+    anyone: 'recoveries/cancel',
+    owner: `${reading} delete`,
+    operator: `${reading} delete`,
+  },
+  Grant: {
+    owner: `${reading} patch update delete deletecollection`,
+    operator: `${reading} patch update delete deletecollection`,
+  },
+  PolicyDecision: { owner: reading, operator: reading },
+  Policy: { anyone: reading, operator: 'create' },
+  ClaimsReview: { owner: reading, operator: reading },
+  MockMessage: { anyone: `${reading} deletecollection` },
+  Client: { operator: `${everyVerb} clients/secret` },
+  ClaimsProvider: { account: reading, operator: everyVerb },
+  Group: { operator: everyVerb },
+};
+
+const [me, somebody] = ['bcdfghjklmnpqrstvwxz', 'zxwvtsrqpnmlkjhgfdcb'];
+const [mine, another] = ['a'.repeat(32), 'b'.repeat(32)];
+const masters = ['system:masters', 'system:authenticated'];
+const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
+
+const person = (operator: boolean): Caller => ({
+  type: 'Account',
+  account: me,
+  email: 'me@example.test',
+  operator,
+  methods: ['EmailCode'],
+  authenticated: 1,
+  recentUntil: Number.MAX_SAFE_INTEGER,
+});
+
+const subjects: Record<string, Caller> = {
+  visitor: { type: 'Visitor' },
+  browser: { type: 'Browser', interaction: mine },
+  person: person(false),
+  operator: person(true),
+  machine: { type: 'Machine', user: 'ada', groups: ['system:authenticated', 'operators'] },
+  master: { type: 'Machine', user: 'root', groups: masters },
+  controller: { type: 'Machine', user: 'system:kube-controller-manager', groups: [] },
+  collector: { type: 'Machine', user: collector, groups: [] },
+  client: { type: 'Client', client: 'notes' },
+};
+
+const ownedBy = ({ owner }: AnyKind, account: string): string =>
+  owner === 'metadata.name' ? account : `${account}-x`;
+
+/** What may be asked about a kind: an object, the whole collection, one account's range. */
+const targets = (kind: AnyKind): Record<string, Pick<Question, 'name' | 'owner'>> => ({
+  'the collection': {},
+  'my object': { name: kind.bound ? mine : ownedBy(kind, me) },
+  'an object of another': { name: kind.bound ? another : ownedBy(kind, somebody) },
+  ...(kind.owner && { 'my range': { owner: me }, 'the range of another': { owner: somebody } }),
+});
+
+const isMine = ({ owner, bound }: AnyKind, target: string): boolean =>
+  (owner !== undefined || bound === true) && target.startsWith('my ');
+
+function rolesOf(subject: string, kind: AnyKind, target: string): Role[] {
+  const roles: Role[] = ['anyone'];
+  if (['person', 'operator'].includes(subject))
+    roles.push('account', ...(kind.owner && isMine(kind, target) ? ['owner' as const] : []));
+  if (['operator', 'master'].includes(subject)) roles.push('operator');
+  if (subject === 'browser' && kind.bound && isMine(kind, target)) roles.push('bound');
+  return roles;
+}
+
+const collects = (subject: string, kind: AnyKind, action: string, metadataOnly: boolean): boolean =>
+  ['collector', 'controller'].includes(subject) &&
+  (action === 'delete'
+    ? kind.owner !== undefined && kind.owner !== 'metadata.name'
+    : metadataOnly && reading.split(' ').includes(action) && kind.verbs.includes('delete'));
+
+const asked = (kind: AnyKind, all: readonly AnyKind[], every: typeof actions): string[] => [
+  ...new Set([
+    ...all.find((one) => one.kind === kind.kind)!.verbs,
+    ...every
+      .filter((action) => action.of.kind === kind.kind)
+      .map((action) => `${kind.resource}/${action.subresource}`),
+  ]),
+];
+
+describe('the default policy', () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await openEngine(kinds, actions);
+    await engine.use('p-1', engine.defaultText);
+  });
+
+  test('may be put in force', async () => {
+    const checked = await engine.check(engine.defaultText);
+    expect(checked).toMatchObject({ warnings: [] });
+    expect(checked).not.toHaveProperty('faults');
+  });
+
+  test('says what each of its rules is for', async () => {
+    const checked = await engine.check(engine.defaultText);
+    const rules = 'rules' in checked ? checked.rules : [];
+    expect(rules.length).toBeGreaterThan(20);
+    for (const { id } of rules) expect(id).not.toMatch(/^rule\d+$/);
+  });
+
+  test('has a row for every kind', () => {
+    expect(Object.keys(table).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+  });
+
+  describe.each(kinds.map(({ kind }) => kind))('%s', (name) => {
+    const kind = kindOf(name);
+    test.each(Object.keys(subjects))('as the table says for the %s', (subject) => {
+      for (const action of asked(kind, kinds, actions))
+        for (const [target, where] of Object.entries(targets(kind)))
+          for (const metadataOnly of [false, true]) {
+            const roles = rolesOf(subject, kind, target);
+            const wanted =
+              roles.some((role) => table[name]![role]?.split(' ').includes(action)) ||
+              collects(subject, kind, action, metadataOnly);
+            const { allowed } = engine.decide({
+              caller: subjects[subject]!,
+              action,
+              kind,
+              ...where,
+              facts: { metadataOnly },
+            });
+            expect(`${subject} ${action} ${target}: ${allowed}`).toBe(
+              `${subject} ${action} ${target}: ${wanted}`,
+            );
+          }
+    });
+  });
+
+  test('lets anyone sign up, sign in, share, and reach what is no object', () => {
+    const browser = subjects['browser']!;
+    for (const action of ['discovery', 'health', 'page', 'asset', 'provider'])
+      for (const caller of Object.values(subjects))
+        expect(engine.decide({ caller, action, facts: { path: '/x' } }).allowed).toBe(true);
+    expect(
+      engine.decide({
+        caller: browser,
+        action: 'signUp',
+        facts: { client: 'notes', methods: ['EmailCode'], domain: 'example.test' },
+      }).allowed,
+    ).toBe(true);
+    expect(
+      engine.decide({ caller: browser, action: 'signIn', facts: { client: 'notes', account: me } })
+        .allowed,
+    ).toBe(true);
+    expect(
+      engine.decide({
+        caller: browser,
+        action: 'share',
+        facts: { scope: 'email', client: 'notes', account: me },
+      }).allowed,
+    ).toBe(true);
+  });
+
+  test('permits nothing it has not heard of', () => {
+    expect(
+      engine.decide({
+        caller: subjects['operator']!,
+        action: 'interactions/fly',
+        kind: kindOf('Account'),
+        name: me,
+      }),
+    ).toMatchObject({ allowed: false, reasons: [{ rule: 'default' }] });
+    expect(engine.decide({ caller: subjects['operator']!, action: 'fly' }).allowed).toBe(false);
+  });
+});
+
+test('over the kinds that are served it may be put in force', async () => {
+  const engine = await openEngine(present, served);
+  expect(await engine.check(engine.defaultText)).toMatchObject({ warnings: [] });
+});

@@ -1,0 +1,164 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { cedarSchema } from '../../policy/model/cedar-schema.js';
+import { openEngine } from '../../policy/engine.js';
+import { Judge } from '../../policy/evaluate/evaluator.js';
+import { Part } from '../../policy/evaluate/residual-set.js';
+import { Slice } from '../../policy/evaluate/policy-slice.js';
+import { Slots } from '../../policy/evaluate/unknowns.js';
+import { vocabularyOf, type Vocabulary } from '../../policy/model/vocabulary.js';
+import { actions, kinds } from './kinds.js';
+import { cedar, Oracle } from './oracle.js';
+import { Chance, moment, question, Rules } from './random.js';
+
+const vocabulary = vocabularyOf(kinds, actions);
+const schema = cedarSchema(vocabulary);
+
+/** The rules of a random text that validate. */
+function validRules(chance: Chance, count: number, vocabulary: Vocabulary): Map<string, string> {
+  const rules = new Rules(chance, vocabulary).text(count);
+  const answer = cedar.validate({
+    schema,
+    policies: { staticPolicies: Object.fromEntries(rules) },
+  });
+  if (answer.type === 'failure') throw new Error(JSON.stringify(answer.errors));
+  for (const { policyId } of answer.validationErrors) rules.delete(policyId);
+  return rules;
+}
+
+interface Outcome {
+  texts: number;
+  differences: string[];
+  alike: number;
+  allowed: number;
+  refused: number;
+  errors: number;
+  rules: number;
+  counts: Record<string, number>;
+}
+
+/** What must have happened often for the comparison to mean something. */
+const shares = ({ alike, allowed, refused, errors, counts }: Outcome): number[] => [
+  alike,
+  allowed,
+  refused,
+  errors,
+  counts['hits']!,
+  counts['misses']!,
+  counts['unmemoised']!,
+];
+
+/**
+ * Puts the same random questions to the engine and to Cedar, under one random text after another;
+ * under up to four times as many, where something was rare under these.
+ */
+async function compare(
+  seed: number,
+  texts: number,
+  questions: number,
+  least = 0,
+): Promise<Outcome> {
+  const chance = new Chance(seed);
+  const engine = await openEngine(kinds, actions);
+  const outcome: Outcome = {
+    texts: 0,
+    differences: [],
+    alike: 0,
+    allowed: 0,
+    refused: 0,
+    errors: 0,
+    rules: 0,
+    counts: engine.counts as unknown as Record<string, number>,
+  };
+  for (
+    let text = 0;
+    outcome.texts < texts || (text < 4 * texts && Math.min(...shares(outcome)) <= least);
+    text++
+  ) {
+    const rules = validRules(chance, 4 + chance.below(24), vocabulary);
+    if (rules.size === 0) continue;
+    outcome.texts += 1;
+    outcome.rules += rules.size;
+    await engine.use(`p-${text}`, [...rules.values()].join('\n'));
+    const oracle = new Oracle(vocabulary, rules);
+    for (let i = 0; i < questions; i++) {
+      const asked = question(chance, vocabulary);
+      const now = moment(chance);
+      jest.spyOn(Date, 'now').mockReturnValue(now);
+      const { allowed, reasons } = engine.decide(asked);
+      const ours = `${allowed} ${reasons
+        .map(({ rule }) => rule)
+        .sort()
+        .join(',')}`;
+      const theirs = oracle.decide(asked);
+      if (allowed) outcome.allowed += 1;
+      else outcome.refused += 1;
+      if (theirs === 'false error') outcome.errors += 1;
+      const { name: _name, object: _object, owner: _owner, ...rest } = asked;
+      if (asked.kind && engine.decide({ ...rest, every: true }).allowed) {
+        outcome.alike += 1;
+        if (theirs !== ours || !allowed)
+          outcome.differences.push(
+            `seed ${seed}, text ${text}, question ${i}: permitted of every object, not of ${asked.name}`,
+          );
+      }
+      if (ours !== theirs)
+        outcome.differences.push(
+          `seed ${seed}, text ${text}, question ${i}: ${ours} instead of ${theirs}: ${JSON.stringify({ ...asked, kind: asked.kind?.kind })}`,
+        );
+    }
+  }
+  return outcome;
+}
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const seed = Number(process.env['VESTIBULE_SEED'] ?? Date.now() % 2 ** 31);
+
+test(`10⁵ random questions under 50 random texts have the answers of Cedar itself, and what is permitted of every object is permitted of each (VESTIBULE_SEED=${seed})`, async () => {
+  const outcome = await compare(seed, 50, 2000, 50);
+  expect(outcome.differences.slice(0, 5)).toEqual([]);
+  expect(outcome.allowed + outcome.refused).toBe(outcome.texts * 2_000);
+  expect(outcome.texts).toBeGreaterThanOrEqual(50);
+  for (const share of shares(outcome)) expect(share).toBeGreaterThan(50);
+  expect(outcome.counts['overruns']).toBe(0);
+}, 600_000);
+
+/** Ways to be wrong, each of which must show. */
+const mutants: Record<string, () => void> = {
+  'a key that leaves out the last thing mentioned': () => {
+    const { key } = Part.prototype;
+    jest.spyOn(Part.prototype, 'key').mockImplementation(function short(this: Part, asked) {
+      const slots = this.slots.slice(0, -1);
+      return key.call(Object.assign(Object.create(this), { slots }) as Part, asked);
+    });
+  },
+  'groups forgotten': () => {
+    jest.spyOn(Slots.prototype, 'member').mockReturnValue({ Value: false });
+  },
+  'every object one’s own': () => {
+    jest.spyOn(Slots.prototype, 'same').mockReturnValue({ Value: true });
+  },
+  'what an object is taken to make no difference': () => {
+    jest.spyOn(Slice.prototype, 'common').mockImplementation(function some(this: Slice, asked) {
+      return this.part(asked);
+    });
+  },
+  'a slice for another action': () => {
+    const { slice } = Judge.prototype;
+    jest.spyOn(Judge.prototype, 'slice').mockImplementation(function other(this: Judge, asked) {
+      return slice.call(
+        this,
+        Object.create(asked, {
+          action: { value: asked.action === 'get' ? 'delete' : asked.action },
+        }),
+      );
+    });
+  },
+};
+
+test.each(Object.keys(mutants))('the comparison can fail: %s', async (name) => {
+  mutants[name]!();
+  expect((await compare(7, 20, 300)).differences).not.toEqual([]);
+});

@@ -1,0 +1,495 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { openEngine, type Engine } from '../../policy/engine.js';
+import { Asked } from '../../policy/model/authorization-request.js';
+import { Judge, memory, noCounts } from '../../policy/evaluate/evaluator.js';
+import { Troubles, type Trouble } from '../../policy/evaluate/error-log.js';
+import { Memo } from '../../policy/evaluate/decision-cache.js';
+import { Prepared } from '../../policy/evaluate/preparsed-pool.js';
+import { readRules } from '../../policy/parse/rules.js';
+import { vocabularyOf } from '../../policy/model/vocabulary.js';
+import type { Question } from '../../registry/authorizer.js';
+import type { Caller } from '../../registry/kind.js';
+import { actions, kindOf, kinds } from './kinds.js';
+import { cedar } from './oracle.js';
+
+const vocabulary = vocabularyOf(kinds, actions);
+const account = (name: string, more: object = {}): Caller => ({
+  type: 'Account',
+  account: name,
+  email: `${name}@example.test`,
+  operator: false,
+  ...more,
+});
+const get = (
+  caller: Caller,
+  kind: string,
+  name: string,
+  facts: Record<string, unknown> = {},
+): Question => ({ caller, action: 'get', kind: kindOf(kind), name, facts });
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** A judge over one text, with what it counted and how often Cedar was asked. */
+async function judge(text: string) {
+  const { rules, faults } = await readRules(cedar, text);
+  expect(faults).toEqual([]);
+  const counts = noCounts();
+  const troubles: Trouble[] = [];
+  let asked = 0;
+  const counting = {
+    ...cedar,
+    statefulIsAuthorized: (call: Parameters<typeof cedar.statefulIsAuthorized>[0]) => {
+      asked += 1;
+      return cedar.statefulIsAuthorized(call);
+    },
+  };
+  const own = new Judge('p-1', rules, {
+    cedar: counting,
+    vocabulary,
+    prepared: new Prepared(cedar, 'test'),
+    counts,
+    trouble: (trouble) => {
+      troubles.push(trouble);
+    },
+  });
+  return {
+    decide: (question: Question) => own.decide(new Asked(question)),
+    counts,
+    troubles,
+    judge: own,
+    get asked() {
+      return asked;
+    },
+  };
+}
+
+test('a rule that Cedar does not take back is named, whatever else the text holds', async () => {
+  const partial = {
+    ...cedar,
+    checkParsePolicySet: (set: Parameters<typeof cedar.checkParsePolicySet>[0]) =>
+      JSON.stringify(set).includes('strange')
+        ? { type: 'failure' as const, errors: [] }
+        : cedar.checkParsePolicySet(set),
+  };
+  const text = (name: string): string =>
+    `permit (principal, action, resource);\npermit (principal, action, resource) when { context.domain == "${name}" };\npermit (principal, action, resource);`;
+  expect((await readRules(partial, text('strange'))).faults).toEqual([
+    { message: 'holds a value that cannot be read back', line: 2, column: 1 },
+  ]);
+  expect((await readRules(partial, text('usual'))).faults).toEqual([]);
+});
+
+describe('what is remembered', () => {
+  test('nothing that no rule mentions splits an entry', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(0);
+    const one = await judge(
+      'permit (principal is Account, action == Action::"get", resource is Session) when { resource.owner == principal };',
+    );
+    for (const name of ['a', 'b', 'c'])
+      for (const facts of [
+        {},
+        { domain: 'x.test' },
+        { site: 'none', metadataOnly: true, method: 'Passkey' },
+      ])
+        expect(
+          one.decide(
+            get(
+              account(name, { methods: [name], authenticated: 1, groups: [name] }),
+              'Session',
+              `${name}-x`,
+              facts,
+            ),
+          ).allowed,
+        ).toBe(true);
+    expect(one.decide(get(account('a'), 'Session', 'b-x')).allowed).toBe(false);
+    expect(one.asked).toBe(1);
+    expect(one.counts).toMatchObject({ hits: 8, misses: 2, unmemoised: 0 });
+  });
+
+  test.each([
+    ['context.domain == "a.test"', { domain: 'a.test' }, { domain: 'b.test' }],
+    [
+      'context has client && context.client == Client::"notes"',
+      { client: 'notes' },
+      { client: 'board' },
+    ],
+    ['context has client', { client: 'notes' }, {}],
+    ['context.methods.contains("Passkey")', { methods: ['Passkey'] }, { methods: ['EmailCode'] }],
+    [
+      'context has method && context.method == "Passkey"',
+      { method: 'Passkey' },
+      { method: 'EmailCode' },
+    ],
+    ['context.metadataOnly', { metadataOnly: true }, { metadataOnly: false }],
+    ['context.assurance == "phr"', { assurance: 'phr' }, { assurance: 'x' }],
+    ['context.site == "same-origin"', { site: 'same-origin' }, { site: 'none' }],
+  ])('what a rule mentions does: %s', async (condition, yes, no) => {
+    const one = await judge(`permit (principal, action, resource) when { ${condition} };`);
+    for (let i = 0; i < 2; i++)
+      for (const facts of [yes, no])
+        expect(one.decide(get(account('a'), 'Session', 'a-x', facts)).allowed).toBe(facts === yes);
+    expect(one.counts).toMatchObject({ hits: 2, misses: 2 });
+  });
+
+  test.each([
+    [
+      'context has client && context.client == Client::"notes"',
+      { client: 'notes' },
+      { client: 'board' },
+    ],
+    [
+      'context has client && !(context.client == Client::"board")',
+      { client: 'notes' },
+      { client: 'board' },
+    ],
+    [
+      'context has method && context.method == "Passkey"',
+      { method: 'Passkey' },
+      { method: 'EmailCode' },
+    ],
+  ])(
+    'what may be absent sorts rules out beforehand once its presence was asked: %s',
+    async (condition, yes, no) => {
+      const one = await judge(
+        `permit (principal, action, resource) when { ${condition} } unless { principal in Group::"staff" };`,
+      );
+      for (const facts of [yes, no, {}]) {
+        for (const groups of [[], ['staff']]) {
+          const question = get(account('a', { groups }), 'Session', 'a-x', facts);
+          expect(one.decide(question).allowed).toBe(facts === yes && groups.length === 0);
+          expect(one.judge.part(new Asked(question))).toMatchObject({
+            slots: [],
+            size: facts === yes && groups.length === 0 ? 1 : 0,
+          });
+        }
+      }
+      expect(one.asked).toBe(1);
+    },
+  );
+
+  test.each([
+    [
+      'principal in Group::"staff"',
+      account('a', { groups: ['staff', 'x'] }),
+      account('a', { groups: ['x'] }),
+    ],
+    ['principal == Account::"a"', account('a'), account('b')],
+    [
+      'principal in ClusterGroup::"staff"',
+      { type: 'Machine', user: 'm', groups: ['staff'] } as Caller,
+      { type: 'Machine', user: 'm', groups: [] } as Caller,
+    ],
+    ['principal is Account', account('a'), { type: 'Visitor' } as Caller],
+  ])('so does who asks: %s', async (condition, yes, no) => {
+    const one = await judge(`permit (principal, action, resource) when { ${condition} };`);
+    for (let i = 0; i < 2; i++)
+      for (const caller of [yes, no])
+        expect(one.decide(get(caller, 'Session', 'a-x')).allowed).toBe(caller === yes);
+    expect(one.counts).toMatchObject({ hits: 2, misses: 2 });
+  });
+
+  test('a group of a cluster is none of ours', async () => {
+    const one = await judge('permit (principal in Group::"operators", action, resource);');
+    expect(
+      one.decide(get({ type: 'Machine', user: 'm', groups: ['operators'] }, 'Session', 'a-x'))
+        .allowed,
+    ).toBe(false);
+    expect(one.decide(get(account('a', { operator: true }), 'Session', 'a-x')).allowed).toBe(true);
+  });
+
+  test('values that hold signs of one another are not mistaken', async () => {
+    const one = await judge(
+      'permit (principal, action, resource) when { context.domain == "a" && context.site == "b" };',
+    );
+    expect(
+      one.decide(get(account('a'), 'Session', 'a-x', { domain: 'a","b', site: '' })).allowed,
+    ).toBe(false);
+    expect(
+      one.decide(get(account('a'), 'Session', 'a-x', { domain: 'a', site: 'b' })).allowed,
+    ).toBe(true);
+    expect(
+      one.decide(get(account('a'), 'Session', 'a-x', { domain: 'a', site: ',"b"' })).allowed,
+    ).toBe(false);
+  });
+
+  test.each([
+    'context.now < datetime("2999-01-01")',
+    'context has signInAge && context.signInAge < 600',
+  ])('what moves by itself is asked every time: %s', async (condition) => {
+    const one = await judge(
+      `permit (principal, action, resource is Session) when { ${condition} };\npermit (principal, action, resource is Grant);`,
+    );
+    const caller = account('a', { authenticated: Math.floor(Date.now() / 1000) });
+    for (let i = 0; i < 3; i++)
+      for (const kind of ['Session', 'Grant'])
+        expect(one.decide(get(caller, kind, 'a-x')).allowed).toBe(true);
+    expect(one.counts).toMatchObject({ unmemoised: 3, hits: 2, misses: 1 });
+    jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(3000, 0, 1));
+    expect(one.decide(get(caller, 'Session', 'a-x')).allowed).toBe(false);
+  });
+
+  test('no more than so many, the latest used among them', () => {
+    const memo = new Memo<number>(100);
+    for (let i = 0; i < 10_000; i++) {
+      memo.set(`${i}`, i);
+      memo.get('0');
+      expect(memo.size).toBeLessThanOrEqual(200);
+    }
+    expect(memo.get('0')).toBe(0);
+    expect(memo.get('9999')).toBe(9999);
+    expect(memo.get('5000')).toBeUndefined();
+    expect(memory).toBe(65_536);
+  });
+});
+
+describe('what goes wrong refuses', () => {
+  const grant = 'permit (principal, action, resource);\n';
+
+  test('a rule that fails, though another permits', async () => {
+    const one = await judge(
+      `${grant}@id("sum") forbid (principal, action, resource is Session) when { context has signInAge && context.signInAge * 900000000000000 * 900000000000000 > 1 };`,
+    );
+    expect(one.decide(get(account('a', { authenticated: 1 }), 'Session', 'a-x'))).toMatchObject({
+      allowed: false,
+      reasons: [{ rule: 'error' }],
+    });
+    expect(one.decide(get(account('a', { authenticated: 1 }), 'Grant', 'a-x')).allowed).toBe(true);
+    expect(one.counts.errors).toBe(1);
+    expect(one.troubles).toEqual([{ what: 'error', policy: 'p-1', rules: ['sum'] }]);
+  });
+
+  test('a fact that is not what it should be', async () => {
+    const one = await judge(
+      `${grant}forbid (principal, action, resource) when { context.domain == "evil.test" };`,
+    );
+    expect(one.decide(get(account('a'), 'Session', 'a-x', { domain: 7 })).allowed).toBe(false);
+    expect(one.decide(get(account('a'), 'Session', 'a-x')).allowed).toBe(true);
+    expect(one.counts.errors).toBe(1);
+  });
+
+  test('an evaluation that throws or fails, and nothing of it is remembered', async () => {
+    const one = await judge(grant);
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const fails = jest
+      .spyOn(Prepared.prototype, 'nameOf')
+      .mockImplementationOnce(() => {
+        throw new Error('out of stack');
+      })
+      .mockReturnValueOnce('no such set');
+    expect(
+      [one, one, one].map(({ decide }) => decide(get(account('a'), 'Session', 'a-x')).allowed),
+    ).toEqual([false, false, true]);
+    expect(fails).toHaveBeenCalledTimes(3);
+    expect(one.counts).toMatchObject({ errors: 2, misses: 3 });
+    clock.mockRestore();
+  });
+
+  test('an evaluation that takes too long, twice', async () => {
+    const one = await judge(grant);
+    let now = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 101));
+    expect(one.decide(get(account('a'), 'Session', 'a-x')).allowed).toBe(false);
+    clock.mockRestore();
+    expect(one.decide(get(account('a'), 'Session', 'a-x')).allowed).toBe(true);
+    expect(one.asked).toBe(3);
+    expect(one.counts).toMatchObject({ overruns: 1, errors: 0 });
+    expect(one.troubles).toEqual([{ what: 'overrun', policy: 'p-1', rules: [expect.any(String)] }]);
+  });
+});
+
+test('troubles are in the log by policy and rule: at once, then once a minute with how often', () => {
+  let now = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const lines: unknown[] = [];
+  const troubles = new Troubles({
+    error: (...line: unknown[]) => {
+      lines.push(line);
+    },
+  } as never);
+  const sum = { what: 'error', policy: 'p-2', rules: ['sum'] } as const;
+  for (let i = 0; i < 5; i++) troubles.note(sum);
+  expect(lines).toEqual([
+    [{ policy: 'p-2', rule: 'sum', times: 1 }, 'a policy could not be applied, which refuses'],
+  ]);
+  troubles.note({ ...sum, policy: 'p-3' });
+  troubles.note({ what: 'overrun', policy: 'p-3', rules: ['sum', 'other'] });
+  troubles.note({ what: 'error', policy: 'p-3', rules: [] });
+  expect(lines.slice(1).map((line) => (line as [object])[0])).toEqual([
+    { policy: 'p-3', rule: 'sum', times: 1 },
+    { policy: 'p-3', rule: 'sum', times: 1 },
+    { policy: 'p-3', rule: 'other', times: 1 },
+    { policy: 'p-3', times: 1 },
+  ]);
+  now = 60_000;
+  troubles.note(sum);
+  expect(lines.at(-1)).toEqual([{ policy: 'p-2', rule: 'sum', times: 5 }, expect.any(String)]);
+});
+
+describe('the engine', () => {
+  let engine: Engine;
+  beforeEach(async () => {
+    engine = await openEngine(kinds, actions);
+  });
+  const visit = (): Question => get({ type: 'Visitor' }, 'Policy', 'p-1');
+
+  test('permits nothing before a policy is in force, but to this service itself', () => {
+    expect(engine.decide(visit())).toMatchObject({ allowed: false, reasons: [{ rule: 'error' }] });
+    expect(engine.decide({ ...visit(), caller: { type: 'System' } }).allowed).toBe(true);
+    expect(engine.counts.errors).toBe(1);
+    expect(engine.inForce).toBeUndefined();
+  });
+
+  test('a new policy holds from the very next question, whatever was remembered', async () => {
+    for (let i = 1; i <= 20; i++) {
+      await engine.use(
+        `p-${i}`,
+        i % 2
+          ? 'permit (principal, action, resource);'
+          : '@id("no") @message("We are closed.") forbid (principal, action, resource);\n@id("yes") permit (principal, action, resource);',
+      );
+      for (let n = 0; n < 3; n++)
+        expect(engine.decide(visit())).toMatchObject(
+          i % 2
+            ? { allowed: true, policy: `p-${i}` }
+            : {
+                allowed: false,
+                policy: `p-${i}`,
+                reasons: [{ rule: 'no', message: 'We are closed.' }],
+              },
+        );
+    }
+    expect(engine.inForce).toBe('p-20');
+    expect(engine.decide(visit())).toMatchObject({ allowed: false });
+  });
+
+  test('what cannot be read changes nothing, and the latest of several wins', async () => {
+    await engine.use('p-1', 'permit (principal, action, resource);');
+    await expect(engine.use('p-2', 'permit (')).rejects.toThrow(
+      'policy p-2 cannot be put in force',
+    );
+    expect(engine.decide(visit())).toMatchObject({ allowed: true, policy: 'p-1' });
+    const long = Array.from(
+      { length: 300 },
+      (_, i) => `permit (principal, action, resource) when { context.domain == "${i}" };`,
+    ).join('\n');
+    await Promise.all([
+      engine.use('p-3', long),
+      engine.use('p-4', 'permit (principal, action, resource);'),
+    ]);
+    expect(engine.inForce).toBe('p-4');
+  });
+
+  test('another text can be tried beside it', async () => {
+    await engine.use('p-1', engine.defaultText);
+    const question = await engine.attempt(
+      'p-2',
+      'permit (principal is Account, action, resource);',
+    );
+    expect([
+      engine.decide(visit()).allowed,
+      question(visit()).allowed,
+      question({ ...visit(), caller: account('a') }).allowed,
+    ]).toEqual([true, false, true]);
+    expect(engine.decide(visit())).toMatchObject({ allowed: true, policy: 'p-1' });
+  });
+
+  test('words for people come first, then every rule that decided', async () => {
+    await engine.use(
+      'p-1',
+      '@id("a") forbid (principal, action, resource);\n@id("b") @message("Not today.") forbid (principal, action, resource);\n@id("c") permit (principal, action, resource);',
+    );
+    expect(engine.decide(visit()).reasons).toEqual([
+      { rule: 'b', message: 'Not today.' },
+      { rule: 'a', message: 'Policy refuses it.' },
+    ]);
+  });
+
+  test('a person is asked about as the person, also before there is a session', async () => {
+    await engine.use(
+      'p-1',
+      'permit (principal == Account::"a", action in [Action::"signIn", Action::"share"], resource) when { context has client && context.client == Client::"notes" };',
+    );
+    const browser: Caller = { type: 'Browser', interaction: 'a'.repeat(32) };
+    expect(
+      engine.decide({
+        caller: browser,
+        action: 'share',
+        facts: { account: 'a', scope: 'email', client: 'notes' },
+      }).allowed,
+    ).toBe(true);
+    expect(
+      engine.decide({
+        caller: browser,
+        action: 'share',
+        facts: { account: 'b', scope: 'email', client: 'notes' },
+      }).allowed,
+    ).toBe(false);
+    expect(
+      engine.decide({
+        caller: account('a'),
+        action: 'signIn',
+        facts: { client: 'notes', account: 'a' },
+      }).allowed,
+    ).toBe(true);
+    expect(
+      engine.decide({
+        caller: browser,
+        action: 'signIn',
+        facts: { client: 'notes', account: undefined },
+      }).allowed,
+    ).toBe(false);
+  });
+});
+
+test('prepared sets are shared by equal slices, and the longest unused make way', () => {
+  const calls: [string, number][] = [];
+  const counting = {
+    ...cedar,
+    preparsePolicySet: (name: string, set: { staticPolicies?: unknown }) => {
+      calls.push([name, Object.keys(set.staticPolicies as object).length]);
+      return { type: 'success' as const };
+    },
+  };
+  const prepared = new Prepared(counting, 'x');
+  const slice = (digest: string, size: number) =>
+    ({
+      digest,
+      size,
+      rules: Object.fromEntries(Array.from({ length: size }, (_, i) => [`r${i}`, {}])),
+    }) as unknown as Parameters<Prepared['nameOf']>[0];
+  expect(['a', 'b', 'a'].map((digest) => prepared.nameOf(slice(digest, 9_000)))).toEqual([
+    'x0',
+    'x1',
+    'x0',
+  ]);
+  expect(prepared.nameOf(slice('c', 9_000))).toBe('x1');
+  expect(calls).toEqual([
+    ['x0', 9_000],
+    ['x1', 9_000],
+    ['x1', 0],
+    ['x1', 9_000],
+  ]);
+  prepared.clear();
+  expect(new Set(['d', 'e', 'f'].map((digest) => prepared.nameOf(slice(digest, 1))))).toEqual(
+    new Set(['x0', 'x1', 'x2']),
+  );
+});
+
+test('two engines in one process answer each by its own text', async () => {
+  const [one, other] = await Promise.all([openEngine(kinds, actions), openEngine(kinds, actions)]);
+  await one.use('p-1', 'permit (principal, action, resource);');
+  await other.use(
+    'p-2',
+    'forbid (principal, action, resource); permit (principal, action == Action::"health", resource);',
+  );
+  for (const path of ['/a', '/b'])
+    for (const action of ['discovery', 'health', 'page'])
+      expect(
+        [one, other].map(
+          (engine) =>
+            engine.decide({ caller: { type: 'Visitor' }, action, facts: { path } }).allowed,
+        ),
+      ).toEqual([true, false]);
+});

@@ -1,0 +1,368 @@
+import type { Vocabulary } from '../../policy/model/vocabulary.js';
+import type { Question } from '../../registry/authorizer.js';
+import type { Caller } from '../../registry/kind.js';
+import { kinds } from './kinds.js';
+
+const accounts = [
+  'bcdfghjklmnpqrstvwxz',
+  'cccccccccccccccccccc',
+  'dddddddddddddddddddd',
+  'ffffffffffffffffffff',
+];
+const groups = ['operators', 'staff', 'guests'];
+const clusterGroups = ['system:masters', 'operators', 'staff'];
+const machines = ['root', 'system:kube-controller-manager'];
+const interactions = ['a'.repeat(32), 'b'.repeat(32)];
+const clients = ['notes', 'board', 'vestibule-account'];
+const domains = ['example.test', 'evil.test', 'staff.example.test', ''];
+const methods = ['EmailCode', 'EmailLink', 'Passkey'];
+const scopes = ['email', 'groups', 'profile'];
+const sites = ['', 'same-origin', 'cross-site'];
+const paths = ['/api', '/livez', '/account'];
+const start = Date.UTC(2026, 0, 1);
+
+/** Chances from a seed, the same every time (mulberry32). */
+export class Chance {
+  #state: number;
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+  below(n: number): number {
+    return Math.floor(this.next() * n);
+  }
+  of<T>(list: readonly T[]): T {
+    return list[this.below(list.length)]!;
+  }
+  some<T>(list: readonly T[]): T[] {
+    return list.filter(() => this.next() < 0.5);
+  }
+  maybe(share: number): boolean {
+    return this.next() < share;
+  }
+}
+
+const entity = (type: string, id: string): string => `${type}::${JSON.stringify(id)}`;
+const set = (parts: readonly string[]): string => `[${parts.join(', ')}]`;
+const texts = (parts: readonly string[]): string => set(parts.map((part) => JSON.stringify(part)));
+
+/**
+ * Rules that use every feature the engine takes; some do not validate, which is for the caller to
+ * find out.
+ */
+export class Rules {
+  readonly #chance: Chance;
+  readonly #vocabulary: Vocabulary;
+  constructor(chance: Chance, vocabulary: Vocabulary) {
+    this.#chance = chance;
+    this.#vocabulary = vocabulary;
+  }
+
+  text(count: number): Map<string, string> {
+    return new Map(Array.from({ length: count }, (_, i) => [`r${i}`, this.#rule(`r${i}`)]));
+  }
+
+  #rule(id: string): string {
+    const c = this.#chance;
+    const forbid = c.maybe(0.3);
+    const conditions = Array.from(
+      { length: c.of([0, 1, 1, 2]) },
+      () => `${c.of(['when', 'when', 'unless'])} { ${this.#boolean(3)} }`,
+    );
+    return `@id("${id}")${forbid ? ` @message("no ${id}")` : ''} ${forbid ? 'forbid' : 'permit'} (${this.#principal()}, ${this.#action()}, ${this.#resource()}) ${conditions.join(' ')};`;
+  }
+
+  #someone(): string {
+    const c = this.#chance;
+    return c.of([
+      () => entity('Account', c.of(accounts)),
+      () => entity('Machine', c.of(machines)),
+      () => entity('Browser', c.of(interactions)),
+    ])();
+  }
+  #group(): string {
+    const c = this.#chance;
+    return c.maybe(0.6)
+      ? entity('Group', c.of(groups))
+      : entity('ClusterGroup', c.of(clusterGroups));
+  }
+  #type(): string {
+    return this.#chance.of(kinds).kind;
+  }
+  #object(): string {
+    const c = this.#chance;
+    return c.of([
+      () => entity('Session', `${c.of(accounts)}-x`),
+      () => entity('Account', c.of(accounts)),
+      () => entity('Interaction', c.of(interactions)),
+      () => entity('Client', c.of(clients)),
+      () => entity('Scope', c.of(scopes)),
+      () => entity('Path', c.of(paths)),
+      () => entity('Policy', '*'),
+    ])();
+  }
+  #actionName(): string {
+    return entity('Action', this.#chance.of([...this.#vocabulary.actions.keys()]));
+  }
+  #actionOrGroup(): string {
+    const c = this.#chance;
+    return c.maybe(0.5)
+      ? this.#actionName()
+      : entity('Action', c.of([...this.#vocabulary.groups.keys()]));
+  }
+
+  #principal(): string {
+    const c = this.#chance;
+    return c.of([
+      () => 'principal',
+      () => 'principal',
+      () =>
+        `principal is ${c.of(['Account', 'Account', 'Machine', 'Visitor', 'Browser', 'Client'])}`,
+      () => `principal == ${this.#someone()}`,
+      () => `principal in ${this.#group()}`,
+      () => `principal is Account in ${entity('Group', c.of(groups))}`,
+      () => `principal in ${this.#someone()}`,
+    ])();
+  }
+
+  #action(): string {
+    const c = this.#chance;
+    return c.of([
+      () => 'action',
+      () => 'action',
+      () => 'action in Action::"read"',
+      () => `action == ${this.#actionName()}`,
+      () => `action in ${this.#actionOrGroup()}`,
+      () => `action in ${set(Array.from({ length: 4 }, () => this.#actionOrGroup()))}`,
+    ])();
+  }
+
+  #resource(): string {
+    const c = this.#chance;
+    return c.of([
+      () => 'resource',
+      () => 'resource',
+      () => `resource is ${this.#type()}`,
+      () => `resource is ${this.#type()}`,
+      () => `resource == ${this.#object()}`,
+      () => `resource in ${entity('Session', `${c.of(accounts)}-x`)}`,
+    ])();
+  }
+
+  #boolean(depth: number): string {
+    const c = this.#chance;
+    if (depth === 0 || c.maybe(0.3)) return this.#atom();
+    const deeper = (): string => this.#boolean(depth - 1);
+    return c.of([
+      () => `(${deeper()} && ${deeper()})`,
+      () => `(${deeper()} || ${deeper()})`,
+      () => `!(${deeper()})`,
+      () => `(if ${deeper()} then ${deeper()} else ${deeper()})`,
+      () => `(${deeper()} == ${deeper()})`,
+      () => `(${deeper()} != ${deeper()})`,
+      () => `(${deeper()} && ${deeper()} && ${deeper()} && ${deeper()})`,
+    ])();
+  }
+
+  #atom(): string {
+    return `(${this.#chance.of([this.#whoAtom, this.#whatAtom, this.#factAtom, this.#factAtom, this.#oddAtom]).call(this)})`;
+  }
+
+  #whoAtom(): string {
+    const c = this.#chance;
+    return c.of([
+      () => `principal in ${this.#group()}`,
+      () => `principal in ${set([entity('Group', c.of(groups)), entity('Group', c.of(groups))])}`,
+      () => `principal == ${this.#someone()}`,
+      () => `${this.#someone()} != principal`,
+      () => `principal is ${c.of(['Account', 'Machine', 'Visitor', 'Browser', 'Client'])}`,
+      () => `principal is Account in ${entity('Group', c.of(groups))}`,
+      () =>
+        `(principal is Account && ${set([entity('Account', c.of(accounts)), entity('Account', c.of(accounts))])}.contains(principal))`,
+      () => `(principal is Account && principal.owner == ${entity('Account', c.of(accounts))})`,
+      () => 'principal has owner',
+    ])();
+  }
+
+  #whatAtom(): string {
+    const c = this.#chance;
+    const type = c.of(['Session', 'Account', 'Grant', 'Passkey', 'PolicyDecision']);
+    return c.of([
+      () => `(resource is ${type} && resource.owner == principal)`,
+      () => `(resource is ${type} && principal != resource.owner)`,
+      () =>
+        `(resource has owner && resource is ${type} && resource.owner == ${entity('Account', c.of([...accounts, '*']))})`,
+      () => '(resource is Interaction && resource.browser == principal)',
+      () =>
+        `(resource is Interaction && principal is Browser && [principal].contains(resource.browser))`,
+      () => `(resource is Account && principal is Account && resource == principal)`,
+      () => `(resource is ${type} && resource.owner is Account)`,
+      () =>
+        `(resource is ${type} && [resource.owner, ${entity('Account', c.of(accounts))}].contains(resource.owner))`,
+      () => `resource is ${this.#type()}`,
+      () => `resource == ${this.#object()}`,
+      () => `resource in ${this.#object()}`,
+      () => `action == ${this.#actionName()}`,
+      () => `${this.#actionName()} == action`,
+      () => `action in ${this.#actionOrGroup()}`,
+      () => `action in ${set([this.#actionOrGroup(), this.#actionOrGroup()])}`,
+      () => `${set([this.#actionName(), this.#actionName()])}.contains(action)`,
+    ])();
+  }
+
+  #factAtom(): string {
+    const c = this.#chance;
+    return c.of([
+      () => `context.domain == ${JSON.stringify(c.of(domains))}`,
+      () => `context.domain like "*${c.of(['.test', 'example*', ''])}"`,
+      () => `${texts(c.some(domains).concat('x'))}.contains(context.domain)`,
+      () => `context.methods.contains("${c.of(methods)}")`,
+      () => `context.methods.containsAny(${texts([c.of(methods), c.of(methods)])})`,
+      () => `context.methods.containsAll(${texts([c.of(methods)])})`,
+      () => 'context.methods.isEmpty()',
+      () => `(context has client && context.client == ${entity('Client', c.of(clients))})`,
+      () =>
+        `(context has client && ${set([entity('Client', c.of(clients)), entity('Client', c.of(clients))])}.contains(context.client))`,
+      () => 'context has client',
+      () => `(resource is Client && context has client && context.client == resource)`,
+      () => '(context has client && context.client is Client)',
+      () => `(context has method && context.method == "${c.of(methods)}")`,
+      () => 'context.metadataOnly',
+      () => `context.site == "${c.of(sites)}"`,
+      () => `context.assurance like "urn:*"`,
+      () => `context.site == context.domain`,
+      () => `(context has passkeys && context.passkeys > ${c.below(3)})`,
+      () => `(context has passkeys && context.passkeys == ${c.below(3)})`,
+      () => 'context.operatorsHavePasskeys',
+      () => 'context.signedInRecently',
+      () => '(context.operatorsHaveFullPasskeys && context.signedInRecently)',
+      () => `(!context.operatorsHavePasskeys || context.methods.contains("${c.of(methods)}"))`,
+    ])();
+  }
+
+  /** Time, sums that overflow, and the types from outside the core. */
+  #oddAtom(): string {
+    const c = this.#chance;
+    return c.of([
+      () => `context.now ${c.of(['<', '>=', '>', '<='])} datetime("2026-01-0${1 + c.below(9)}")`,
+      () => `context.now.toTime() < duration("${c.below(24)}h")`,
+      () => `context.now.offset(duration("-1d")) > datetime("2026-01-03")`,
+      () => `(context has signInAge && context.signInAge + ${c.below(100)} - 50 < ${c.below(900)})`,
+      () =>
+        `(context has signInAge && -context.signInAge * ${c.of(['2', '900000000000000 * 900000000000000'])} < 0)`,
+      () => `decimal("${c.below(9)}.5").lessThan(decimal("4.0"))`,
+      () => `ip("10.0.0.${c.below(9)}").isInRange(ip("10.0.0.0/30"))`,
+      () => `"${c.of(domains)}" like "e*"`,
+      () => `${c.below(9)} + 1 > 4`,
+      () => c.of(['true', 'false']),
+    ])();
+  }
+}
+
+/** Questions of every form, over few enough names that they come again. */
+export function question(chance: Chance, vocabulary: Vocabulary): Question {
+  const c = chance;
+  const facts = {
+    ...(c.maybe(0.5) && { site: c.of(sites) }),
+    ...(c.maybe(0.5) && { metadataOnly: c.maybe(0.5) }),
+    ...(c.maybe(0.3) && { method: c.of(methods) }),
+    ...(c.maybe(0.3) && { assurance: c.of(['urn:vestibule:acr:email', 'phr']) }),
+    ...(c.maybe(0.3) && { passkeys: c.below(3) }),
+    ...(c.maybe(0.2) && { operatorsHavePasskeys: c.maybe(0.5) }),
+    ...(c.maybe(0.3) && { client: c.of(clients) }),
+    ...(c.maybe(0.2) && { domain: c.of(domains) }),
+  };
+  const action = c.of([...vocabulary.actions.keys()]);
+  const { groups: named, resources } = vocabulary.actions.get(action)!;
+  const caller = someCaller(c);
+  if (named.length === 0)
+    return {
+      caller,
+      action,
+      facts: {
+        ...facts,
+        client: c.of(clients),
+        scope: c.of(scopes),
+        path: c.of(paths),
+        account: c.of(accounts),
+        ...(c.maybe(0.5) && { groups: c.some(groups) }),
+      },
+    };
+  const resource = c.of(resources);
+  const kind = kinds.find((one) => one.kind === resource)!;
+  const target = c.of([
+    {},
+    { name: nameIn(c, kind.kind) },
+    { name: nameIn(c, kind.kind) },
+    { name: nameIn(c, kind.kind) },
+    kind.owner ? { owner: c.of(accounts) } : {},
+  ]);
+  return {
+    caller,
+    action,
+    kind,
+    ...target,
+    facts,
+    ...(c.maybe(0.3) && {
+      object: {
+        spec: { client: c.of(clients) },
+        ...(c.maybe(0.5) && {
+          internal: {
+            login: {
+              method: c.of(methods),
+              acr: 'phr',
+              seconds: start / 1000,
+              passkeys: c.below(3),
+            },
+          },
+        }),
+      } as unknown as NonNullable<Question['object']>,
+    }),
+  };
+}
+
+function nameIn(c: Chance, kind: string): string {
+  if (kind === 'Interaction') return c.of(interactions);
+  if (kind === 'Account') return c.of(accounts);
+  if (kind === 'Client') return c.of(clients);
+  return kind === 'Policy' ? 'p-1' : `${c.of(accounts)}-${c.of(['x', 'y-z'])}`;
+}
+
+function someCaller(c: Chance): Caller {
+  return c.of<() => Caller>([
+    () => ({ type: 'Visitor' }),
+    () => ({ type: 'Browser', interaction: c.of(interactions) }),
+    () => ({ type: 'Machine', user: c.of(machines), groups: c.some(clusterGroups) }),
+    () => ({ type: 'Client', client: c.of(clients) }),
+    ...Array.from(
+      { length: 4 },
+      () => (): Caller =>
+        ({
+          type: 'Account',
+          account: c.of(accounts),
+          email: `a@${c.of(['example.test', 'evil.test', 'staff.example.test'])}`,
+          operator: false,
+          groups: c.some(groups),
+          ...(c.maybe(0.7) && {
+            methods: c.some(methods),
+            authenticated: start / 1000 + c.below(900),
+            passkeys: c.below(3),
+          }),
+          ...(c.maybe(0.3) && {
+            operatorsHavePasskeys: c.maybe(0.5),
+            operatorsHaveFullPasskeys: c.maybe(0.5),
+            recentUntil: start / 1000 + c.below(900),
+          }),
+        }) as Caller,
+    ),
+  ])();
+}
+
+/** A moment within ten days, whole seconds. */
+export const moment = (c: Chance): number => start + c.below(10 * 86_400) * 1000;

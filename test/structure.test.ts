@@ -1,0 +1,243 @@
+import { describe, expect, test } from '@jest/globals';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+/** Which folders each folder may import (docs/architecture.md); a path stands for itself and what is below it. */
+const mayImport = {
+  security: ['security'],
+  observability: ['observability'],
+  storage: ['storage'],
+  registry: ['registry', 'storage/storage', 'observability', 'security'],
+  apiserver: ['apiserver', 'registry', 'storage/storage', 'observability', 'security'],
+  mail: ['mail', 'registry', 'observability', 'security'],
+  kinds: ['kinds', 'mail', 'registry', 'observability', 'security'],
+  policy: ['policy', 'kinds', 'registry', 'observability', 'security'],
+  provider: ['provider', 'kinds', 'registry', 'storage/storage', 'observability', 'security'],
+  cmd: [
+    'cmd',
+    'apiserver',
+    'registry',
+    'storage',
+    'kinds',
+    'policy',
+    'provider',
+    'mail',
+    'observability',
+    'security',
+  ],
+  ui: ['ui'],
+} satisfies Record<string, readonly string[]>;
+
+type Folder = keyof typeof mayImport;
+
+/** npm packages that one place alone may import. */
+const fenced: Record<string, readonly string[]> = {
+  etcd3: ['storage/etcd'],
+  '@grpc/grpc-js': ['storage/etcd'],
+  cockatiel: ['storage/etcd'],
+  lmdb: ['storage/embedded'],
+  ajv: ['registry/schema'],
+  'ajv-formats': ['registry/schema'],
+  'zod-to-json-schema': ['registry/schema'],
+  express: ['apiserver'],
+  'cookie-parser': ['apiserver'],
+  'oidc-provider': ['provider'],
+  nodemailer: ['mail'],
+  'json-merge-patch': ['apiserver/codec/merge-patch', 'cmd/vestibule/serve/manifests'],
+  preact: ['ui'],
+  pino: ['observability/log'],
+  'prom-client': ['observability/metrics/exposition'],
+  '@cedar-policy/cedar-wasm': ['policy'],
+  '@simplewebauthn/server': ['kinds/passkey'],
+  '@simplewebauthn/browser': ['ui/base/webauthn'],
+};
+
+const files = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory())
+      return ['node_modules', 'dist', 'data', 'test', 'hack', 'deploy', 'docs', '.git'].includes(
+        name,
+      )
+        ? []
+        : files(path);
+    return /\.tsx?$/.test(name) && !/\.(gen|d)\.tsx?$/.test(name) ? [path] : [];
+  });
+
+interface Source {
+  path: string;
+  folder: string;
+  text: string;
+  imports: { path: string; local: boolean; typeOnly: boolean }[];
+}
+
+const importing =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'"`;]*?from\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g;
+
+const sources: Source[] = files(root).map((file) => {
+  const path = relative(root, file);
+  const text = readFileSync(file, 'utf8');
+  const imports = [...text.matchAll(importing)].map(([, typeOnly, from, late]) => {
+    const target = (from ?? late)!;
+    const local = target.startsWith('.');
+    return {
+      path: local ? normalize(join(dirname(path), target)).replace(/\.(jsx?|tsx?)$/, '') : target,
+      local,
+      typeOnly: typeOnly !== undefined,
+    };
+  });
+  return { path, folder: path.split('/')[0]!, text, imports };
+});
+
+const importingAtOnce =
+  /(?:^|\n)\s*(?:import|export)\s+(?!type\s)(?:[^'"`;(]*?from\s+)?['"]([^'"]+)['"]/g;
+
+/** What is loaded together with a file. */
+function importedAtOnce(path: string): string[] {
+  const source = sources.find((one) => one.path.replace(/\.tsx?$/, '') === path);
+  return [...(source?.text.matchAll(importingAtOnce) ?? [])].map(([, target]) =>
+    target!.startsWith('.')
+      ? normalize(join(dirname(path), target!)).replace(/\.jsx?$/, '')
+      : target!,
+  );
+}
+
+const within = (path: string, place: string): boolean =>
+  place === '.' ? !path.includes('/') : path === place || path.startsWith(`${place}/`);
+const packageOf = (name: string): string =>
+  name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
+
+/** What each file of the product imports of it, types counted; without extensions. */
+const imported = new Map(
+  sources.map(({ path, imports }) => [
+    path.replace(/\.tsx?$/, ''),
+    imports.filter(({ local }) => local).map((one) => one.path),
+  ]),
+);
+
+/** Returns the nodes of each circle of a graph, sorted and joined, once each. */
+function circlesOf(graph: ReadonlyMap<string, Iterable<string>>): string[] {
+  const reachedFrom = (start: string): Set<string> => {
+    const reached = new Set(graph.get(start));
+    for (const one of reached) for (const next of graph.get(one) ?? []) reached.add(next);
+    return reached;
+  };
+  const reached = new Map([...graph.keys()].map((node) => [node, reachedFrom(node)]));
+  const circles = [...reached].flatMap(([node, others]) =>
+    others.has(node) ? [[...others].filter((one) => reached.get(one)?.has(node)).sort()] : [],
+  );
+  return [...new Set(circles.map((circle) => circle.join(' ')))].sort();
+}
+
+/** Returns which folders and files directly in `parent` import each other. */
+function importsWithin(parent: string): Map<string, Set<string>> {
+  const depth = parent === '' ? 1 : parent.split('/').length + 1;
+  const childOf = (path: string): string | undefined =>
+    parent === '' || path.startsWith(`${parent}/`)
+      ? path.split('/').slice(0, depth).join('/')
+      : undefined;
+  const graph = new Map<string, Set<string>>();
+  for (const [path, others] of imported)
+    for (const other of others) {
+      const [from, to] = [childOf(path), childOf(other)];
+      if (from === undefined || to === undefined || from === to) continue;
+      graph.set(from, (graph.get(from) ?? new Set()).add(to));
+    }
+  return graph;
+}
+
+describe('the structure', () => {
+  test('every file of the product is in a folder that has its rule', () => {
+    const folders = new Set(sources.map(({ folder }) => folder));
+    expect([...folders].sort()).toEqual(Object.keys(mayImport).sort());
+  });
+
+  test('folders import only what they may', () => {
+    const wrong = sources.flatMap(({ path, folder, imports }) =>
+      imports
+        .filter(
+          (one) =>
+            one.local && !mayImport[folder as Folder].some((place) => within(one.path, place)),
+        )
+        .map((one) => `${path} imports ${one.path}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('packages that belong to one place stay there', () => {
+    const wrong = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(
+          (one) =>
+            !one.local &&
+            fenced[packageOf(one.path)] &&
+            !fenced[packageOf(one.path)]!.some((place) =>
+              within(path.replace(/\.tsx?$/, ''), place),
+            ),
+        )
+        .map((one) => `${path} imports ${one.path}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('what is slow to load is loaded when it is first needed', () => {
+    const late = ['@simplewebauthn/server', 'etcd3', 'nodemailer', 'prom-client'];
+    const reached = new Set(['cmd/vestibule/main', 'cmd/vestibule/serve/service']);
+    for (const path of reached) for (const one of importedAtOnce(path)) reached.add(one);
+    expect(reached.has('kinds/passkey/webauthn/library')).toBe(true);
+    expect(late.filter((name) => reached.has(name))).toEqual([]);
+  });
+
+  test('commands that ask a service load nothing of the server', () => {
+    const reached = new Set([
+      'cmd/vestibule/main',
+      ...sources
+        .filter(({ path }) => within(path, 'cmd/vestibule/client'))
+        .map(({ path }) => path.replace(/\.ts$/, '')),
+    ]);
+    for (const path of reached) for (const one of importedAtOnce(path)) reached.add(one);
+    const own = ['cmd/vestibule/client/', 'cmd/vestibule/terminal/', 'node:'];
+    expect(
+      [...reached].filter((one) => !own.some((start) => one.startsWith(start))).sort(),
+    ).toEqual(['cmd/vestibule/main', 'yaml']);
+  });
+
+  test('no files import each other in a circle, types counted', () => {
+    expect(circlesOf(imported)).toEqual([]);
+  });
+
+  test('no folders import each other in a circle, at any level, types counted', () => {
+    const parents = new Set(['']);
+    for (const path of imported.keys())
+      for (let up = dirname(path); up !== '.'; up = dirname(up)) parents.add(up);
+    expect(parents.has('cmd/vestibule')).toBe(true);
+    expect([...parents].flatMap((parent) => circlesOf(importsWithin(parent)))).toEqual([]);
+  });
+
+  test('a circle is found', () => {
+    expect(
+      circlesOf(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c']],
+          ['c', ['a', 'd']],
+        ]),
+      ),
+    ).toEqual(['a b c']);
+  });
+
+  test('no folder or file is called utils, helpers, common, services or types', () => {
+    expect(
+      sources
+        .filter(({ path }) =>
+          /(^|\/)(utils?|helpers?|common|services|types)(\/|\.tsx?$)/.test(path),
+        )
+        .map(({ path }) => path),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks';
+import { Failure } from '../base/api.js';
+import { say, tell } from '../base/message.js';
+import { excuse, Reference } from '../base/error-page.js';
+import { useMe } from './account-context.js';
+import { signIn } from './redirects.js';
+
+/** The API wants a newer sign-in for this (403 with that cause). */
+const wantsSignIn = ({ code, details }: Failure): boolean =>
+  code === 403 &&
+  Boolean(details.causes?.some(({ reason }) => reason === 'ReauthenticationRequired'));
+
+/** No other way to sign in suffices for it. */
+const byPasskey = ({ details: { methods } }: Failure): boolean =>
+  methods?.length === 1 && methods[0] === 'Passkey';
+
+/** Something that a person does here: whether it is under way, and what went wrong. */
+export interface Act {
+  readonly busy: boolean;
+  readonly failure: Failure | undefined;
+  /**
+   * Does it; true once it is done. Where the API wants a newer sign-in it leads there and back to
+   * `step`.
+   */
+  run: (work: () => Promise<void>, step?: string) => Promise<boolean>;
+  /** Forgets what went wrong. */
+  clear: () => void;
+}
+
+/**
+ * What one part of the page does, one thing at a time. `explain` has words for what it alone can
+ * meet.
+ */
+export function useAct(explain: (failure: Failure) => string | undefined = () => undefined): Act {
+  const { hear } = useMe();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const fail = (thrown: unknown, step: string | undefined): false => {
+    if (!(thrown instanceof Failure)) throw thrown;
+    if (thrown.code === 401) signIn({ step });
+    else if (wantsSignIn(thrown)) signIn({ step, again: true, byPasskey: byPasskey(thrown) });
+    else {
+      setFailure(thrown);
+      hear(
+        explain(thrown) ??
+          (thrown.code === 403 ? say('account.refused', { link: '' }) : excuse(thrown)),
+      );
+    }
+    return false;
+  };
+  const clear = (): void => {
+    setFailure(undefined);
+    hear(undefined);
+  };
+  const run = async (work: () => Promise<void>, step?: string): Promise<boolean> => {
+    if (busy) return false;
+    setBusy(true);
+    clear();
+    try {
+      await work();
+      return true;
+    } catch (thrown) {
+      return fail(thrown, step);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, failure, run, clear };
+}
+
+/** What went wrong, where it did. */
+export function Fault({
+  failure,
+  words,
+}: {
+  failure: Failure | undefined;
+  words?: string | undefined;
+}) {
+  if (!failure) return null;
+  const told =
+    words ??
+    (failure.code === 403
+      ? tell('account.refused', { link: <a href="/policy">{say('account.refused.link')}</a> })
+      : excuse(failure));
+  return (
+    <div class="notice bad">
+      <p>{told}</p>
+      {!words && <Reference failure={failure} />}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import type { Interaction } from '../api.js';
+import type { Failure } from '../base/api.js';
+import { until } from '../base/clock.js';
+import { say } from '../base/message.js';
+import { excuse } from '../base/error-page.js';
+
+/** What a page can ask of an interaction. */
+export type Action = 'emailchallenge' | 'login' | 'account' | 'passkey' | 'consent' | 'cancel';
+
+/** An action that failed without ending the view it was asked in. */
+export interface Problem {
+  action: Action;
+  failure: Failure;
+  /** What it means, for the alert. */
+  words: string;
+  /** It is about a field, where it is seen; the alert is only heard. */
+  quiet: boolean;
+}
+
+/** Why a code is no longer taken, told by what the interaction looks like now. */
+function whyOver({ status: { emailChallenge } }: Interaction): string {
+  if (!emailChallenge || emailChallenge.triesLeft === 0) return say('code.spent');
+  return until(emailChallenge.expirationTimestamp) > 0 ? say('code.replaced') : say('code.expired');
+}
+
+function wrongCode({ details: { triesLeft } }: Failure): string {
+  if (triesLeft === undefined) return say('code.shape');
+  return triesLeft ? say('code.wrong', { tries: triesLeft }) : say('code.none');
+}
+
+const inField: Partial<Record<Action, (failure: Failure) => string>> = {
+  emailchallenge: () => say('email.invalid'),
+  login: (failure) =>
+    failure.names('spec.credential') ? say('passkey.refused') : wrongCode(failure),
+  passkey: () => say('passkey.unaccepted'),
+  account: () => say('setup.invalid'),
+  consent: () => say('consent.invalid'),
+};
+
+/** Puts a failed action into words. */
+export function problemOf(action: Action, failure: Failure, interaction: Interaction): Problem {
+  const told = failure.code === 422 ? inField[action]?.(failure) : undefined;
+  if (told)
+    return {
+      action,
+      failure,
+      words: told,
+      quiet: action !== 'consent' && !failure.names('spec.credential'),
+    };
+  if (failure.code === 409 && action === 'passkey')
+    return { action, failure, words: say('passkey.many'), quiet: false };
+  if (failure.code === 410 && action === 'login')
+    return { action, failure, words: whyOver(interaction), quiet: true };
+  return { action, failure, words: excuse(failure), quiet: false };
+}

@@ -1,7 +1,0 @@
-import { teach } from '../base/language.js';
-import messages from '../messages/setup.json';
-
-teach(messages);
-
-export { ConsentView as consent } from './consent-view.js';
-export { SetupView as setup } from './setup-view.js';

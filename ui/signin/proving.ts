@@ -1,8 +1,0 @@
-import { teach } from '../base/language.js';
-import messages from '../messages/proof.json';
-
-teach(messages);
-
-export { CodeView as code } from './code-view.js';
-export { EndView as end } from './end-view.js';
-export { ImpasseView as impasse, RefusalView as refused } from './impasse-view.js';

@@ -1,0 +1,273 @@
+import type { Account, Interaction, PasskeyChallenge } from '../api.js';
+import { call, Failure } from '../base/api.js';
+import { until } from '../base/clock.js';
+import { speak } from '../base/i18n.js';
+import { say } from '../base/message.js';
+import { returning, watch } from '../base/watch.js';
+import type { MessageID } from '../messages/catalog.js';
+import { Claim } from './tab-election.js';
+import { impasseOfAct, impasseOfLink, impasseOfRead, type Impasse } from './blocked.js';
+import { problemOf, type Action, type Problem } from './action-error.js';
+import { setupDue } from './setup-reminder.js';
+
+/**
+ * How a sign-in ended here: on its way to `returnTo`, done in another tab or before, or cancelled.
+ */
+type Ending = 'leaving' | 'done' | 'cancelled';
+
+/** How long before its end a sign-in warns, in milliseconds. */
+const warning = 300_000;
+
+const failureOf = (thrown: unknown): Failure => {
+  if (thrown instanceof Failure) return thrown;
+  throw thrown;
+};
+
+/**
+ * One sign-in as this page knows it: the Interaction last received, what is under way, and what
+ * went wrong.
+ */
+export class Flow {
+  readonly #path: string;
+  readonly #claim: Claim;
+  #unwatch: (() => void) | undefined;
+  #acts = 0;
+  #timers: ReturnType<typeof setTimeout>[] = [];
+  interaction: Interaction | undefined;
+  /** Of the emailed link that opened this page, until it is used or given up. */
+  token: string | undefined;
+  impasse: Impasse | undefined;
+  problem: Problem | undefined;
+  busy: Action | undefined;
+  ending: Ending | undefined;
+  /** The person wants another address than the one the code went to. */
+  elsewhere = false;
+  /** This tab asks for what is missing on the account before it leaves. */
+  setup = false;
+  /** Signed in with a passkey that another device holds. */
+  crossDevice = false;
+  /** Less than five minutes are left. */
+  endsSoon = false;
+  /** Settles when the person comes back to the page. */
+  readonly returning = returning;
+  /** Called whenever something here did. */
+  changed: () => void = () => undefined;
+
+  /** Nothing is fetched before `start`. */
+  constructor(name: string, token: string | undefined) {
+    this.#path = `interactions/${name}`;
+    this.token = token;
+    this.#claim = new Claim(name, !token, () => this.#goesOn());
+  }
+
+  /** Reads the interaction, anew after an error page. */
+  async start(): Promise<void> {
+    this.impasse = undefined;
+    try {
+      await this.#receive(await call<Interaction>('GET', this.#path));
+    } catch (thrown) {
+      this.#stop(impasseOfRead(failureOf(thrown), Boolean(this.token)));
+      await speak();
+    }
+    this.changed();
+  }
+
+  /**
+   * Sends an action and takes the Interaction it answers; while one is under way another is not
+   * sent.
+   */
+  async act(action: Action, body?: object): Promise<void> {
+    if (this.busy) return;
+    this.busy = action;
+    this.problem = undefined;
+    this.#acts += 1;
+    this.changed();
+    try {
+      const path = action === 'cancel' ? this.#path : `${this.#path}/${action}`;
+      const next = await call<Interaction>(action === 'cancel' ? 'DELETE' : 'POST', path, body);
+      this.elsewhere = false;
+      await this.#receive(next, true);
+    } catch (thrown) {
+      await this.#fail(action, failureOf(thrown));
+    }
+    this.busy = undefined;
+    this.changed();
+  }
+
+  /** Saves what setup asked for (merge patch of the Account's spec), then goes on. */
+  async save(spec: Account['spec']): Promise<void> {
+    if (this.busy) return;
+    this.busy = 'account';
+    this.problem = undefined;
+    this.changed();
+    try {
+      await call<Account>('PATCH', `${this.#path}/account`, { spec });
+      this.leave();
+    } catch (thrown) {
+      await this.#fail('account', failureOf(thrown));
+    }
+    this.busy = undefined;
+    this.changed();
+  }
+
+  /**
+   * What the browser needs for a passkey; undefined, and the problem told unless `quietly`, where
+   * it is refused.
+   */
+  async challenge<Options>(
+    purpose: 'Authenticate' | 'Register',
+    quietly = false,
+  ): Promise<Options | undefined> {
+    try {
+      return (
+        await call<PasskeyChallenge<Options>>('POST', `${this.#path}/passkeychallenge`, {
+          spec: { purpose },
+        })
+      ).status.options;
+    } catch (thrown) {
+      if (!quietly) await this.#fail('passkey', failureOf(thrown));
+      this.changed();
+      return undefined;
+    }
+  }
+
+  /** Adds a passkey while the account is set up; true once it is there. */
+  async addPasskey(credential: object): Promise<boolean> {
+    try {
+      await call('POST', `${this.#path}/passkeys`, { spec: { credential } });
+      return true;
+    } catch (thrown) {
+      await this.#fail('passkey', failureOf(thrown));
+      this.changed();
+      return false;
+    }
+  }
+
+  /** Tells of what the browser could not do. */
+  tell(id: MessageID): void {
+    this.problem = { action: 'passkey', failure: new Failure(0), words: say(id), quiet: false };
+    this.changed();
+  }
+
+  /** Follows `returnTo`, in place of this page; without one the sign-in is over here. */
+  leave(): void {
+    const { phase, returnTo } = this.interaction!.status;
+    const target = returnTo && new URL(returnTo, location.origin);
+    const ours = target && target.origin === location.origin;
+    const ended = phase === 'Aborted' ? 'cancelled' : 'done';
+    this.ending = ours ? 'leaving' : ended;
+    if (ours) location.replace(target);
+    this.changed();
+  }
+
+  /**
+   * Shows the first view again: for another address, or instead of a link that is no longer good.
+   */
+  again(): void {
+    const replaced = this.impasse?.kind === 'linkreplaced';
+    this.token = this.impasse = this.problem = undefined;
+    this.elsewhere = !replaced;
+    this.#rewatch();
+    this.changed();
+  }
+
+  #goesOn(): boolean {
+    return Boolean(this.interaction) && !this.impasse && this.ending !== 'done';
+  }
+
+  async #receive(next: Interaction, acted = false): Promise<void> {
+    const first = !this.interaction;
+    this.interaction = next;
+    if (first) await speak(next.spec.locales);
+    this.#schedule(until(next.status.expirationTimestamp));
+    const { phase, account } = next.status;
+    const over = phase === 'Authenticated' || phase === 'Completed' || phase === 'Aborted';
+    if (!over) this.#rewatch();
+    else if (!this.ending)
+      await this.#finish(acted, phase === 'Authenticated' && setupDue(account, this.crossDevice));
+  }
+
+  /** What follows the end of a phase: in one tab only, setup and then `returnTo`. */
+  async #finish(acted: boolean, setup: boolean): Promise<void> {
+    this.#unwatch?.();
+    this.problem = undefined;
+    if (acted && !this.token) this.#claim.hold();
+    else if (!(await this.#claim.take())) this.ending = 'done';
+    this.token = undefined;
+    this.setup = setup;
+    if (!setup && !this.ending) this.leave();
+  }
+
+  #rewatch(): void {
+    this.#unwatch?.();
+    const { status, metadata } = this.interaction!;
+    const moves =
+      status.phase === 'ConsentRequired' ||
+      (status.phase === 'LoginRequired' && status.emailChallenge && !this.token);
+    this.#unwatch = moves
+      ? watch(this.#path, metadata.resourceVersion, () => this.#refresh())
+      : undefined;
+  }
+
+  /**
+   * Reads again in the background; an answer older than what the person did meanwhile is dropped.
+   */
+  async #refresh(): Promise<string | undefined> {
+    const acts = this.#acts;
+    try {
+      const next = await call<Interaction>('GET', this.#path);
+      if (acts !== this.#acts || this.busy) return this.interaction?.metadata.resourceVersion;
+      const moved = next.status.phase !== this.interaction?.status.phase;
+      if (moved) await this.#receive(next);
+      this.interaction = next;
+      this.changed();
+      return next.metadata.resourceVersion;
+    } catch (thrown) {
+      const failure = failureOf(thrown);
+      if (failure.code === 404 || failure.code === 410) this.#stop(impasseOfRead(failure, false));
+      this.changed();
+      return undefined;
+    }
+  }
+
+  async #fail(action: Action, failure: Failure): Promise<undefined> {
+    const link = action === 'login' && Boolean(this.token);
+    if (failure.code === 409 || failure.code === 410) {
+      const next = await call<Interaction>('GET', this.#path).catch(failureOf);
+      if (next instanceof Failure) return this.#stop(impasseOfRead(next, link));
+      await this.#receive(next);
+      if (link && next.status.phase === 'LoginRequired')
+        return this.#stop(impasseOfLink(next, failure));
+      if (failure.code === 409 || next.status.phase !== 'LoginRequired') return undefined;
+    }
+    this.impasse = impasseOfAct(failure, link);
+    if (!this.impasse) this.problem = problemOf(action, failure, this.interaction!);
+    return undefined;
+  }
+
+  #stop(impasse: Impasse): undefined {
+    this.impasse = impasse;
+    this.#unwatch?.();
+  }
+
+  #schedule(left: number): void {
+    this.#timers.forEach(clearTimeout);
+    const at = (delay: number, work: () => void) =>
+      setTimeout(
+        () => {
+          work();
+          this.changed();
+        },
+        Math.max(0, delay),
+      );
+    this.endsSoon = left < warning;
+    this.#timers = [
+      at(left - warning, () => {
+        this.endsSoon = true;
+      }),
+      at(left, () => {
+        if (!this.ending) this.#stop({ kind: 'over' });
+      }),
+    ];
+  }
+}

@@ -1,0 +1,49 @@
+import { render } from 'preact';
+import { place } from '../base/page.js';
+import { Flow } from './sign-in-store.js';
+import { agreeing, proving } from './lazy-views.js';
+import { SignIn } from './sign-in.js';
+
+/**
+ * How long the shell's skeleton stands for the first answer, in milliseconds, before the page is
+ * drawn without it.
+ */
+const patience = 150;
+
+/** How long the page may rest before what comes later is fetched unasked, in milliseconds. */
+const rest = 2_000;
+
+const idle = (work: () => void): void => {
+  (globalThis.requestIdleCallback ?? setTimeout)(work);
+};
+
+const prefetch = (): void => {
+  proving
+    .get()
+    .then(() => agreeing.get())
+    .catch(() => undefined);
+};
+
+/**
+ * Fetches the later parts at the first sign of a person, or when nothing happened for a while:
+ * never beside the first view.
+ */
+function prefetchLater(): void {
+  for (const sign of ['keydown', 'pointerdown', 'input'])
+    addEventListener(sign, prefetch, { once: true });
+  setTimeout(() => idle(prefetch), rest);
+}
+
+/**
+ * Opens the page of one sign-in: asks for the interaction at once, and draws once, with the answer.
+ */
+export async function open(name: string, token: string | undefined): Promise<void> {
+  const flow = new Flow(name, token);
+  if (token) prefetch();
+  const patient = new Promise((done) => {
+    setTimeout(done, patience);
+  });
+  await Promise.race([flow.start(), patient]);
+  render(<SignIn flow={flow} />, place());
+  prefetchLater();
+}
