@@ -1,17 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { AddressList } from '../security/cidr-list.js';
 import type { Authenticator } from '../registry/authenticator.js';
 import type { Authorize } from '../registry/authorizer.js';
-import type { Caller, Ports } from '../registry/kind.js';
+import type { Ports } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
-import { internalError, StatusError, unauthorized, unavailable } from '../registry/status.js';
+import { internalError, StatusError, unauthorized } from '../registry/status.js';
 import { siteOf } from '../security/fetch-metadata.js';
 import type { Store } from '../registry/store.js';
 import { traced } from '../observability/tracer.js';
 import { Admission } from './chain/authorization.js';
 import { AccessLog, type AccessLogParts } from './chain/access-log.js';
-import { Authentication, impersonates } from './chain/authentication.js';
+import { Authentication, boundName } from './chain/authentication.js';
+import { identify } from './chain/identify.js';
+import { checkMessageSyntax } from './chain/message-syntax.js';
+import { refuseUntilReady } from './chain/readiness.js';
+import { checkQuery, readRequestInfo } from './chain/request-info.js';
+import type { Step } from './chain/step.js';
 import { createApi, type Api } from './router.js';
 import { refuseBody } from './http/body.js';
 import { Req, Res, type Admitted } from './http/message.js';
@@ -22,15 +26,12 @@ import { InFlight, type Bounds } from './chain/max-in-flight.js';
 import { fromLibrary } from './http/library-error.js';
 import { lingered, Listener, type Identity } from './listener.js';
 import { MemoryGuard } from './http/memory-guard.js';
-import { clientNetwork } from './http/client-network.js';
 import { FrontProxy } from './requestheader/authenticator.js';
 import type { TrustSource } from './requestheader/trust.js';
-import { refuseOtherHost } from './chain/own-host.js';
-import { rawValues } from './http/headers.js';
-import { exemptFromOrigin, refuseCrossSite } from './chain/cross-site.js';
+import { checkHost } from './chain/own-host.js';
+import { checkOrigin } from './chain/cross-site.js';
 import { isVisit, type Pages } from './static-pages.js';
-import { refuseMalformed } from './codec/query.js';
-import { parseRequest, type OtherAsk, type ResourceAsk } from './request/request-info.js';
+import { parseRequest, type ResourceAsk } from './request/request-info.js';
 import { withinSpan } from './chain/tracing.js';
 import { Watcher } from './handlers/watch.js';
 
@@ -76,6 +77,8 @@ export class Server {
   readonly #pages: Pages;
   readonly #watcher: Watcher;
   readonly #api: Api;
+  /** The request chain: the steps of every request, in the order in which they run. */
+  readonly #chain: readonly Step[];
   readonly #listeners: Listener[] = [];
   readonly #inflight: InFlight;
   /** Refuses watches and large bodies while memory is short. */
@@ -85,8 +88,8 @@ export class Server {
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
-    this.#inflight = new InFlight(parts.inflight);
     this.memory = new MemoryGuard(parts.store.settings.limits);
+    this.#inflight = new InFlight(this.memory, parts.inflight);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
     this.#accessLog = new AccessLog(parts, this.#frontProxy);
@@ -124,6 +127,21 @@ export class Server {
       encoder: this.#encoder,
       watcher: this.#watcher,
     });
+    this.#chain = [
+      identify(parts.trustedProxies, () => this.#stopping),
+      (req) => this.#frontProxy.receive(req),
+      checkMessageSyntax,
+      readRequestInfo(parts.store.registry),
+      refuseUntilReady(() => this.#ready),
+      checkOrigin(parts.baseURL),
+      checkHost(parts.ownHost),
+      this.#authentication.step,
+      this.#admission.step,
+      checkQuery,
+      startDeadline((...failed) => this.#fail(...failed)),
+      this.#inflight.step,
+      this.#answer,
+    ];
   }
 
   /** Requests being answered now, watches and health apart. */
@@ -196,147 +214,38 @@ export class Server {
     clearInterval(idle);
   }
 
-  /**
-   * The chain: what is asked, from our own page, who asks, may they; then whoever answers
-   * (`house.md`, One request).
-   */
   async #serve(req: Req, res: Res): Promise<void> {
     const began = performance.now();
     const at = this.#parts.audit ? Date.now() : 0;
-    const fields = req.rawHeaders.length / 2;
-    let deadline: NodeJS.Timeout | undefined;
     try {
-      this.#frontProxy.receive(req);
-      this.#identify(req, res);
-      this.#refuseOddMessage(req, fields);
-      const ask = parseRequest(req, this.#parts.store.registry);
-      req.ask = ask;
-      if (!this.#ready && ask.type !== 'health') throw unavailable('starting');
-      if (ask.type !== 'provider' || !exemptFromOrigin(ask.path))
-        refuseCrossSite(
-          req,
-          this.#parts.baseURL,
-          ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review',
-        );
-      if (this.#parts.ownHost && ask.type !== 'health' && !req.claim)
-        refuseOtherHost(req.headers.host, this.#parts.ownHost);
-      const admitted = this.#admit(req, ask);
-      req.admitted = admitted instanceof Promise ? await admitted : admitted;
-      refuseMalformed(ask);
-      deadline = startDeadline(req, res, ask, (...failed) => this.#fail(...failed));
-      this.#bound(req, res, ask);
-      const answering = this.#answer(req, res, req.admitted);
-      if (answering) await answering;
+      for (const step of this.#chain) {
+        const pending = step(req, res);
+        if (pending) await pending;
+      }
     } catch (error) {
       this.#fail(req, res, error);
     } finally {
-      clearTimeout(deadline);
+      clearTimeout(req.deadline);
       this.#accessLog.record(req, res, performance.now() - began, at);
     }
-  }
-
-  #identify(req: Req, res: Res): void {
-    const given = req.headers['audit-id'];
-    req.auditID =
-      typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID();
-    req.network = clientNetwork(req, this.#parts.trustedProxies);
-    if (this.#stopping || req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
-  }
-
-  /**
-   * Message syntax: whatever is unclear is refused and the connection closed (`security.md` 1.1).
-   */
-  #refuseOddMessage(req: Req, fields: number): void {
-    const refuse = (message: string): never => {
-      throw new StatusError('BadRequest', message, undefined, { Connection: 'close' });
-    };
-    if (!req.url!.startsWith('/')) refuse('the request target must be a path');
-    if (fields > 200)
-      throw new StatusError(
-        'RequestHeaderFieldsTooLarge',
-        'there are more than 200 header fields',
-        undefined,
-        { Connection: 'close' },
-      );
-    if (
-      (req.headers.host === undefined && req.httpVersion === '1.1') ||
-      rawValues(req, 'host').length > 1
-    )
-      refuse('one Host header is needed');
-    if (!['chunked', undefined].includes(req.headers['transfer-encoding']?.toLowerCase()))
-      refuse('the transfer encoding is not served');
-    if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') refuse('only HTTP/1.1 is served');
-    if (req.headers.expect !== undefined && req.httpVersion === '1.1' && !req.welcome)
-      refuse('the expectation cannot be met');
-  }
-
-  #admit(req: Req, ask: ResourceAsk | OtherAsk, quiet = false): Admitted | Promise<Admitted> {
-    if (ask.type !== 'resource') return this.#admitOther(req, ask);
-    const caller = this.#authentication.caller(req, ask.kind.bound ? ask.name : undefined, quiet);
-    return caller instanceof Promise
-      ? caller.then((known) => this.#admitAs(req, ask, known, quiet))
-      : this.#admitAs(req, ask, caller, quiet);
-  }
-
-  #admitAs(
-    req: Req,
-    ask: ResourceAsk,
-    caller: Caller,
-    quiet: boolean,
-  ): Admitted | Promise<Admitted> {
-    req.caller = caller;
-    return this.#admission.admit(ask, caller, siteOf(req), quiet);
-  }
-
-  /**
-   * A bad token is never "nobody", whatever it comes with; the provider judges its own, and health
-   * stays open (`kubernetes.md` 7).
-   */
-  async #admitOther(req: Req, ask: OtherAsk): Promise<Admitted> {
-    const judged =
-      ask.type !== 'health' &&
-      ask.type !== 'provider' &&
-      (ask.type === 'review' || req.headers.authorization !== undefined || impersonates(req));
-    const caller = judged ? await this.#authentication.caller(req, undefined) : undefined;
-    req.caller = caller;
-    const admitted = this.#admission.admitOther(ask, siteOf(req));
-    return ask.type === 'review' ? { ...admitted, caller: caller! } : admitted;
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */
   async #again(req: Req): Promise<Admitted> {
     const ask = parseRequest(req, this.#parts.store.registry) as ResourceAsk;
     if (this.#stopping) throw unauthorized();
-    return this.#admit(req, ask, true);
+    req.caller = await this.#authentication.caller(req, boundName(ask), true);
+    return this.#admission.admit(ask, req.caller, siteOf(req), true);
   }
 
-  /**
-   * Requests in flight are bounded, the provider's and pages' included, watches and health apart
-   * (`operations.md` 2).
-   */
-  #bound(req: Req, res: Res, ask: ResourceAsk | OtherAsk): void {
-    if (ask.type === 'health') return;
-    if (ask.type === 'resource' && ask.verb === 'watch') return this.memory.refuseWatch();
-    this.memory.refuseBody(Number(req.headers['content-length'] ?? 0));
-    req.memory = this.memory;
-    this.#inflight.enter(req, res);
-  }
-
-  #answer(req: Req, res: Res, { ask }: Admitted): void | Promise<void> {
+  /** Answers a request that every step let pass. */
+  readonly #answer: Step = (req, res) => {
+    const { ask } = req.admitted!;
     switch (ask.type) {
       case 'health':
-        return this.#health.answer(
-          req,
-          res,
-          ask.path,
-          new URLSearchParams(req.url!.split('?')[1] ?? ''),
-        );
+        return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1]));
       case 'provider':
-        if (req.headers['content-encoding'] !== undefined)
-          throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
-        return traced('provider', () => this.#parts.provider(req, res)).then((name) => {
-          req.clientName = name;
-        });
+        return this.#provider(req, res);
       case 'page':
         return this.#pages.page(req, res, ask.path);
       case 'asset':
@@ -348,6 +257,12 @@ export class Server {
       default:
         return this.#route(req, res);
     }
+  };
+
+  async #provider(req: Req, res: Res): Promise<void> {
+    if (req.headers['content-encoding'] !== undefined)
+      throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
+    req.clientName = await traced('provider', () => this.#parts.provider(req, res));
   }
 
   #route(req: Req, res: Res): Promise<void> {

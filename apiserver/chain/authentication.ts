@@ -9,6 +9,8 @@ import { traced } from '../../observability/tracer.js';
 import type { Req } from '../http/message.js';
 import type { FrontProxy } from '../requestheader/authenticator.js';
 import { isBrowser } from '../http/headers.js';
+import type { ResourceAsk } from '../request/request-info.js';
+import type { Step } from './step.js';
 
 const identity = (text: string): string => text;
 const split = cookieParser(undefined, { decode: identity });
@@ -89,54 +91,68 @@ export class Authentication {
     this.#attempts = attempts;
   }
 
+  /** Finds out who asks, where it makes a difference to the answer, and remembers it. */
+  readonly step: Step = async (req) => {
+    const ask = req.ask!;
+    if (ask.type === 'resource') req.caller = await this.caller(req, boundName(ask));
+    else if (isJudged(req)) req.caller = await this.caller(req, undefined);
+  };
+
   /**
-   * Who it is; at once where nothing has to be waited for. `again` where the same request is asked
-   * about once more.
+   * Returns who sent a request. `bound` is the object that a browser must be bound to; `again`
+   * where the same request is asked about once more, which counts nothing.
    */
-  caller(request: Req, bound: string | undefined, again = false): Caller | Promise<Caller> {
+  async caller(request: Req, bound: string | undefined, again = false): Promise<Caller> {
     if (impersonates(request)) throw forbidden('impersonation is not served');
     if (request.claim) return this.#frontProxy.caller(request) ?? visitor;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
-    const found = (): Caller | Promise<Caller> =>
+    const found = (): Promise<Caller> =>
       traced(
         'authenticate',
-        () => this.#ask(new Shown(request, bound), 0, bearer),
+        () => this.#ask(new Shown(request, bound), bearer),
         ({ type }) => ({ 'vestibule.caller': type }),
       );
     return !this.#attempts || again ? found() : counted(this.#attempts, found);
   }
 
-  #ask(presented: Presented, from: number, bearer: boolean): Caller | Promise<Caller> {
-    for (let i = from; i < this.#authenticators.length; i += 1) {
-      const answer = this.#authenticators[i]!(presented);
-      if (answer instanceof Promise)
-        return answer.then((caller) => caller ?? this.#ask(presented, i + 1, bearer));
-      if (answer) return answer;
+  async #ask(presented: Presented, bearer: boolean): Promise<Caller> {
+    for (const authenticator of this.#authenticators) {
+      const caller = await authenticator(presented);
+      if (caller) return caller;
     }
     if (bearer) throw unauthorized();
     return visitor;
   }
 }
 
+/** The name of the object that only the browser bound to it may see. */
+export const boundName = ({ kind, name }: ResourceAsk): string | undefined =>
+  kind.bound ? name : undefined;
+
+/**
+ * A bad token is never "nobody", whatever it comes with; the provider judges its own, and health
+ * stays open (`kubernetes.md` 7).
+ */
+function isJudged(req: Req): boolean {
+  const { type } = req.ask!;
+  if (type === 'review') return true;
+  if (type === 'health' || type === 'provider') return false;
+  return req.headers.authorization !== undefined || impersonates(req);
+}
+
 /**
  * Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for
  * nothing here, as it does everywhere.
  */
-function counted(attempts: Tally, found: () => Caller | Promise<Caller>): Caller | Promise<Caller> {
-  const known = (caller: Caller): Caller => {
+async function counted(attempts: Tally, found: () => Promise<Caller>): Promise<Caller> {
+  try {
+    const caller = await found();
     if (caller.type !== 'Visitor') attempts.add('success');
     return caller;
-  };
-  const failed = (error: unknown): never => {
+  } catch (error) {
     attempts.add(error instanceof StatusError && error.code < 500 ? 'failure' : 'error');
     throw error;
-  };
-  try {
-    const caller = found();
-    return caller instanceof Promise ? caller.then(known, failed) : known(caller);
-  } catch (error) {
-    return failed(error);
   }
 }

@@ -12,6 +12,8 @@ import type { Stored } from '../../registry/encoded-object.js';
 import type { Admitted } from '../http/message.js';
 import type { OtherAsk, ResourceAsk } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
+import { siteOf } from '../../security/fetch-metadata.js';
+import type { Step } from './step.js';
 
 const nobody: Caller = { type: 'Visitor' };
 const collective = new Set(['list', 'watch', 'deletecollection']);
@@ -76,17 +78,21 @@ export class Admission {
     this.#authorize = authorize;
   }
 
+  /** Authorizes a request for whoever sent it, and remembers what was decided and found. */
+  readonly step: Step = async (req) => {
+    const ask = req.ask!;
+    if (ask.type === 'resource') req.admitted = await this.admit(ask, req.caller!, siteOf(req));
+    else {
+      const admitted = this.admitOther(ask, siteOf(req));
+      req.admitted = ask.type === 'review' ? { ...admitted, caller: req.caller! } : admitted;
+    }
+  };
+
   /**
-   * Lets a request for objects in, or throws; at once where nothing has to be read that is not at
-   * hand. `site` is what a browser says of its origin; `quiet` where it is asked again and nothing
-   * comes of it.
+   * Lets a request for objects in, or throws. `site` is what a browser says of its origin; `quiet`
+   * where it is asked again and nothing comes of it.
    */
-  admit(
-    ask: ResourceAsk,
-    caller: Caller,
-    site?: string,
-    quiet = false,
-  ): Admitted | Promise<Admitted> {
+  admit(ask: ResourceAsk, caller: Caller, site?: string, quiet = false): Promise<Admitted> {
     return this.#admit({ ask, caller, facts: factsOf(ask, site), quiet });
   }
 
@@ -104,7 +110,7 @@ export class Admission {
     return answerOf(() => this.admitOther(ask, site));
   }
 
-  #admit(asking: Asking): Admitted | Promise<Admitted> {
+  async #admit(asking: Asking): Promise<Admitted> {
     const { ask, caller } = asking;
     if (ask.name === '~') ask.name = mine(ask, caller);
     if (ask.name === undefined) return this.#collection(asking);

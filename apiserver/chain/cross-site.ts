@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { forbidden, type StatusError } from '../../registry/status.js';
 import { rawValues } from '../http/headers.js';
+import type { Step } from './step.js';
 
 const reads = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -24,6 +25,16 @@ export function refuseCrossSite(request: IncomingMessage, origin: string, api: b
   )
     throw refusal();
 }
+
+/** Refuses changes and API reads that another site's page sent. */
+export const checkOrigin =
+  (origin: string): Step =>
+  (req) => {
+    const ask = req.ask!;
+    if (ask.type === 'provider' && exemptFromOrigin(ask.path)) return;
+    const isApi = ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review';
+    refuseCrossSite(req, origin, isApi);
+  };
 
 function changePasses(sites: string[], origins: string[], ours: string): boolean {
   if (sites.length > 1 || origins.length > 1) return false;

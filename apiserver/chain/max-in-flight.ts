@@ -1,6 +1,8 @@
 import { tooManyRequests } from '../../registry/status.js';
 import { hasBody } from '../http/headers.js';
+import type { MemoryGuard } from '../http/memory-guard.js';
 import type { Req, Res } from '../http/message.js';
+import type { Step } from './step.js';
 
 /** How many requests may be answered at once. */
 export interface Bounds {
@@ -16,12 +18,27 @@ export interface Bounds {
 export class InFlight {
   reads = 0;
   changes = 0;
+  readonly #memory: MemoryGuard;
   readonly #most: Bounds;
   readonly #arriving = new Set<Req>();
 
-  constructor(most: Bounds = { reads: 400, changes: 200 }) {
+  constructor(memory: MemoryGuard, most: Bounds = { reads: 400, changes: 200 }) {
+    this.#memory = memory;
     this.#most = most;
   }
+
+  /**
+   * Bounds memory and the requests in flight, the provider's and pages' included, watches and
+   * health checks apart (`operations.md` 2).
+   */
+  readonly step: Step = (req, res) => {
+    const ask = req.ask!;
+    if (ask.type === 'health') return;
+    if (ask.type === 'resource' && ask.verb === 'watch') return this.#memory.refuseWatch();
+    this.#memory.refuseBody(Number(req.headers['content-length'] ?? 0));
+    req.memory = this.#memory;
+    this.enter(req, res);
+  };
 
   /** Takes a place until the answer is over; 429 where none is left. */
   enter(req: Req, res: Res): void {

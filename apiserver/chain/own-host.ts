@@ -1,5 +1,6 @@
 import { isLoopback } from '../../security/loopback.js';
 import { badRequest } from '../../registry/status.js';
+import type { Step } from './step.js';
 
 /**
  * Refuses a request whose Host is another than that of `own`, the base URL, with 400. Where mail is
@@ -15,6 +16,13 @@ export function refuseOtherHost(host: string | undefined, own: URL): void {
     `the Host header names ${JSON.stringify(named)}: while mail is mocked, only ${own.hostname} and loopback are answered`,
   );
 }
+
+/** The same as a step, for all but health checks and what a front proxy sends. */
+export const checkHost =
+  (own: URL | undefined): Step =>
+  ({ ask, claim, headers }) => {
+    if (own && ask!.type !== 'health' && !claim) refuseOtherHost(headers.host, own);
+  };
 
 const hostnameOf = (host: string): string => {
   const address = `http://${host}`;

@@ -63,7 +63,7 @@ export class Handlers {
     this.#bodyLimit = parts.store.settings.limits.requestBodySize;
   }
 
-  get(req: Req, res: Res): void | Promise<void> {
+  async get(req: Req, res: Res): Promise<void> {
     const { ask, target } = admittedOf(req);
     if (ask.query !== none && ask.query.get('resourceVersion')) return this.#notOlder(req, res);
     return this.#shown(req, res, target!);
@@ -86,7 +86,7 @@ export class Handlers {
     return this.#shown(req, res, target);
   }
 
-  #shown(req: Req, res: Res, target: Stored): void | Promise<void> {
+  async #shown(req: Req, res: Res, target: Stored): Promise<void> {
     const { ask } = admittedOf(req);
     if (ask.kind.bound && isNavigation(req))
       return this.#parts.encoder.send(req, res, 303, empty, [

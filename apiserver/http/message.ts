@@ -29,6 +29,8 @@ export interface Admitted {
 export class Req extends IncomingMessage {
   auditID = '';
   network = '';
+  /** Header fields as they were sent. */
+  fieldCount = 0;
   /** What is asked, once that is known. */
   ask: Ask | undefined;
   /** Who asks, once that is known; of what anybody may ask, it stays open. */
@@ -41,6 +43,8 @@ export class Req extends IncomingMessage {
   /** The decision that refused it, where policy did. */
   refusal: DecisionSummary | undefined;
   admitted: Admitted | undefined;
+  /** Ends the request with a 504, where it came with a `timeout`. */
+  deadline: NodeJS.Timeout | undefined;
   /** What a front proxy says of who sent it. */
   claim: Claim | undefined;
   /** Refuses a body that turns out to be large, while memory is short. */

@@ -1,0 +1,16 @@
+import type { Registry } from '../../registry/registry.js';
+import { refuseMalformed } from '../codec/query.js';
+import { parseRequest } from '../request/request-info.js';
+import type { Step } from './step.js';
+
+/** Reads method, path and query into the request's information; 400, 404, 405 or 406. */
+export const readRequestInfo =
+  (registry: Registry): Step =>
+  (req) => {
+    req.ask = parseRequest(req, registry);
+  };
+
+/** Refuses a malformed query: only now, so that strangers learn nothing by it. */
+export const checkQuery: Step = (req) => {
+  refuseMalformed(req.ask!);
+};
