@@ -10,7 +10,10 @@ export interface Check {
 
 const text = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain; charset=utf-8'];
 
-/** `/livez`, `/readyz` and `/healthz` as a kube-apiserver answers them (`kubernetes.md` 8). */
+/**
+ * `/livez`, `/readyz` and `/healthz` as a kube-apiserver answers them
+ * (docs/design/kubernetes.md#health).
+ */
 export class Health {
   readonly #checks: readonly Check[];
   readonly #encoder: Encoder;

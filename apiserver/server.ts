@@ -191,11 +191,11 @@ export class Server {
   }
 
   /**
-   * Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s
-   * (`operations.md` 4). A connection whose watch has ended is the one that a proxy takes for its
-   * next request, and what is sent while it is hung up on fails there for good where it may not be
-   * repeated: so connections are left alone for a second more, in which such a request is answered,
-   * with the word that the connection is closed.
+   * Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s and
+   * the delay (docs/design/operations.md#start-and-stop). A connection whose watch has ended is the
+   * one that a proxy takes for its next request, and what is sent while it is hung up on fails
+   * there for good where it may not be repeated: so connections are left alone for a second more,
+   * in which such a request is answered, with the word that the connection is closed.
    */
   async stop(options: { delay?: number } = {}): Promise<void> {
     this.#stopping = true;

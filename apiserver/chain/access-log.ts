@@ -48,7 +48,7 @@ export class AccessLog {
       );
   }
 
-  /** Reads at debug, changes and refusals at info (`operations.md` 6). */
+  /** Reads at debug, changes and refusals at info (docs/design/operations.md#logs). */
   #log(req: Req, res: Res, milliseconds: number): void {
     const level =
       res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';

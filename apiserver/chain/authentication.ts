@@ -77,7 +77,7 @@ export function impersonates({ headers }: IncomingMessage): boolean {
 
 /**
  * Step 3 of a request: whom a front proxy vouches for, else the first authenticator that knows who
- * it is; a bad token is never "nobody" (`kubernetes.md` 7).
+ * it is; a bad token is never "nobody" (docs/design/kubernetes.md#authentication).
  */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
@@ -133,7 +133,7 @@ export const boundName = ({ kind, name }: ResourceAsk): string | undefined =>
 
 /**
  * A bad token is never "nobody", whatever it comes with; the provider judges its own, and health
- * stays open (`kubernetes.md` 7).
+ * stays open (docs/design/kubernetes.md#authentication).
  */
 function isJudged(req: Req): boolean {
   const { type } = req.ask!;

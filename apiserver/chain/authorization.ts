@@ -66,8 +66,8 @@ interface Asking {
 }
 
 /**
- * Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as `api.md` 4 tells
- * them apart.
+ * Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as
+ * docs/design/api.md#refusals tells them apart.
  */
 export class Admission {
   readonly #store: Store;
@@ -96,9 +96,7 @@ export class Admission {
     return this.#admit({ ask, caller, facts: factsOf(ask, site), quiet });
   }
 
-  /**
-   * Whether such a request would be let in, and why not; nothing comes of it (`kubernetes.md` 7.3).
-   */
+  /** Whether such a request would be let in, and why not; nothing is recorded of it. */
   async may(ask: ResourceAsk, caller: Caller, site?: string): Promise<Answer> {
     return answerOf(() =>
       this.#admit({ ask, caller, facts: factsOf(ask, site), quiet: true, supposed: true }),
@@ -315,7 +313,7 @@ async function answerOf(admit: () => Admitted | Promise<Admitted>): Promise<Answ
 /**
  * Whether that is how a cluster's garbage collector looks an owner up: told that it is not there,
  * it deletes what the owner has in the cluster. So it is 403, of what is there and of what is not
- * (`operations.md` 8).
+ * (docs/design/kubernetes.md#garbage-collector).
  */
 const sweeps = ({ ask, caller }: Asking): boolean =>
   caller.type === 'Machine' && ask.verb === 'get' && ask.view.metadataOnly;

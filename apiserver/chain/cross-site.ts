@@ -9,8 +9,8 @@ const refusal = (): StatusError =>
   forbidden('a request that changes anything must come from this service’s own pages');
 
 /**
- * Refuses what another site's page sent, from headers alone, before any credential (specification
- * 5.5; the table in `security.md` 1.1).
+ * Refuses what another site's page sent, from headers alone, before any credential (the table in
+ * `security.md` 1.1).
  */
 export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
   const { headers } = request;

@@ -11,9 +11,9 @@ export interface Bounds {
 }
 
 /**
- * Requests being answered at once, bounded (`operations.md` 2). One whose body is still on its way
- * takes nobody's place: senders that are slow on purpose would else stop everybody's changes. Of
- * those there are twice as many as changes at most, and the oldest is cut for another.
+ * Requests being answered at once, bounded. One whose body is still on its way takes nobody's
+ * place: senders that are slow on purpose would else stop everybody's changes. Of those there are
+ * twice as many as changes at most, and the oldest is cut for another.
  */
 export class InFlight {
   reads = 0;
@@ -29,7 +29,7 @@ export class InFlight {
 
   /**
    * Bounds memory and the requests in flight, the provider's and pages' included, watches and
-   * health checks apart (`operations.md` 2).
+   * health checks apart (docs/design/operations.md#requests-in-flight).
    */
   readonly step: Step = (req, res) => {
     const ask = req.ask!;

@@ -46,7 +46,7 @@ export class RequestSeries {
   }
 }
 
-/** The verbs as metrics name them (`kubernetes.md` 8). */
+/** The verbs as a kube-apiserver's metrics name them. */
 const verbs: Readonly<Record<Verb, string>> = {
   get: 'GET',
   list: 'LIST',

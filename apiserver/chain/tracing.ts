@@ -5,7 +5,7 @@ import { isFromProxy } from '../http/client-network.js';
 
 /**
  * Serves a request, within a span where somebody wants them; the trace that it says it belongs to
- * counts from a trusted proxy alone (`operations.md` 6).
+ * counts from a trusted proxy alone (docs/design/operations.md#traces).
  */
 export function withinSpan(
   req: Req,

@@ -43,8 +43,8 @@ export const textOf = (fields: ReadonlyMap<number, Buffer>, field: number): stri
   fields.get(field)?.toString() ?? '';
 
 /**
- * What Kubernetes' clients wrap protobuf in: a magic word, then runtime.Unknown with type and
- * message (`kubernetes.md` 7.3).
+ * What Kubernetes' clients wrap protobuf in: the four bytes `k8s\0`, then runtime.Unknown with type
+ * and message (k8s.io/apimachinery, runtime/serializer/protobuf).
  */
 export function unwrap(bytes: Buffer): { apiVersion: string; kind: string; raw: Buffer } {
   if (!bytes.subarray(0, magic.length).equals(magic)) throw malformed();

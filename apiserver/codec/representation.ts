@@ -10,7 +10,7 @@ type Seen = Pick<Call, 'caller' | 'now'>;
 
 /**
  * How a caller is shown objects: whole, as rows of a table, or by their metadata alone
- * (`kubernetes.md` 4.2).
+ * (docs/design/kubernetes.md#representations).
  */
 export interface View {
   readonly metadataOnly: boolean;

@@ -8,7 +8,7 @@ type Requirement = {
   values: readonly string[];
 };
 
-/** What a list, watch or deletecollection is narrowed to (`kubernetes.md` 4.1). */
+/** What a list, watch or deletecollection is narrowed to (docs/design/kubernetes.md#selectors). */
 export interface Selector {
   /** Pinned to one name. */
   readonly name?: string;

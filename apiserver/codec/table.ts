@@ -18,7 +18,7 @@ const definition = (
 
 /**
  * What stands above a kind's rows: Name, what the kind declares, Age; those with a priority show
- * with `-o wide` (`kubernetes.md` 4.2).
+ * with `-o wide` (docs/design/kubernetes.md#representations).
  */
 export const columnsOf = ({ kind, columns }: AnyKind): Definition[] => [
   definition('Name', 'Name of the object.', 0, 'name'),

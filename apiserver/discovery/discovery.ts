@@ -2,7 +2,7 @@ import type { Action } from '../../registry/action.js';
 import { apiVersion, group, version, type AnyKind } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 
-/** The versions served at `/api` (specification 1). */
+/** The versions served at `/api` (docs/design/api.md#versions). */
 export const apiVersions = {
   kind: 'APIVersions',
   apiVersion: 'v1',
@@ -13,15 +13,15 @@ export const apiVersions = {
 const served = { groupVersion: apiVersion, version };
 const apiGroup = { name: group, versions: [served], preferredVersion: served };
 
-/** `/apis/<group>`: the one group there is (`kubernetes.md` 1.1). */
+/** `/apis/<group>`: the one group there is. */
 export const oneGroup = { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup };
 
 /** `/apis`: every group. */
 export const groupList = { kind: 'APIGroupList', apiVersion: 'v1', groups: [apiGroup] };
 
 /**
- * Every resource and the verbs it takes (specification 1): all main resources before any
- * subresource (`kubernetes.md` 1.1).
+ * Every resource and the verbs it takes: all main resources before any subresource
+ * (docs/design/kubernetes.md#discovery).
  */
 export function resourceList(registry: Registry): unknown {
   const subresources = registry.kinds.flatMap((kind) => subresourcesOf(kind, registry));
@@ -50,7 +50,7 @@ export function resourceList(registry: Registry): unknown {
 
 /**
  * The aggregated form of `/apis` in one of its versions, or of `/api`, where Kubernetes clients
- * look for a group that is not ours (`kubernetes.md` 1.1 and 1.2).
+ * look for a group that is not ours (docs/design/kubernetes.md#discovery).
  */
 export function groupDiscovery(registry: Registry | undefined, of: string): unknown {
   const responseKind = (kind: string) => ({ group, version, kind });

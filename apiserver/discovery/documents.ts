@@ -78,7 +78,7 @@ const aggregated = (registry?: Registry): Form[] =>
 
 /**
  * What the API says of itself: made once, each in the form that Accept prefers, revalidated by ETag
- * (`kubernetes.md` 1).
+ * (docs/design/kubernetes.md#documents).
  */
 export class Documents {
   readonly #encoder: Encoder;

@@ -20,7 +20,7 @@ interface Document {
 
 /**
  * The OpenAPI 3.0 document that kubectl reads: the one we serve ourselves, with the addresses and
- * in the subset of schemas that Kubernetes' Go code takes (`kubernetes.md` 1.3).
+ * in the subset of schemas that Kubernetes' Go code takes (docs/design/kubernetes.md#openapi).
  */
 export function kubernetesOpenapi(document: unknown): unknown {
   const { info, paths, components } = document as Document;

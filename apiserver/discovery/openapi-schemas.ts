@@ -161,7 +161,10 @@ const bookmark: JSONSchema = {
   },
 };
 
-/** What Kubernetes' tools may ask to be shown instead of objects (`kubernetes.md` 4.2). */
+/**
+ * What Kubernetes' tools may ask to be shown instead of objects
+ * (docs/design/kubernetes.md#representations).
+ */
 const otherViews: Record<string, JSONSchema> = {
   Table: {
     type: 'object',

@@ -15,7 +15,7 @@ import {
 } from './openapi-operations.js';
 import { componentSchemas, text } from './openapi-schemas.js';
 
-/** The specification's versioning notice (specification 9). */
+/** What a reader of the document may expect of the version (docs/design/api.md#versions). */
 const versioningNotice =
   'The version served is v1alpha1. It may change without notice. It is to become v1beta1, then v1.';
 
@@ -132,7 +132,7 @@ function pathsOf(registry: Registry): Paths {
 
 /**
  * The OpenAPI 3.1 document of everything served, from the very schemas that validate requests
- * (specification 1, 9).
+ * (docs/design/api.md#versions).
  */
 export function openapi(registry: Registry, release: string): unknown {
   return {

@@ -14,7 +14,7 @@ import { applyMergePatch } from '../codec/merge-patch.js';
 /** A lower case RFC 1123 subdomain, as objects are named. */
 export const nameGrammar = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** The draft a create's body stands for; 400 and 422 as `kubernetes.md` 6.2. */
+/** The draft a create's body stands for; 400 and 422 as docs/design/kubernetes.md#writes says. */
 export function created(
   kind: AnyKind,
   body: Record<string, unknown>,
@@ -43,8 +43,8 @@ export function created(
 }
 
 /**
- * Where the service names a kind, a name is refused and a beginning of one ignored (`kubernetes.md`
- * 3).
+ * Where the service names a kind, a name is refused and a beginning of one ignored
+ * (docs/design/kubernetes.md#metadata).
  */
 function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[] {
   const causes: Cause[] = [];
@@ -126,9 +126,7 @@ export function changed(
   return unknown;
 }
 
-/**
- * Stale is 409 (specification 4); a PUT must name a version; neither a number nor absent is 422.
- */
+/** Stale is 409; a PUT must name a version; neither a number nor absent is 422. */
 function refuseVersion(
   kind: AnyKind,
   next: KindObject,

@@ -34,7 +34,7 @@ const policies = ['Orphan', 'Background', 'Foreground', undefined];
 
 /**
  * The options of a deletion, from body and query; 400, 415 and 422 where they are not such
- * (`kubernetes.md` 6.2).
+ * (docs/design/kubernetes.md#deletes).
  */
 export async function readDeleteOptions(
   req: Req,

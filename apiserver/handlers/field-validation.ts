@@ -57,8 +57,8 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
 }
 
 /**
- * What fieldValidation makes of unknown members of a body of kind `of`: a browser's write is
- * refused whatever it says (`kubernetes.md` 6.2). May run again when a write lost a race.
+ * What fieldValidation makes of unknown members of a body of kind `of`
+ * (docs/design/kubernetes.md#field-validation). May run again when a write lost a race.
  */
 export function judgeUnknown(
   req: Req,
@@ -97,7 +97,7 @@ export function judgeUnknown(
 
 /**
  * Parameters of writes alone: one that is not understood is 422, lest a mistake passes for a choice
- * (`kubernetes.md` 6.2).
+ * (docs/design/kubernetes.md#field-validation).
  */
 function refuseWriteParameters(query: ResourceAsk['query'], name: string, of: Named): void {
   const mode = query.get('fieldValidation') ?? 'Warn';

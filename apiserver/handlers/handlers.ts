@@ -71,7 +71,7 @@ export class Handlers {
 
   /**
    * The object read anew once the store has reached the version that was named, and decided anew:
-   * 400, 504 (`kubernetes.md` 4.1).
+   * 400, 504 (docs/design/kubernetes.md#lists).
    */
   async #notOlder(req: Req, res: Res): Promise<void> {
     const { ask, target: held } = admittedOf(req);
@@ -366,7 +366,10 @@ const deleted = (old: KindObject, now: number): KindObject => ({
 const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } =>
   req.admitted as Admitted & { ask: ResourceAsk };
 
-/** A browser that opens an address, rather than a script that fetches it (`kubernetes.md` 4.2). */
+/**
+ * Whether a browser opens an address, rather than a script fetches it
+ * (docs/design/kubernetes.md#navigation).
+ */
 function isNavigation({ headers }: Req): boolean {
   if (headers['sec-fetch-mode'] !== undefined) return headers['sec-fetch-mode'] === 'navigate';
   const accept = headers.accept ?? '';

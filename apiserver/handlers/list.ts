@@ -71,7 +71,7 @@ export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string)
 
 /**
  * Lists a collection: a page where `limit` is given, else the whole of it, streamed
- * (`kubernetes.md` 4.1).
+ * (docs/design/kubernetes.md#lists).
  */
 export class Lister {
   readonly #store: Store;
@@ -302,8 +302,8 @@ export class Lister {
   }
 
   /**
-   * The revision a list must be read at, or undefined for the latest (the table in `kubernetes.md`
-   * 4.1).
+   * The revision a list must be read at, or undefined for the latest
+   * (docs/design/kubernetes.md#lists).
    */
   async #exactly(
     { query, kind }: ResourceAsk,

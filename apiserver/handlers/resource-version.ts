@@ -17,8 +17,8 @@ export async function shortOf(store: Store, version: Revision): Promise<Revision
 }
 
 /**
- * 504 where the store has not reached a version even after a brief wait (the table in
- * `kubernetes.md` 4.1).
+ * 504 where the store has not reached a version even after a brief wait
+ * (docs/design/kubernetes.md#lists).
  */
 export async function refuseTooNew(store: Store, version: Revision): Promise<void> {
   const revision = await shortOf(store, version);

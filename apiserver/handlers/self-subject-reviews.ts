@@ -38,8 +38,8 @@ const most = 64 << 10;
 const no = (reason: string): Answer => ({ allowed: false, reason });
 
 /**
- * What kubectl asks of the caller's own standing: `auth whoami` and `auth can-i` (`kubernetes.md`
- * 7.3).
+ * Answers who the caller is and what it may do: kubectl's `auth whoami` and `auth can-i`
+ * (docs/design/kubernetes.md#reviews).
  */
 export class Reviews {
   readonly #registry: Registry;

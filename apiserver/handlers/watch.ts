@@ -8,7 +8,7 @@ import type { ResourceAsk } from '../request/request-info.js';
 import { parseWatchOptions } from './watch-options.js';
 import { WatchStream } from './watch-stream.js';
 
-/** Streams of changes, one JSON event a line (`kubernetes.md` 5). */
+/** Streams of changes, one JSON event a line (docs/design/kubernetes.md#watches). */
 export class Watcher {
   readonly #store: Store;
   readonly #admission: Admission;

@@ -33,7 +33,7 @@ function refuseMediaType(
 
 /**
  * The media type a method's body must have: PATCH takes merge patches, everything else JSON
- * (`kubernetes.md` 6.3).
+ * (docs/design/kubernetes.md#media-types).
  */
 export function refuseBodyType(request: IncomingMessage): void {
   const { method, headers } = request;

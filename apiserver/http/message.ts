@@ -68,7 +68,8 @@ export class Res extends ServerResponse<Req> {
 }
 
 /**
- * An Express application whose prototypes are those of our classes (`performance.md` 3, lever 1).
+ * An Express application whose prototypes are those of our classes. Otherwise Express sets the
+ * prototypes of both objects on every request, and V8 no longer knows their shapes.
  */
 export function createApp(): Express {
   const app = express();

@@ -34,7 +34,10 @@ export interface OtherAsk {
 export type Ask = ResourceAsk | OtherAsk;
 
 const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/** The addresses of the documents in which the API describes itself (`kubernetes.md` 1). */
+/**
+ * The addresses of the documents in which the API describes itself
+ * (docs/design/kubernetes.md#documents).
+ */
 export const documentPaths: readonly string[] = [
   '/api',
   `/api/${version}`,
@@ -49,8 +52,8 @@ export const documentPaths: readonly string[] = [
 ];
 const isDocument = new Set(documentPaths);
 /**
- * Where kubectl asks about the caller's own standing, and what it sends there; in no discovery
- * document (`kubernetes.md` 7.3).
+ * Where kubectl asks what its caller may do, and what it sends there; in no discovery document
+ * (docs/design/kubernetes.md#reviews).
  */
 export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authentication.k8s.io/v1/selfsubjectreviews', 'SelfSubjectReview'],
@@ -71,8 +74,8 @@ const pagePath =
   /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery|\.well-known\/passkey-endpoints)?$/;
 
 /**
- * Where objects are: the specification's address and the one Kubernetes clients look at, over the
- * same handlers.
+ * The two addresses of objects: `/api` and the one where Kubernetes clients look, with the same
+ * handlers (docs/design/api.md#versions).
  */
 export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
 

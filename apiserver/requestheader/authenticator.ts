@@ -34,8 +34,9 @@ const refusals = {
 const credentials = /^(?:cookie|authorization)$/i;
 
 /**
- * The authentication of callers whom a cluster's front proxy vouches for (`kubernetes.md` 7.1).
- * Without a source nobody is believed, and the headers go all the same.
+ * The authentication of callers whom a cluster's front proxy vouches for
+ * (docs/design/kubernetes.md#front-proxy). Without a source nobody is believed, and the headers are
+ * removed all the same.
  */
 export class FrontProxy {
   readonly #source: TrustSource | undefined;

@@ -3,7 +3,7 @@ import { linkOf } from './certificate.js';
 
 /**
  * Whom a service believes who somebody is, and in which headers: kube-apiserver's settings of the
- * same names (`kubernetes.md` 7.1). Names of headers are in lower case.
+ * same names (docs/design/kubernetes.md#front-proxy). Names of headers are in lower case.
  */
 export interface ProxySettings {
   /** The authorities of front proxies, PEM. */
