@@ -4,7 +4,10 @@
  */
 export type Attributes = Record<string, string | number | boolean>;
 
-/** The steps that have spans of their own, within a request or behind it (`operations.md` 6). */
+/**
+ * The steps that have spans of their own, within a request or behind it
+ * (docs/design/operations.md#traces).
+ */
 export type Step = 'authenticate' | 'policy' | 'commit' | 'mail' | 'claims review' | 'provider';
 
 /** Whoever writes spans down, where somebody wants them. */

@@ -325,10 +325,7 @@ when
 const are = (kinds: readonly string[]): string =>
   kinds.map((kind) => `resource is ${kind}`).join(' || ') || 'false';
 
-/**
- * The policy in force until another is created: the table of `api.md` 4 and, for callers from a
- * cluster, `operations.md` 8.
- */
+/** The policy in force until another is created (docs/design/api.md#default-policy). */
 export function defaultPolicy({ types, actions, groups }: Vocabulary): string {
   const known = (name: string): boolean => actions.has(name) || groups.has(name);
   const deletable = actions.get('delete')?.resources ?? [];

@@ -1,6 +1,9 @@
 import type { AnyKind, Caller, Decision, KindObject } from './kind.js';
 
-/** What policy is asked: who, what, on which object or kind, under which facts (`api.md` 7). */
+/**
+ * What policy is asked: who, what, on which object or kind, under which facts
+ * (docs/design/api.md#policy).
+ */
 export interface Question {
   readonly caller: Caller;
   /**

@@ -30,7 +30,7 @@ export class Committer {
   /**
    * Commits Parts as they are, and the record of what allows them, and lets the cache wait for them
    * to come back. Where the store has no room, what can go by deletes alone goes by them, and
-   * nothing records it (`operations.md` 1).
+   * nothing records it (docs/design/storage.md#no-space).
    */
   async commit(parts: readonly Part[], record: Part = nothing): Promise<Committed | Lost> {
     const all = [...parts, record];

@@ -2,7 +2,7 @@ import type { Write } from '../storage/storage.js';
 
 /**
  * Deletes that a store takes which has no room left, in place of what else would have been written,
- * and what is done once they are made (`operations.md` 1).
+ * and what is done once they are made (docs/design/storage.md#no-space).
  */
 export interface Bare {
   readonly writes: readonly Write[];

@@ -9,7 +9,7 @@ import type { Cause, DecisionSummary } from './status.js';
 
 export type { AccountCaller, Caller } from './caller.js';
 
-/** The API group and version of every kind (specification 2, 9). */
+/** The API group and version of every kind (docs/design/api.md#versions). */
 export const group = 'id.vestibule.org';
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
@@ -34,7 +34,7 @@ export interface OwnerReference {
 }
 
 /**
- * metadata of every object (specification 2; `kubernetes.md` 3). `resourceVersion` is the store's
+ * metadata of every object (docs/design/kubernetes.md#metadata). `resourceVersion` is the store's
  * and never stored inside the value.
  */
 export interface Metadata {
@@ -66,7 +66,7 @@ export interface RequestFacts {
   /** The client's network: /32 of IPv4, /64 of IPv6. */
   readonly network: string;
   readonly userAgent: string;
-  /** Whether any `Sec-Fetch-*` or `Origin` header came with it (`kubernetes.md` 6.3). */
+  /** Whether `Sec-Fetch-Site` or `Origin` came with it (docs/design/wire.md#who-is-a-browser). */
   readonly browser: boolean;
   /**
    * Where a browser says the request comes from: `Sec-Fetch-Site`, where it is a word that is

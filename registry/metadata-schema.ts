@@ -13,7 +13,10 @@ const identifier = (most: number) =>
     .max(most)
     .regex(inWords(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces'));
 
-/** What a caller may say in metadata; the rest is the service's (`kubernetes.md` 3). */
+/**
+ * What a caller may say in metadata; the rest is the service's
+ * (docs/design/kubernetes.md#metadata).
+ */
 export const CallerMetadata = z.object({
   labels: z
     .record(
@@ -50,7 +53,7 @@ export const CallerMetadata = z.object({
     .describe('Objects this one depends on.'),
 });
 
-/** Metadata as it is sent (specification 2). */
+/** Metadata as it is sent (docs/design/api.md#objects). */
 export const Metadata = CallerMetadata.extend({
   name: z.string().describe('Name of the object, unique among its kind.'),
   generateName: z

@@ -28,14 +28,14 @@ export interface Details {
   readonly causes?: readonly Cause[];
   /** Whole seconds; sent as Retry-After too. */
   readonly retryAfterSeconds?: number;
-  /** Wrong codes that may still follow (specification 7). */
+  /** Wrong codes that may still follow. */
   readonly triesLeft?: number;
   /** Ways to sign in that suffice, where a newer sign-in is needed. */
   readonly methods?: readonly string[];
   readonly policyDecision?: string;
 }
 
-/** Every reason this service gives, with the HTTP status it goes with (specification 7). */
+/** Every reason this service gives, with the HTTP status it goes with. */
 export const codes = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -59,7 +59,7 @@ export const codes = {
 
 export type Reason = keyof typeof codes;
 
-/** The object every error is on the wire (specification 7). */
+/** The object every error is on the wire (docs/design/api.md#errors). */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -218,7 +218,7 @@ export const conflict = (of: Named, name: string, why: string): StatusError =>
     { name, group: of.group, kind: of.resource },
   );
 
-/** 409 for a resourceVersion that is no longer the object's (specification 4). */
+/** 409 for a resourceVersion that is no longer the object's. */
 export const staleVersion = (of: Named, name: string): StatusError =>
   conflict(
     of,

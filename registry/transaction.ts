@@ -373,7 +373,7 @@ function ownerName({ owner }: AnyKind, { spec, status }: KindObject): unknown {
   return owner === 'status.account' ? status?.account : undefined;
 }
 
-/** How an object points to its owner (`kubernetes.md` 3). */
+/** How an object points to its owner (docs/design/kubernetes.md#metadata). */
 export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({
   apiVersion,
   kind,

@@ -20,8 +20,8 @@ const secret = z
   .describe('256 random bits, base64url.');
 
 /**
- * The keys file: ordered, the first of its kind signs or seals, all verify or open (`operations.md`
- * 2).
+ * The keys file: ordered, the first of its kind signs or seals, all verify or open
+ * (docs/design/operations.md#keys).
  */
 export const KeysFile = z.object({
   cookies: z.array(secret).min(1),
@@ -334,8 +334,8 @@ const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingS
 export const digest = (id: string): string => hash('sha256', id, 'base64url');
 
 /**
- * The first 20 bytes of SHA-256 in lower-case base32 without padding: a public name made of a
- * secret id (`kubernetes.md` 0.9).
+ * The first 20 bytes of SHA-256 in lower-case base32 without padding (RFC 4648 §6): a public name
+ * made of a secret id (docs/design/api.md#names).
  */
 export function nameOf(id: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';

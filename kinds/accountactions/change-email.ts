@@ -88,9 +88,9 @@ function sessionOf({ caller }: Call, name: string): string {
 }
 
 /**
- * POST accounts/~/emailchallenge: sends a code to an address that is to become the account's
- * (`api.md` 4); challenge, limits and mail are one commit. Answers alike whether or not the address
- * is somebody's.
+ * POST accounts/~/emailchallenge: sends a code to an address that is to become the account's, and
+ * answers alike whether or not the address is somebody's (docs/design/api.md#change-of-address).
+ * The challenge, the mail and every limit but that of the client network are one commit.
  */
 export const newAddressChallenge = defineAction({
   of: Account,

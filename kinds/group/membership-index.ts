@@ -21,7 +21,7 @@ export class Memberships {
 
   /**
    * `named` are addresses that stand in for the members of Group `operators` while it lists nobody,
-   * or is not there (`api.md` 11).
+   * or is not there (docs/design/api.md#operators).
    */
   constructor(store: Store, named: readonly string[]) {
     this.#named = new Set(named.map(canonical));

@@ -51,7 +51,10 @@ export async function registrant(
 
 const proofOf = ({ method, seconds }: Login): SignInProof => ({ methods: [method], seconds });
 
-/** GET account: the account that just signed in, while it is being set up (specification 4). */
+/**
+ * GET account: the account that just signed in, while it is being set up
+ * (docs/design/api.md#sign-in-actions).
+ */
 export const readAccount = defineAction({
   of: Interaction,
   subresource: 'account',

@@ -15,8 +15,8 @@ import { sessionFacts } from '../account/policy-facts.js';
 import { refuseUnless } from './preconditions.js';
 
 /**
- * POST consent: records the scopes agreed to (specification 4). Optional scopes left out are
- * rejected for this Grant.
+ * POST consent: records the scopes agreed to. Optional scopes left out are rejected for this Grant
+ * (docs/design/api.md#consent).
  */
 export const consent = defineAction({
   of: Interaction,

@@ -57,8 +57,8 @@ export const codeData = (interaction: string, challenge: string, code: string): 
   `${interaction}\0${challenge}\0${code}`;
 
 /**
- * POST emailchallenge: emails a code and a link to the address (specification 4); challenge, limits
- * and outbox row are one commit.
+ * POST emailchallenge: emails a code and a link (docs/design/api.md#sign-in-actions). Challenge,
+ * outbox row and every limit but that of the client network are one commit.
  */
 export const emailChallenge = defineAction({
   of: Interaction,

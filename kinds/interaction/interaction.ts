@@ -8,8 +8,8 @@ import { viewInteraction } from './decorate.js';
 export { type InteractionObject } from './schema.js';
 
 /**
- * A sign-in in progress; bound to the browser that started it (specification 2, 3; `provider.md`
- * 4).
+ * A sign-in in progress; bound to the browser that started it (docs/design/api.md#interactions,
+ * `provider.md` 4).
  */
 export const Interaction = defineKind({
   kind: naming.kind,

@@ -13,7 +13,7 @@ import { refuseUnless } from './preconditions.js';
 
 /**
  * POST passkeychallenge: options for the browser, to sign in or, once signed in, to register a
- * passkey (specification 4); a new challenge ends the one before.
+ * passkey; a new challenge ends the one before (docs/design/api.md#passkey-challenges).
  */
 export const passkeyChallenge = defineAction({
   of: Interaction,

@@ -13,7 +13,7 @@ import { Interaction } from './interaction.js';
 
 /**
  * POST passkeys: adds a passkey while the account is being set up, answering a Register challenge,
- * which is used up whatever comes of it (specification 4).
+ * which is used up whatever comes of it (docs/design/api.md#passkey-challenges).
  */
 export const addPasskeyInSetup = defineAction({
   of: Interaction,

@@ -6,7 +6,7 @@ import { Challenges } from '../signin/passkey-challenge.js';
 import { Method } from '../session/session.js';
 import { timestamp } from '../signin/schema-types.js';
 
-/** The five phases of a sign-in (specification 3). */
+/** The five phases of a sign-in (docs/design/api.md#interactions). */
 export const Phase = z.enum([
   'LoginRequired',
   'Authenticated',
@@ -15,7 +15,7 @@ export const Phase = z.enum([
   'Aborted',
 ]);
 
-/** One scope asked for, as the person sees it (specification 2, Interaction). */
+/** One scope asked for, as the person sees it. */
 export const ConsentScope = z.object({
   name: z.string().describe('The scope.'),
   title: z.string().describe('What it is, in a few words.'),

@@ -4,8 +4,8 @@ import { fromTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
 
 /**
- * A mail kept instead of sent; the kind exists only while mail is mocked (specification 2). Kept
- * for 24 hours.
+ * A mail kept for 24 hours instead of sent; the kind exists only while mail is mocked
+ * (docs/design/api.md#mock-mailbox).
  */
 export const MockMessage = defineKind({
   kind: 'MockMessage',

@@ -64,7 +64,7 @@ const CreationOptions = z.object({
   attestation: z.literal('none').describe('Nobody is asked what made it.'),
 });
 
-/** What a passkey challenge is answered with (specification 4; `api.md` 5). */
+/** What a passkey challenge is answered with (docs/design/api.md#passkey-challenges). */
 export const PasskeyChallenge = z.object({
   apiVersion: z.string().describe('Group and version.'),
   kind: z.literal('PasskeyChallenge').describe('The kind.'),

@@ -78,8 +78,7 @@ type PasskeyObject = KindObject<
 >;
 
 /**
- * A passkey a person signs in with; registering one answers a challenge (specification 2, Passkey;
- * `provider.md` 16).
+ * A passkey a person signs in with; registering one answers a challenge (`provider.md` 16).
  */
 export const Passkey = defineKind({
   kind: 'Passkey',

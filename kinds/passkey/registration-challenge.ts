@@ -39,8 +39,8 @@ export async function registrationOptions(
 }
 
 /**
- * POST accounts/~/passkeychallenge: a challenge to register a passkey, kept with the session that
- * asks (`api.md` 5).
+ * POST accounts/~/passkeychallenge: a challenge to register a passkey, stored in the session that
+ * asks (docs/design/api.md#passkey-challenges).
  */
 export const accountPasskeyChallenge = defineAction({
   of: Account,

@@ -15,7 +15,7 @@ import { timestamp } from '../signin/schema-types.js';
 import { causesOf } from './causes.js';
 import type { RuleSummary } from './rule-summary.js';
 
-/** What the recorded decisions would be under a new text (`api.md` 7). */
+/** What the recorded decisions would be under a new text (docs/design/api.md#policy-dry-run). */
 const Impact = z.object({
   replayed: z.number().int().describe('Recorded decisions that were put to the new text.'),
   unchanged: z.number().int().describe('Those that stay as they are.'),
@@ -83,7 +83,7 @@ export type PolicyObject = KindObject<z.infer<typeof PolicySpec>, z.infer<typeof
 
 /**
  * The policy in force, or one that was: numbered in order, never changed; the newest is in force
- * (specification 2).
+ * (docs/design/api.md#policy).
  */
 export const Policy = defineKind({
   kind: 'Policy',

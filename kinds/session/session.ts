@@ -3,7 +3,7 @@ import { defineKind } from '../../registry/kind.js';
 import { Challenges } from '../signin/passkey-challenge.js';
 import { timestamp } from '../signin/schema-types.js';
 
-/** Ways to prove who one is (specification 5.6). */
+/** Ways to sign in. */
 export const Method = z.enum(['EmailCode', 'EmailLink', 'Passkey']);
 export type Method = z.infer<typeof Method>;
 

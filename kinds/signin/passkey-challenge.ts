@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
-/** What a passkey challenge is for (specification 4). */
+/** What a passkey challenge is for: to sign in, or to add a passkey. */
 export const Purpose = z.enum(['Authenticate', 'Register']);
 export type Purpose = z.infer<typeof Purpose>;
 

@@ -1,6 +1,6 @@
 /**
- * One metric: its name, what it counts, and what its series are told apart by. Never a person, an
- * object, an address, or a Client that a caller chose (`operations.md` 6).
+ * One metric: its name, what it counts, and what its series are told apart by: never a person, an
+ * object, a caller's address, or a Client that a caller chose (docs/design/operations.md#metrics).
  */
 export interface Definition {
   readonly name: string;

@@ -14,8 +14,8 @@ import { Singles } from './event-writer.js';
 const open = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
 
 /**
- * Records what policy decides (`api.md` 7): changes in their own commit, refusals one by one, both
- * while their owner has some left, everything else in series; nothing waits for it.
+ * Records what policy decides: changes in their own commit, refusals one by one, both while their
+ * owner has some left, everything else in series (docs/design/api.md#recorded-decisions).
  */
 export class Recorder {
   readonly #store: Store;

@@ -11,7 +11,7 @@ export type CedarValue =
 
 /**
  * One attribute of the context: what rules may ask of a request besides who, what and on what
- * (`api.md` 7).
+ * (docs/design/api.md#policy).
  */
 export interface Fact {
   /** Its type in the published schema. */

@@ -26,8 +26,8 @@ const deadline = 2_500;
 const busy = new Set([408, 429]);
 
 /**
- * Asks the services that supply claims (`api.md` 8): side by side under one deadline, each through
- * its breaker, answers in memory for a minute.
+ * Asks the services that supply claims: side by side under one deadline, each through its breaker,
+ * answers in memory for a minute (docs/design/api.md#claims-reviews).
  */
 export class Reviews {
   readonly #on: Omit<Foundation, 'reviews'>;

@@ -50,8 +50,8 @@ const cacheMost = { objects: 100_000, bytes: 64 << 20 };
 const silence = { unused: 2_000, unready: 10_000 };
 
 /**
- * One upstream watch per replica, feeding every watcher and every coherent cache (`performance.md`
- * 3, lever 4).
+ * One upstream watch per replica, feeding every watcher and every coherent cache
+ * (docs/design/storage.md#watch-cache).
  */
 export class Hub {
   readonly #storage: Storage;

@@ -15,7 +15,7 @@ const reasons: Readonly<Record<number, NonNullable<Status['reason']>>> = {
   503: 'ServiceUnavailable',
 };
 
-/** An error of the API (specification 7). */
+/** An error of the API (docs/design/api.md#errors). */
 export class Refusal {
   readonly status: Status;
   constructor(

@@ -25,7 +25,7 @@ interface ClocksOptions {
 
 /**
  * The clocks of the other replicas as seen in the store: each writes its own time there, and
- * whoever hears of it compares (`operations.md` 4).
+ * whoever hears of it compares (docs/design/storage.md#clocks-of-replicas).
  */
 export class Clocks {
   readonly #storage: Storage;

@@ -52,7 +52,7 @@ export const NewCredential = z
   .passthrough();
 export type NewCredential = z.infer<typeof NewCredential>;
 
-/** What is sent to register a passkey (specification 4, POST passkeys). */
+/** What is sent to register a passkey. */
 export const NewPasskey = (displayName: z.ZodTypeAny) =>
   z.object({
     displayName: displayName.optional().describe('The name to give it.'),

@@ -1,7 +1,4 @@
-/**
- * @simplewebauthn/server, loaded when it is first needed: 220 ms that no start waits for
- * (`performance.md` 3).
- */
+/** @simplewebauthn/server, loaded when it is first needed: 220 ms that no start waits for. */
 type Library = typeof import('@simplewebauthn/server');
 
 let loading: Promise<Library> | undefined;
