@@ -30,7 +30,7 @@ const kinds: Readonly<Partial<Record<Step, SpanKind>>> = {
 
 /**
  * Milliseconds that a stop waits for a collector to take the last spans: a slow one is not to hold
- * up the end of a process (`operations.md` 4).
+ * up the end of a process (docs/design/operations.md#start-and-stop).
  */
 const lastWait = 2_000;
 

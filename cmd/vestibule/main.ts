@@ -130,8 +130,8 @@ function keepCompiled(directory: string): void {
 }
 
 /**
- * One line a problem on standard error (`operations.md` 2); what kubectl says too is said as it
- * does.
+ * One line a problem on standard error (docs/design/operations.md#refused-settings); what kubectl
+ * says too is said as it does.
  */
 export function report(error: unknown): void {
   const lines = isConfigError(error)

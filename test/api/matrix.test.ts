@@ -27,8 +27,8 @@ const anyone = (verbs: string): Record<Subject, string> => ({
 });
 
 /**
- * `api.md` 4 for what is served (`-own`: of what is theirs alone), objects of `owner`, the
- * interaction of `browser`; lists are everybody's own.
+ * The default policy (docs/design/api.md#default-policy) for what is served (`-own`: of what is
+ * theirs alone), objects of `owner`, the interaction of `browser`; lists are everybody's own.
  */
 const table: Record<string, Partial<Record<Subject, string>>> = {
   interactions: {
@@ -88,7 +88,7 @@ const forMachines = (row: string | undefined, { verb }: Asked): string | undefin
 
 /**
  * What is answered to whoever is refused: 404 for what they may not know of, 401 to nobody, else
- * 403 (`api.md` 4).
+ * 403 (docs/design/api.md#refusals).
  */
 function refusal(subject: Subject, { resource, verb }: Asked): number {
   if (resource === 'interactions' && !collective.has(verb)) return 404;

@@ -156,7 +156,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     ).toMatchObject({ sub: account, acr: 'phr', amr: ['pop', 'user', 'mfa'] });
   });
 
-  test('the members the specification names are enough, and what browsers add is ignored', async () => {
+  test('id and response are enough, and what browsers add is ignored', async () => {
     const { authenticator } = await withPasskey(service, address());
     const begun = await begin(service);
     const sent = (await assertion(service, begun, authenticator)) as { spec: { credential: any } };

@@ -28,7 +28,7 @@ const group = (name: string, displayName = name): object => ({
   spec: { displayName, members: [] },
 });
 
-/** `operations.md` 10, aggregation suite; the real API server, the real kubectl of its release. */
+/** The real API server, the real kubectl of its release. */
 describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %s', (store) => {
   let it: Aggregated;
   let admin: Kubectl;

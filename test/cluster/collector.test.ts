@@ -33,8 +33,8 @@ afterAll(async () => {
 });
 
 /**
- * `operations.md` 8: the cluster's garbage collector and controller of namespaces, as they are,
- * over objects of ours.
+ * The cluster's garbage collector and controller of namespaces, as they are, over objects of ours
+ * (docs/design/kubernetes.md#garbage-collector).
  */
 describe.each(['embedded', 'etcd'] as const)('a real cluster’s controllers, on %s', (store) => {
   let it: Aggregated;

@@ -16,9 +16,7 @@ afterAll(stopAll);
 const plain = { plain: true } as const;
 const API = '/apis/id.vestibule.org/v1alpha1';
 
-/**
- * As kube-apiserver forwards what its users ask (`kubernetes.md` 7.1): acceptance check 39, whole.
- */
+/** As kube-apiserver forwards what its users ask (docs/design/kubernetes.md#front-proxy). */
 describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store) => {
   let front: Fronted;
   const shown: Record<string, Pair | undefined> = {};

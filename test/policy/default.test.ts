@@ -10,7 +10,10 @@ type Role = 'anyone' | 'bound' | 'account' | 'owner' | 'operator';
 const reading = 'get list watch';
 const everyVerb = `${reading} create patch update delete`;
 
-/** `api.md` 4, a row a kind; who has several roles may do what any of them may. */
+/**
+ * The default policy (docs/design/api.md#default-policy), a row a kind; who has several roles may
+ * do what any of them may.
+ */
 const table: Record<string, Partial<Record<Role, string>>> = {
   Interaction: {
     bound:

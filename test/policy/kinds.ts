@@ -27,14 +27,14 @@ const coming: readonly AnyKind[] = [
   stand('Group', 'groups', 'get list watch create patch update delete'),
 ];
 
-/** What `api.md` 4 lists of kinds that still offer less. */
+/** Verbs that the policy must know of kinds that offer less. */
 const verbs: Record<string, string> = {
   Session: 'get list watch delete deletecollection',
   Account: 'get list watch patch update delete',
   Grant: 'get list watch patch update delete deletecollection',
 };
 
-/** Every kind of `api.md` 4, the real one where there is one, with all the verbs of the table. */
+/** Every kind, the real one where there is one, with all the verbs above. */
 export const kinds: readonly AnyKind[] = [
   ...present.map((kind) =>
     verbs[kind.kind] ? { ...kind, verbs: verbs[kind.kind]!.split(' ') as Verb[] } : kind,
@@ -60,7 +60,7 @@ const missing = ['emailchallenge', 'email', 'passkeychallenge', 'disable', 'enab
   act('Account', name),
 );
 
-/** Every action of `api.md`, of the kinds above. */
+/** Every action, of the kinds above. */
 export const actions: readonly Action[] = [
   ...served.map((action) => ({ ...action, of: kindOf(action.of.kind) })),
   ...[...missing, act('Interaction', 'passkeychallenge'), act('Interaction', 'passkeys')].filter(

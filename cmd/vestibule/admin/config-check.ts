@@ -13,8 +13,8 @@ import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 import { keyOf } from '../options/flags.js';
 
 /**
- * `vestibule config check|schema` (`operations.md` 2): what a start would say of its settings,
- * without one.
+ * `vestibule config check|schema`: what a start would say of its settings, without one
+ * (docs/design/operations.md#refused-settings).
  */
 export async function config(
   args: readonly string[],

@@ -23,7 +23,7 @@ import { embeddedFolder, etcdOptions } from '../serve/open-storage.js';
 
 type Place = Config['store'];
 
-/** `vestibule snapshot save|restore FILE` (`operations.md` 1, 5). */
+/** `vestibule snapshot save|restore FILE` (docs/design/storage.md#snapshots). */
 export async function snapshot(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

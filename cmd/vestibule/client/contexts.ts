@@ -30,7 +30,7 @@ export interface Contexts {
  */
 const lock = { patience: 30_000, stale: 300_000, pause: 50 };
 
-/** The file of contexts (`operations.md` 9); VESTIBULE_CONFIG names another. */
+/** The file of contexts; VESTIBULE_CONFIG names another (docs/design/operations.md#command). */
 export const contextsFile = (environment: NodeJS.ProcessEnv): string =>
   environment.VESTIBULE_CONFIG ??
   join(environment.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'vestibule', 'config');

@@ -15,7 +15,7 @@ export interface Resource {
   readonly namespaced: boolean;
 }
 
-/** Aggregated discovery, an APIGroupDiscoveryList (`kubernetes.md` 1.1). */
+/** Aggregated discovery, an APIGroupDiscoveryList (docs/design/kubernetes.md#discovery). */
 const wanted = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 interface Found {

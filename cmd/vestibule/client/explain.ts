@@ -5,7 +5,7 @@ import { out } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
 import { serviceOf, type Service } from './api-client.js';
 
-/** A schema of OpenAPI 3.0, as `kubernetes.md` 1.3 bounds it. */
+/** A schema of OpenAPI 3.0 as kubectl reads it (docs/design/kubernetes.md#openapi). */
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];

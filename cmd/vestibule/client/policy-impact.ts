@@ -1,7 +1,7 @@
 import type { Service, Thing } from './api-client.js';
 import { table } from './columns.js';
 
-/** What the recorded decisions would be under a policy (`api.md` 7). */
+/** What the recorded decisions would be under a policy (docs/design/api.md#policy-dry-run). */
 interface Impact {
   readonly replayed: number;
   readonly unchanged: number;

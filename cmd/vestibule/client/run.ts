@@ -25,7 +25,7 @@ const runs: Readonly<Record<string, () => Promise<(asked: Asked) => Promise<void
 
 /**
  * Runs one word; data goes to standard output, everything else to standard error. Interrupted, it
- * ends with 130 (`operations.md` 9).
+ * ends with 130 (docs/design/operations.md#command).
  */
 export async function run(
   word: string,

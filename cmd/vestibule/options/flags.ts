@@ -6,7 +6,7 @@ import {
 
 /**
  * One setting, the one source of its flag, its variable, its key in a file of settings, their
- * schema and reference (`operations.md` 2).
+ * schema and reference (docs/design/operations.md#settings).
  */
 export interface Setting {
   readonly flag: string;

@@ -76,7 +76,7 @@ type Sort = keyof typeof sorts;
 
 /**
  * The steps of a rotation, each a change of the keys file that replicas take over by themselves
- * (`operations.md` 2).
+ * (docs/design/operations.md#keys).
  */
 const steps = {
   /** New keys, last: they are known everywhere before anything is made by them. */

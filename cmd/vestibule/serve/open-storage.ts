@@ -43,8 +43,8 @@ function readKeyFile(file: string): Buffer {
 }
 
 /**
- * Has a store connect anew whenever its certificates change (`operations.md` 5), and tells of it;
- * while they are wrong, the former stay. Gives back how to stop.
+ * Has a store connect anew whenever its certificates change, and tells of it; while they are wrong,
+ * the former stay (docs/design/storage.md#certificates-for-etcd). Gives back how to stop.
  */
 export function followCertificates(
   place: Place,

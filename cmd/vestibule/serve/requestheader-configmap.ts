@@ -29,8 +29,8 @@ interface Event {
 
 /**
  * Front proxies by ConfigMap kube-system/extension-apiserver-authentication: listed, then watched,
- * for as long as this process runs (`kubernetes.md` 7.1). What it says wrongly, or no longer,
- * leaves the former in force.
+ * for as long as this process runs. What it says wrongly, or no longer, leaves the former in force
+ * (docs/design/kubernetes.md#front-proxy).
  */
 export class ClusterTrust implements TrustSource {
   readonly begun: Promise<void>;

@@ -12,8 +12,9 @@ interface Way {
 }
 
 /**
- * Sends mail by the server that a file names now (`operations.md` 2): taken over as it changes,
- * while what is under way ends by the former; where it cannot be used, the former stays.
+ * Sends mail by the server that a file names now: taken over as it changes, while what is under way
+ * ends by the former; where it cannot be used, the former stays
+ * (docs/design/operations.md#watched-files).
  */
 export function followedTransport(
   file: string,

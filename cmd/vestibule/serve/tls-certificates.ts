@@ -139,7 +139,10 @@ function parsed<T>(parse: () => T, problem: string): T {
   }
 }
 
-/** What a service proves on its secure port, as the files say now (`operations.md` 2). */
+/**
+ * What a service proves on its secure port, as the files say now
+ * (docs/design/operations.md#watched-files).
+ */
 export class TLSFiles implements Identity {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly #files: Files;

@@ -7,7 +7,8 @@ const rest = 100;
 
 /**
  * Calls back whenever anything has moved beside these files and has come to rest: their folders are
- * watched, where Kubernetes swaps a link (`operations.md` 2). Gives back how to stop.
+ * watched, where Kubernetes swaps a link (docs/design/operations.md#watched-files). Gives back how
+ * to stop.
  */
 export function followFiles(files: readonly string[], changed: () => void, log: Log): () => void {
   const stopping = new AbortController();

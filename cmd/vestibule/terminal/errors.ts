@@ -2,7 +2,7 @@ import { program } from './program-name.js';
 
 /**
  * What ends a command: said in a line or two on standard error. Exit codes: 1 refused, failed or
- * unreachable; 2 wrong usage (`operations.md` 9).
+ * unreachable; 2 wrong usage (docs/design/operations.md#command).
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
