@@ -23,7 +23,7 @@ const shells: Record<string, string> = {
   recovery: 'recovery.html',
 };
 
-/** The headers of every page shell, exact (`ui.md` 2). */
+/** The headers of every page shell (docs/design/ui.md#page-headers). */
 const pageHeaders = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",

@@ -6,7 +6,7 @@ import { timestamp } from './signin/schema-types.js';
 
 /**
  * What an account agreed to share with one Client: the remembered decision, of which the library's
- * grants are copies (`provider.md` 8).
+ * grants are copies (docs/design/provider.md#grants).
  */
 export const Grant = defineKind({
   kind: 'Grant',

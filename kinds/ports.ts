@@ -58,7 +58,7 @@ declare module '../registry/kind.js' {
     knowsBrowser(address: string): boolean;
     /** Lets that browser prove so later. */
     rememberBrowser(address: string): void;
-    /** The one way out (`security.md` 1.5). */
+    /** The one way out (docs/design/security.md#outgoing-requests). */
     fetch(
       url: string,
       init: { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: string },

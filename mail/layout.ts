@@ -39,7 +39,7 @@ function blockText(block: Block): string {
 
 /**
  * Text and HTML of the same blocks: a hand-written table of 600 px, inline styles, nothing remote
- * (`ui.md` 9).
+ * (docs/design/ui.md#mails).
  */
 export function layout(title: string, blocks: readonly Block[]): { text: string; html: string } {
   const body = blocks.map(blockHTML).join('');

@@ -58,7 +58,7 @@ export const newAddressMail = ({ code, host, browser, now, ends }: NewAddress): 
     },
   ]);
 
-/** The notice to the address that was an account's until now (`security.md` D4). */
+/** The notice to the address that was an account's until now. */
 export const addressChangedMail = ({ host, browser, now }: AddressChanged): Message =>
   message(`Your address for ${host} was changed`, [
     {

@@ -14,7 +14,7 @@ export interface PasskeyChange {
   readonly now: number;
 }
 
-/** The notice that a passkey was added or removed (`ui.md` 9). */
+/** The notice that a passkey was added or removed (docs/design/ui.md#mails). */
 export function passkeyMail({ change, name, browser, host, account, now }: PasskeyChange): Message {
   const subject =
     change === 'Added'

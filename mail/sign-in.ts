@@ -15,10 +15,7 @@ export interface SignIn {
 
 const clock = (time: number): string => `${new Date(time).toISOString().slice(11, 16)} UTC`;
 
-/**
- * The mail with code and link; the subject never has the code, since locked screens show subjects
- * (`ui.md` 9).
- */
+/** The mail with code and link; its subject has no code, since locked screens show subjects. */
 export function signInMail({ client, code, link, browser, host, now, ends }: SignIn): Message {
   const name = plainName(client);
   const subject = `Your sign-in to ${name}`;

@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino';
 import { escapeSeparators } from './json-line.js';
 
-/** One JSON line an event on standard error (`security.md` 1.7). */
+/** One line an event on standard error (docs/design/security.md#logs). */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 const secret = new Set([

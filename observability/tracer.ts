@@ -1,6 +1,6 @@
 /**
  * What a span says of itself; never of whom: no name of a person, an object or an address
- * (`security.md` 1.7).
+ * (docs/design/security.md#logs).
  */
 export type Attributes = Record<string, string | number | boolean>;
 

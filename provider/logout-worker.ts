@@ -17,7 +17,7 @@ const hour = 3_600_000;
 
 /**
  * Tells Clients that a session ended: again after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly for
- * a day (`provider.md` 12).
+ * a day (docs/design/provider.md#logout-notices).
  */
 export function logoutWorker(on: Foundation, tell: Tell): Worker {
   return {

@@ -235,7 +235,7 @@ export interface Strategy<O> {
   remove?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
 
-/** What defineKind takes (`house.md`, "A kind"). */
+/** What defineKind takes. */
 export interface KindDefinition<
   S extends z.ZodTypeAny,
   T extends z.ZodTypeAny,

@@ -1,6 +1,6 @@
 import { ZodFirstPartyTypeKind as Kind, type z } from 'zod';
 
-/** zod types whose conversion is wrong, useless or empty (`dependencies.md` 3). */
+/** zod types whose conversion to JSON Schema is wrong, useless or empty. */
 const refused = new Set<string>([
   Kind.ZodEffects,
   Kind.ZodPipeline,

@@ -5,8 +5,8 @@ const most = { depth: 32, values: 20_000 };
 const poisonous = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
 
 /**
- * Reads JSON as `security.md` 1.4 wants it: fatal UTF-8, bounded, no key twice, no poisonous key,
- * no number out of range; else 400.
+ * Reads JSON so that every reader takes it alike (RFC 7493 §2): fatal UTF-8, bounded, no key twice,
+ * no poisonous key, no number out of range; else 400.
  */
 export function parseJSON(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8');

@@ -67,10 +67,7 @@ interface Staged {
   object: KindObject | undefined;
 }
 
-/**
- * One try at one commit: what was read becomes checks, what was changed becomes writes (`house.md`,
- * Transaction).
- */
+/** One try at one commit: what was read becomes checks, what was changed becomes writes. */
 export class StoreTransaction implements Transaction {
   readonly #registry: Registry;
   readonly #source: Source;

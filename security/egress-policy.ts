@@ -70,7 +70,8 @@ function unmapped(address: string): string {
 }
 
 /**
- * Judges addresses that a name resolved to, before anything connects to them (`security.md` 1.5).
+ * Judges addresses that a name resolved to, before anything connects to them
+ * (docs/design/security.md#outgoing-requests).
  */
 export class AddressJudge {
   readonly #allowed: AddressList;

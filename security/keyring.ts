@@ -164,7 +164,7 @@ function readyOf(whole: KeysFile, dropped: ReadonlySet<string> = new Set()): Rea
 
 /**
  * Seals what is read again, MACs what is only compared, signs cookies: every use of the keys file
- * but ID tokens (`security.md` 1.7).
+ * but ID tokens (docs/design/security.md#stored-secrets).
  */
 export class Keys {
   /** What the keys file says now, ready for use. */
@@ -288,7 +288,7 @@ export class Keys {
     );
   }
 
-  /** The signature of a cookie's `<name>=<value>`, base64url (`provider.md` 5). */
+  /** The signature of a cookie's `<name>=<value>`, base64url (docs/design/security.md#cookies). */
   signCookie(data: string): string {
     const signature = createHmac('sha256', this.#now.cookies[0]!).update(data).digest('base64url');
     this.#remember(`${data}.${signature}`, 0);

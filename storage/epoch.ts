@@ -4,7 +4,7 @@ const key = 'meta/epoch';
 
 /**
  * The store's epoch: a restored backup raises it, and what an older one issued is dead
- * (`security.md` 1.7).
+ * (docs/design/security.md#restored-backups).
  */
 export async function readEpoch(storage: Storage): Promise<number> {
   const { entry } = await storage.get(key);

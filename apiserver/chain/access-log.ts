@@ -100,7 +100,7 @@ export class AccessLog {
     return caller?.type === 'Machine' ? this.#hidden(caller.user) : undefined;
   }
 
-  /** A name as logs may hold it: an address as a keyed hash (`security.md` 1.7). */
+  /** A name as logs may hold it: an address as a keyed hash (docs/design/security.md#logs). */
   readonly #hidden = (text: string): string =>
     text.includes('@')
       ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}`

@@ -16,7 +16,7 @@ const unremarkable = new Set(['health', 'asset', 'page', 'discovery']);
 const micro = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
 
-/** A text as logs may hold it: mail addresses are hidden (`security.md` 1.7). */
+/** A text as logs may hold it: mail addresses are hidden (docs/design/security.md#logs). */
 export type Hide = (text: string) => string;
 
 /**

@@ -9,8 +9,8 @@ const refusal = (): StatusError =>
   forbidden('a request that changes anything must come from this service’s own pages');
 
 /**
- * Refuses what another site's page sent, from headers alone, before any credential (the table in
- * `security.md` 1.1).
+ * Refuses what another site's page sent, from headers alone, before any credential 
+ * (docs/design/security.md#cross-site-requests).
  */
 export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
   const { headers } = request;
@@ -62,8 +62,8 @@ function readPasses(
 }
 
 /**
- * The provider's endpoints that other sites may call (`security.md` 1.1): all but the
- * confirmations.
+ * The provider's endpoints that other sites may call: all but the confirmations
+ * (docs/design/security.md#cross-site-requests).
  */
 export const exemptFromOrigin = (path: string): boolean =>
   /^\/oauth2\/(auth|token|par|device\/auth|introspect|revoke|userinfo|jwks|logout)$/.test(path);

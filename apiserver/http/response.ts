@@ -31,8 +31,8 @@ function date(): string {
 }
 
 /**
- * Headers every answer of the API carries (docs/design/api.md#headers, `security.md` 1.7); HSTS is
- * there where the base URL is https.
+ * Headers every answer of the API carries (docs/design/api.md#headers); HSTS is there
+ * where the base URL is https.
  */
 export class Encoder {
   readonly #headers: readonly string[];

@@ -4,7 +4,7 @@ const posting = ['POST', 'OPTIONS'];
 
 /**
  * The provider's endpoints and the methods each takes; OPTIONS is there for scripts of Clients
- * (`provider.md` 1 and 2).
+ * (docs/design/provider.md#endpoints).
  */
 const endpoints = new Map<string, readonly string[]>([
   ['/.well-known/openid-configuration', shared],

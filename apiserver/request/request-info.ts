@@ -9,8 +9,7 @@ import { isWatch, none, parseQuery, type Query } from '../codec/query.js';
 import { viewOf, type View } from '../codec/representation.js';
 
 /**
- * A request for objects: the one reading of the path that policy, router, audit and handlers share
- * (`security.md` 1.4).
+ * A request for objects: the one reading of the path that policy, router, audit and handlers share.
  */
 export interface ResourceAsk {
   readonly type: 'resource';

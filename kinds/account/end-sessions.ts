@@ -22,7 +22,7 @@ type SignedOut = ObjectOf<typeof Account>['internal']['signedOut'];
 
 /**
  * Whether a sign-in of an account counts: not one from before its other sessions were ended,
- * wherever it was still on its way (`security.md` 1.6).
+ * wherever it was still on its way (docs/design/security.md#sign-out).
  */
 export const stillCounts = (signedOut: SignedOut, session: string, seconds: number): boolean =>
   !signedOut || seconds > signedOut.seconds || session === signedOut.kept;

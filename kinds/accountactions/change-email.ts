@@ -30,8 +30,8 @@ import { describeBrowser } from '../signin/user-agent.js';
 import { Account } from '../account/account.js';
 
 /**
- * A code on its way to a new address, kept with the session that asked (`provider.md` 15). Times in
- * milliseconds since the epoch.
+ * A code on its way to a new address, kept with the session that asked
+ * (docs/design/security.md#emailed-codes-and-links). Times in milliseconds since the epoch.
  */
 interface Challenge {
   readonly id: string;
@@ -171,7 +171,7 @@ const statusOf = (
 
 /**
  * POST accounts/~/email: the address becomes the account's, once the code proves that it is the
- * person's (`security.md` D4); the old one is told, and other sessions end.
+ * person's; the old one is told, and other sessions end.
  */
 export const newAddress = defineAction({
   of: Account,

@@ -25,7 +25,7 @@ const GrantType = z.enum([
   'urn:ietf:params:oauth:grant-type:device_code',
 ]);
 
-/** Names that the service itself uses (`provider.md` 10). */
+/** Names that the service itself uses (docs/design/provider.md#built-in-clients). */
 export const builtInClients: ReadonlySet<string> = new Set(['vestibule', 'vestibule-account']);
 
 const ClientSpec = z.object({

@@ -70,8 +70,7 @@ export const readAccount = defineAction({
 });
 
 /**
- * PATCH account: a merge patch of its spec; the address was just proven and is not changeable here
- * (`provider.md` 15).
+ * PATCH account: a merge patch of its spec; the address was just proven and is not changeable here.
  */
 export const setUpAccount = defineAction({
   of: Interaction,

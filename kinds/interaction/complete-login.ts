@@ -25,8 +25,8 @@ interface Proven {
 
 /**
  * Why a person now proven is refused, if they are: a disabled account, or the policy's signUp and
- * signIn (`provider.md` 15, row 13). What permits it becomes part of the commit, or else what
- * refuses.
+ * signIn (docs/design/security.md#order-of-login-checks). What permits it becomes part of the
+ * commit, or else what refuses.
  */
 export async function refusalOf(
   tx: Transaction,

@@ -9,7 +9,7 @@ export { type InteractionObject } from './schema.js';
 
 /**
  * A sign-in in progress; bound to the browser that started it (docs/design/api.md#interactions,
- * `provider.md` 4).
+ * docs/design/provider.md#a-sign-in-is-two-interactions).
  */
 export const Interaction = defineKind({
   kind: naming.kind,

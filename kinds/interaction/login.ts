@@ -42,8 +42,8 @@ type AccountObject = NonNullable<(typeof Account)['$object']>;
 export const loginLimit = perMinute('login', 'proofsPerNetwork');
 
 /**
- * POST login: signs in by an emailed code or link or by a passkey, in the order of checks of
- * `provider.md` 15.
+ * POST login: signs in by an emailed code or link or by a passkey
+ * (docs/design/security.md#order-of-login-checks).
  */
 export const login = defineAction({
   of: Interaction,

@@ -27,7 +27,7 @@ interface Known {
 
 /**
  * 422: whatever is wrong with the answer, whoever it is of, and whether or not there was a
- * challenge to it (`provider.md` 15, row 12).
+ * challenge to it (docs/design/security.md#passkeys).
  */
 const notAccepted = (name: string): StatusError =>
   invalid({ ...Interaction, kind: 'Login' }, name, [

@@ -74,7 +74,8 @@ const ClientSummary = z
   .describe('Who asks.');
 
 /**
- * An emailed code and link, one proof (`provider.md` 15). Times in milliseconds since the epoch.
+ * An emailed code and link, one proof (docs/design/security.md#emailed-codes-and-links). Times in
+ * milliseconds since the epoch.
  */
 const EmailProof = z.object({
   id: z.string(),

@@ -109,7 +109,7 @@ interface Person {
   readonly passkeys: readonly { readonly id: string; readonly transports: string[] }[];
 }
 
-/** Options of a registration, with nothing left to a default (`provider.md` 16). */
+/** Options of a registration, with nothing left to a default (docs/design/security.md#passkeys). */
 export const creationOptions = (
   challenge: string,
   { rpID }: Settings,

@@ -78,7 +78,7 @@ type PasskeyObject = KindObject<
 >;
 
 /**
- * A passkey a person signs in with; registering one answers a challenge (`provider.md` 16).
+ * A passkey a person signs in with; registering one answers a challenge (docs/design/security.md#passkeys).
  */
 export const Passkey = defineKind({
   kind: 'Passkey',
@@ -175,7 +175,7 @@ async function refuseRemoval(call: Call, account: AccountObject, name: string): 
 
 /**
  * 422: whatever is wrong with the answer, and whether or not there was a challenge to it
- * (`security.md` 1.3).
+ * (docs/design/security.md#passkeys).
  */
 const notAccepted = (name: string): StatusError =>
   invalid(Passkey, name, [

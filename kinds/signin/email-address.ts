@@ -3,7 +3,7 @@ import { inWords } from '../../registry/pattern.js';
 import type { Cause } from '../../registry/status.js';
 
 /**
- * An address in the ASCII grammar this service takes (`provider.md` 15): dot-atom, at most 64 + 255
+ * An address in the ASCII grammar this service takes: dot-atom (RFC 5322 §3.2.3), at most 64 + 255
  * characters, a dotted domain of letters, digits and inner hyphens.
  */
 export const emailAddress = () =>

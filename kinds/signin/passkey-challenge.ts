@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const Purpose = z.enum(['Authenticate', 'Register']);
 export type Purpose = z.infer<typeof Purpose>;
 
-/** For how long a challenge counts, on our clock, in milliseconds (`provider.md` 16). */
+/** For how long a challenge counts, on our clock, in ms (docs/design/security.md#passkeys). */
 export const challengeLife = 300_000;
 
 const Challenge = z.object({

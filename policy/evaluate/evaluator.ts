@@ -55,7 +55,7 @@ export const memory = 64 << 10;
 /** A longer key is not worth its room. */
 const longest = 1024;
 
-/** The longest an evaluation may take, in milliseconds (`security.md` 1.5). */
+/** The longest an evaluation may take, in ms (docs/design/policy.md#errors-and-time-limit). */
 export const budget = 100;
 
 type Shapes = Map<string, Map<string, Map<string, Slice>>>;

@@ -30,7 +30,7 @@ export const clockTolerance = 10;
 /** Models of the codes and tokens that a Client presents at the token endpoint. */
 const grants: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken', 'DeviceCode']);
 
-/** The library's storage for one model over the store; `provider.md` 7 is its contract. */
+/** The library's storage for one model over the store (docs/design/provider.md#storage-adapter). */
 export class StoreAdapter implements Adapter {
   readonly #model: string;
   readonly #on: Foundation;

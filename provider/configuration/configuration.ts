@@ -29,7 +29,7 @@ const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
 
 const bodyLimit = 64 << 10;
 
-/** Everything the library is told; each line is a rule of `provider.md` 3. */
+/** Everything the library is told, with the reasons in docs/design/provider.md#library-settings. */
 export function configuration(on: Foundation): Configuration {
   return {
     adapter: (model: string) => new StoreAdapter(model, on),

@@ -14,8 +14,8 @@ export interface CookieNames {
 }
 
 /**
- * Prefixed names, which browsers hold to https; plain ones only where the base URL is http on
- * loopback (`provider.md` 5).
+ * Prefixed names, which browsers hold to https (RFC 6265bis §4.1.3); plain ones only where the base
+ * URL is http on loopback.
  */
 export function cookieNames(baseURL: string): CookieNames {
   const secure = baseURL.startsWith('https:');

@@ -43,7 +43,7 @@ interface Target {
 
 /**
  * Makes the one way out: addresses are judged before connecting, no redirect is followed, 2.5 s and
- * 64 KiB at most (`security.md` 1.5).
+ * 64 KiB at most (docs/design/security.md#outgoing-requests).
  */
 export function createFetch(options: {
   baseURL: string;

@@ -3,7 +3,7 @@ import { withoutAmbiguous, type CookieNames } from './cookies.js';
 
 /**
  * Headers in which Host and protocol are the configured ones and nothing forwarded is left to
- * believe (`provider.md` 2).
+ * believe (docs/design/provider.md#trusted-headers).
  */
 function ownHeaders(headers: IncomingHttpHeaders, baseURL: string): IncomingHttpHeaders {
   const base = new URL(baseURL);

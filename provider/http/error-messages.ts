@@ -71,7 +71,7 @@ export const sentenceForStatus = (status: number): Sentence =>
     status,
   );
 
-/** Our own words for an error code of the library (`provider.md` 11). */
+/** Our own words for an error code of the library (docs/design/provider.md#pages). */
 export function sentenceFor(error: string, status: number): Sentence {
   return sentences[error] ?? (status >= 500 ? sentences.server_error! : sentences.invalid_request!);
 }

@@ -7,7 +7,7 @@ const directives =
 
 /**
  * Our headers, set before the library runs: it then adds the hash of its own script to them
- * (`provider.md` 11).
+ * (docs/design/provider.md#pages).
  */
 export function secureHeaders(response: ServerResponse, baseURL: string): void {
   response.setHeader('Content-Security-Policy', directives);

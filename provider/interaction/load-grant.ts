@@ -92,8 +92,8 @@ const newID = (): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
 
 /**
- * Which library Grant an authorization uses (`provider.md` 8): named by the consent, the session's,
- * a new copy, a first party's, or none.
+ * Which library Grant an authorization uses (docs/design/provider.md#grants): named by the
+ * consent, the session's, a new copy, a first party's, or none.
  */
 export async function loadExistingGrant(
   on: Foundation,

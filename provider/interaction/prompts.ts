@@ -91,7 +91,7 @@ async function judge(
 
 /**
  * The library's prompts with our own checks added: a gone account, a sign-in too weak, a sign-in
- * refused (`provider.md` 4).
+ * refused (docs/design/provider.md#added-prompts).
  */
 export function interactionPrompts(on: Foundation): ReturnType<typeof interactionPolicy.base> {
   const prompts = interactionPolicy.base();

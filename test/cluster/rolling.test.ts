@@ -201,7 +201,7 @@ async function write(
   }
 }
 
-/** `security.md` 3, rolling restart, behind an API server. */
+/** A rolling restart, behind an API server. */
 test(`two replicas on etcd are rolled over ${rolls} times under ${watches} watches and ${writers} writers`, async () => {
   const acknowledged = new Map<string, string>();
   const from = Number(

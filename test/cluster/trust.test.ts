@@ -20,10 +20,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-/**
- * Whom it believes, where the cluster says whom to (`security.md` M8): the ConfigMap is the API
- * server's own.
- */
+/** Whom it believes, where the cluster says whom to: the ConfigMap is the API server's own. */
 describe.each(['embedded', 'etcd'] as const)(
   'what a real cluster says of its front proxy, on %s',
   (store) => {

@@ -12,7 +12,7 @@ import { Served } from './served.js';
 
 jest.setTimeout(300_000);
 
-/** `FAULTS=all`, by hand: as long and as many as security.md 2 says. */
+/** `FAULTS=all`, by hand: as long and as many as is promised (CONTRIBUTING.md). */
 const whole = process.env['FAULTS'] === 'all';
 const mebibyte = 1 << 20;
 const pause = (milliseconds: number): Promise<void> =>

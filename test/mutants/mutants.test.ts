@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const here = join(root, 'test/mutants');
 
-/** What security.md demands for ever, and what was found since. */
+/** A fault that the named test must find, now and later. */
 interface Mutant {
   readonly name: string;
   readonly changes: readonly {

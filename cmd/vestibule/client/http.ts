@@ -39,7 +39,7 @@ const silence = 60_000;
 
 /**
  * Sends one request; gives the answer once it has begun. Not by fetch, which says that it is a
- * browser's: those may carry no token (`security.md` 1.1).
+ * browser's: those may carry no token (docs/design/wire.md#who-is-a-browser).
  */
 export function open(
   method: string,

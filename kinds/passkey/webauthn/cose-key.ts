@@ -3,8 +3,8 @@ import type { CBOR, CBORMap } from './cbor.js';
 import { Fault, must } from './assert.js';
 
 /**
- * The signature algorithms that are offered and taken, in order: EdDSA, ES256, RS256 (IANA COSE;
- * `provider.md` 16).
+ * The signature algorithms that are offered and taken, in order: EdDSA, ES256, RS256 (RFC 9053
+ * §2, RFC 8812 §2).
  */
 export const algorithms = [-8, -7, -257] as const;
 export type Algorithm = (typeof algorithms)[number];

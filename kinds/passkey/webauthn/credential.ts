@@ -61,7 +61,7 @@ export const NewPasskey = (displayName: z.ZodTypeAny) =>
 
 /**
  * The bytes of a credential id: canonical, 16 to 1,023 of them; what else names the credential
- * agrees with it (`provider.md` 16).
+ * agrees with it (docs/design/security.md#passkeys).
  */
 export function credentialID({
   id,

@@ -8,8 +8,8 @@ import { Served } from '../served.js';
 export const operator = 'op@example.test';
 
 /**
- * How long each test may go on in the sum: `FAULTS=all` has every one of them as security.md 3
- * says, by hand.
+ * Whether every fault is run, as often and as long as is promised: by hand, with `FAULTS=all`
+ * (CONTRIBUTING.md).
  */
 export const whole = process.env['FAULTS'] === 'all';
 
