@@ -14,18 +14,21 @@ export interface Block {
   readonly text: string;
 }
 
-const elsewhere = new Set(['node_modules', 'dist', 'data', '.git', 'out']);
+const elsewhere = new Set(['node_modules', 'dist', 'data', '.git', '.cache', 'out']);
 
-/** Every page of the repository, by its path in it. */
-export function pages(folder = root): string[] {
+/** Every file of the repository, by its path in it. */
+export function files(folder = root): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .flatMap((entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return elsewhere.has(entry.name) ? [] : pages(path);
-      return entry.name.endsWith('.md') ? [relative(root, path)] : [];
+      if (entry.isDirectory()) return elsewhere.has(entry.name) ? [] : files(path);
+      return [relative(root, path)];
     })
     .sort();
 }
+
+/** Every page of the repository, by its path in it. */
+export const pages = (): string[] => files().filter((path) => path.endsWith('.md'));
 
 /** The text of a page. */
 export const read = (page: string): string => readFileSync(join(root, page), 'utf8');
