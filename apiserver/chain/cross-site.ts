@@ -9,7 +9,7 @@ const refusal = (): StatusError =>
   forbidden('a request that changes anything must come from this service’s own pages');
 
 /**
- * Refuses what another site's page sent, from headers alone, before any credential 
+ * Refuses what another site's page sent, from headers alone, before any credential
  * (docs/design/security.md#cross-site-requests).
  */
 export function refuseCrossSite(request: IncomingMessage, origin: string, api: boolean): void {
