@@ -173,10 +173,9 @@ export class NetworkLimits {
       const { drawn, within = {} } = counted?.window === current ? counted : { drawn: 0 };
       const end = (current + 1) * limit.seconds * 1000;
       const mine = this.#blockIn(place, current);
-      const size = Math.min(
-        Math.max(amount - mine.left, blockOf(limit, prefixes, mine.drawn), 1),
-        this.#room(limit, prefixes, { drawn, within }),
-      );
+      const room = this.#room(limit, prefixes, { drawn, within });
+      const block = Math.min(blockOf(limit, prefixes, mine.drawn), Math.floor(room / 4));
+      const size = Math.min(Math.max(amount - mine.left, block, 1), room);
       if (size + mine.left < amount || size <= 0) {
         this.#ratios.delete(limit.name); // whoever asks next is told what stands
         throw tooManyRequests(Math.max(1, Math.ceil((end - now) / 1000)));
@@ -254,7 +253,8 @@ interface Asked {
  * How much is drawn at once: as much as this replica has drawn in the window already, from a
  * hundredth (at least two) to a tenth. So a replica that is killed loses no more than it used or a
  * hundredth, a network that asks once hardly takes from those beside it, and a busy one still costs
- * few commits.
+ * few commits. Never more than a quarter of what is left, so that no replica keeps the last of it
+ * from the others.
  */
 function blockOf({ most, block = Infinity }: Limit, { wide }: Prefixes, drawn: number): number {
   const hundredth = Math.floor(most / 100);

@@ -53,6 +53,16 @@ describe('limits by network', () => {
     },
   );
 
+  test.each([20, 50, 60, 120, 600])(
+    'of %i a minute are used up by three replicas in turn, to the last one',
+    async (most) => {
+      const limit: Limit = { name: 'tested', most, seconds: 60 };
+      const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
+      for (let i = 0; i < most; i += 1) await replicas[i % 3]!.spend(limit, 'net', start);
+      expect(await spent(replicas[most % 3]!.spend(limit, 'net', start))).toBe(false);
+    },
+  );
+
   test('let a crowd from one network in that comes at once and is within them', async () => {
     const limit: Limit = { name: 'tested', most: 60, seconds: 60 };
     const limits = new NetworkLimits(storage);
