@@ -104,6 +104,12 @@ export class Server {
         { name: 'ping', live: true, run() {} },
         ...parts.checks,
         {
+          name: 'startup',
+          run: () => {
+            if (!this.#ready) throw new Error('starting');
+          },
+        },
+        {
           name: 'shutdown',
           run: () => {
             if (this.#stopping) throw new Error('stopping');
@@ -168,7 +174,7 @@ export class Server {
 
   /**
    * Begins to listen on one more port, by TLS where there is an identity to prove; until `ready`
-   * everything but /livez is 503.
+   * everything but health checks is 503, and /readyz fails.
    */
   listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
     const { limits } = this.#parts.store.settings;

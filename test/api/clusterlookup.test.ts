@@ -1,3 +1,4 @@
+import { freePort } from '../../cmd/vestibule/serve/serving.js';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -225,6 +226,31 @@ test('a cluster that cannot be asked yet keeps nobody else from being served', a
   api.failing = undefined;
   api.say(said(signer));
   await becomes(proxyOf(signer), 200);
+});
+
+test('while the cluster has not been heard of, the service is alive and not ready', async () => {
+  const api = await open();
+  await api.hang();
+  const port = await freePort('127.0.0.1');
+  let isStarted = false;
+  const starting = startTest({
+    environment: api.environment,
+    serviceAccount: api.folder,
+    flags: ['--port', String(port), '--secure-port', '0', '--authentication-skip-lookup=false'],
+  }).then(() => {
+    isStarted = true;
+  });
+  const codeOf = (path: string): Promise<number | undefined> =>
+    fetch(`http://127.0.0.1:${port}${path}`).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+  await until(async () => (await codeOf('/livez')) === 200);
+  const codes = [await codeOf('/readyz/startup'), await codeOf('/readyz'), await codeOf('/api')];
+  expect([isStarted, codes]).toEqual([false, [500, 500, 503]]);
+  await api.listen();
+  await starting;
+  expect([await codeOf('/readyz'), await codeOf('/readyz/startup')]).toEqual([200, 200]);
 });
 
 test('settings that cannot be followed stop the start, each with its sentence', async () => {

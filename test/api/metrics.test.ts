@@ -253,7 +253,7 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
     ).toEqual([
       ['readyz', 'ping', 1],
       ['livez', 'ping', 1],
-      ...['storage', 'policy', 'clock', 'shutdown'].map((name) => ['readyz', name, 1]),
+      ...['storage', 'policy', 'clock', 'startup', 'shutdown'].map((name) => ['readyz', name, 1]),
     ]);
     expect(after.sum('vestibule_hub_lag_seconds')).toBeLessThan(10);
     expect(after.sum('vestibule_certificate_expiry_seconds', { name: 'serving' })).toBeGreaterThan(
