@@ -280,13 +280,22 @@ describe('a timeout', () => {
 describe('the resourceVersion of a GET of one object', () => {
   test('one that comes while it waits is answered with what is there then', async () => {
     const { metadata } = (await operator.get('clients').is(200)).body;
-    const waiting = Promise.resolve(
-      operator.get(`clients/app?resourceVersion=${Number(metadata.resourceVersion) + 3}`),
-    );
-    for (let i = 0; i < 3; i += 1)
-      await operator.patch('clients/app', { spec: { displayName: `later ${i}` } }).is(200);
+    const asked = Number(metadata.resourceVersion) + 3;
+    const waiting = Promise.resolve(operator.get(`clients/app?resourceVersion=${asked}`));
+    const versions: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const patched = await operator
+        .patch('clients/app', { spec: { displayName: `later ${i}` } })
+        .is(200);
+      versions.push(Number(patched.body.metadata.resourceVersion));
+    }
     const answer = await waiting;
-    expect([answer.code, answer.body.spec.displayName]).toEqual([200, 'later 2']);
+    expect(answer.code).toBe(200);
+    // Other commits, of what was decided, bring the version nearer too.
+    const seen = versions.indexOf(Number(answer.body.metadata.resourceVersion));
+    expect(answer.body.spec.displayName).toBe(`later ${seen}`);
+    expect(seen).toBeGreaterThanOrEqual(versions.findLastIndex((version) => version <= asked));
+    expect(seen).toBeGreaterThanOrEqual(0);
     await operator.patch('clients/app', { spec: { displayName: 'app app' } }).is(200);
   });
 
