@@ -77,7 +77,6 @@ export class Server {
   readonly #pages: Pages;
   readonly #watcher: Watcher;
   readonly #api: Api;
-  /** The request chain: the steps of every request, in the order in which they run. */
   readonly #chain: readonly Step[];
   readonly #listeners: Listener[] = [];
   readonly #inflight: InFlight;
@@ -133,7 +132,12 @@ export class Server {
       encoder: this.#encoder,
       watcher: this.#watcher,
     });
-    this.#chain = [
+    this.#chain = this.#chainOf(parts);
+  }
+
+  /** The steps of every request, in the order in which they run. */
+  #chainOf(parts: ServerParts): readonly Step[] {
+    return [
       identify(parts.trustedProxies, () => this.#stopping),
       (req) => this.#frontProxy.receive(req),
       checkMessageSyntax,
