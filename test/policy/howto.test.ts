@@ -6,7 +6,7 @@ import { openEngine, type Engine } from '../../policy/engine.js';
 import type { Question } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/how-to/policies.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/policies.md'), 'utf8');
 const recipes = page
   .split(/\n\n+/)
   .filter((block) => block.startsWith('    @id('))
