@@ -114,10 +114,10 @@ describe.each(['embedded', 'etcd'] as const)('a person in a browser, on %s', (st
     const before = service.logs.length;
     await page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');
-    expect(asked.filter((url) => /\/(proving|agreeing)-/.test(url))).toEqual([]);
+    expect(asked.filter((url) => /\/(proof|consent)-chunk-/.test(url))).toEqual([]);
     await Promise.all([
-      page.waitForRequest(/\/proving-/),
-      page.waitForRequest(/\/agreeing-/),
+      page.waitForRequest(/\/proof-chunk-/),
+      page.waitForRequest(/\/consent-chunk-/),
       page.getByRole('textbox', { name: 'Email' }).press('a'),
     ]);
     const read = service.logs
