@@ -34,7 +34,7 @@ test('what one turn of the event loop logs is written at once, line by line as i
 });
 
 test('nothing that was logged is lost where the process ends in the same turn, by itself or by an error', () => {
-  const module = pathToFileURL(join(import.meta.dirname, '../../dist/registry/observe.js')).href;
+  const module = pathToFileURL(join(import.meta.dirname, '../../dist/observability/log.js')).href;
   for (const end of ['process.exit(3)', 'throw new Error("the end")']) {
     const { stderr } = spawnSync(
       process.execPath,
