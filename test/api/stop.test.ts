@@ -215,9 +215,9 @@ describe('a start that fails', () => {
    */
   function tried(settings: readonly (readonly string[])[]): { out: string[]; ended: boolean } {
     const script = `
-      const { readConfig } = await import('./config.ts');
-      const { createLog } = await import('./registry/observe.ts');
-      const { startService } = await import('./service.ts');
+      const { readConfig } = await import('./cmd/vestibule/options/config.ts');
+      const { createLog } = await import('./observability/log.ts');
+      const { startService } = await import('./cmd/vestibule/serve/service.ts');
       const { Writable } = await import('node:stream');
       const log = createLog('error', new Writable({ write(chunk, encoding, done) { process.stderr.write(chunk); done() } }));
       for (const flags of ${JSON.stringify(settings)}) {
