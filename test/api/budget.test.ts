@@ -267,9 +267,9 @@ test('Express gets requests whose prototypes it does not have to change', async 
 test('a start on the embedded store loads nothing of the other one, and no mail transport that it does not use', () => {
   const script = `
     import Module from 'node:module';
-    const { startService } = await import('./service.ts');
-    const { readConfig } = await import('./config.ts');
-    const { createLog } = await import('./registry/observe.ts');
+    const { startService } = await import('./cmd/vestibule/serve/service.ts');
+    const { readConfig } = await import('./cmd/vestibule/options/config.ts');
+    const { createLog } = await import('./observability/log.ts');
     const service = await startService(readConfig(['--data-dir', process.argv[1], '--mock-mail', '--port', '0'], {}), createLog('silent'), process.cwd());
     const loaded = Object.keys(Module._cache).map((path) => path.split('node_modules/').at(-1));
     process.stdout.write('loaded ' + JSON.stringify(loaded.filter((path) => /^(etcd3|@grpc|cockatiel|protobufjs|nodemailer)/.test(path))) + '\\n');

@@ -22,7 +22,7 @@ const notices = (text: string): string[] =>
 test('a start, a sign-in and a sign-out print no notice of the library but the Node 20 one', () => {
   const { out, err } = printed(`
     import { createServer } from 'node:http';
-    const { House, until } = await import('./test/provider/house.ts');
+    const { House, until } = await import('./test/provider/fixture.ts');
     const { Browser } = await import('./test/provider/browser.ts');
     const listener = createServer((request, response) => { listener.told = true; response.end() });
     await new Promise((done) => listener.listen(0, '127.0.0.1', done));
