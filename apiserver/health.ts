@@ -1,5 +1,5 @@
 import type { Encoder } from './http/response.js';
-import type { Req, Res } from './http/message.js';
+import type { ApiRequest, ApiResponse } from './http/message.js';
 
 /** One thing that must hold; answers or throws why not. */
 export interface Check {
@@ -36,7 +36,12 @@ export class Health {
     );
   }
 
-  async answer(req: Req, res: Res, path: string, query: URLSearchParams): Promise<void> {
+  async answer(
+    req: ApiRequest,
+    res: ApiResponse,
+    path: string,
+    query: URLSearchParams,
+  ): Promise<void> {
     const [, which, one] = path.split('/') as [string, string, string | undefined];
     const asked = this.#checks.filter(
       (check) => (which === 'readyz' || check.live) && (one === undefined || check.name === one),

@@ -4,7 +4,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StatusError, badRequest } from '../registry/status.js';
-import { Req, Res } from './http/message.js';
+import { ApiRequest, ApiResponse } from './http/message.js';
 import type { TrustSource } from './requestheader/trust.js';
 import { answerBroken, serveInTurn } from './http/pipeline.js';
 
@@ -25,7 +25,7 @@ export interface Identity {
  * could be read; `refusal` is what was answered, if anything was.
  */
 interface Handlers {
-  serve(req: Req, res: Res): void;
+  serve(req: ApiRequest, res: ApiResponse): void;
   unread(
     socket: Socket,
     refusal?: { readonly status: StatusError; readonly auditID: string },
@@ -44,8 +44,8 @@ export interface Bounds {
 }
 
 const optionsOf = ({ headerSize, timeout }: Bounds) => ({
-  IncomingMessage: Req,
-  ServerResponse: Res,
+  IncomingMessage: ApiRequest,
+  ServerResponse: ApiResponse,
   maxHeaderSize: headerSize,
   headersTimeout: 10_000,
   requestTimeout: timeout,
@@ -58,7 +58,9 @@ const optionsOf = ({ headerSize, timeout }: Bounds) => ({
  * both.
  */
 export class Listener {
-  readonly #http: HttpServer<typeof Req, typeof Res> | SecureServer<typeof Req, typeof Res>;
+  readonly #http:
+    | HttpServer<typeof ApiRequest, typeof ApiResponse>
+    | SecureServer<typeof ApiRequest, typeof ApiResponse>;
 
   readonly #bounds: Bounds;
 
@@ -103,7 +105,7 @@ export class Listener {
    * handshake, gets none.
    */
   #guard({ serve, unread }: Handlers): void {
-    const inTurn = (req: Req, res: Res): void => serveInTurn(req, res, serve);
+    const inTurn = (req: ApiRequest, res: ApiResponse): void => serveInTurn(req, res, serve);
     this.#http.on('request', inTurn);
     this.#http.on('checkContinue', (req, res) => {
       req.welcome = () => {
@@ -187,7 +189,7 @@ function secure(
   options: ReturnType<typeof optionsOf>,
   identity: Identity,
   proxies: TrustSource | undefined,
-): SecureServer<typeof Req, typeof Res> {
+): SecureServer<typeof ApiRequest, typeof ApiResponse> {
   const context = () => ({
     cert: identity.cert,
     key: identity.key,

@@ -1,11 +1,16 @@
 import type { NextFunction } from 'express';
 import type { Keys } from '../security/keyring.js';
 import { noSuchPath } from '../registry/status.js';
-import { createApp, type Req, type Res } from './http/message.js';
+import { createApp, type ApiRequest, type ApiResponse } from './http/message.js';
 import { Documents } from './discovery/documents.js';
 import { Handlers, type HandlerParts } from './handlers/handlers.js';
 import { Lister } from './handlers/list.js';
-import { documentPaths, mounts, reviewPaths, type ResourceAsk } from './request/request-info.js';
+import {
+  documentPaths,
+  mounts,
+  reviewPaths,
+  type ResourceRequestInfo,
+} from './request/request-info.js';
 import { Reviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch.js';
 
@@ -16,7 +21,7 @@ interface ApiParts extends HandlerParts {
   release: string;
 }
 
-type Handler = (req: Req, res: Res) => void | Promise<void>;
+type Handler = (req: ApiRequest, res: ApiResponse) => void | Promise<void>;
 
 /** What answers behind steps 1 to 4. */
 export interface Api {
@@ -26,14 +31,14 @@ export interface Api {
    */
   object: Handler;
   /** Everything else. */
-  route(req: Req, res: Res, next: (error?: unknown) => void): void;
+  route(req: ApiRequest, res: ApiResponse, next: (error?: unknown) => void): void;
 }
 
 /** The Express application behind steps 1 to 4: one route a shape of path, one handler a verb. */
 export function createApi(parts: ApiParts): Api {
   const app = createApp();
   const handlers = new Handlers(parts);
-  const lister = new Lister(parts.store, parts.admission, parts.encoder, parts.keys);
+  const lister = new Lister(parts.store, parts.authorization, parts.encoder, parts.keys);
   const verbs: Record<string, Handler> = {
     get: (req, res) => handlers.get(req, res),
     list: (req, res) => lister.list(req, res),
@@ -45,17 +50,17 @@ export function createApi(parts: ApiParts): Api {
     deletecollection: (req, res) => handlers.deletecollection(req, res),
   };
   const byVerb: Handler = (req, res) => {
-    const { action, verb } = req.admitted!.ask as ResourceAsk;
+    const { action, verb } = req.authorized!.requestInfo as ResourceRequestInfo;
     return action ? handlers.action(req, res) : verbs[verb]!(req, res);
   };
   for (const root of mounts)
     app.all([`${root}:resource`, `${root}:resource/:name`], byVerb as never);
   const documents = new Documents(parts.registry, parts.release, parts.encoder);
   for (const path of documentPaths)
-    app.get(path, ((req: Req, res: Res) => documents.send(req, res)) as never);
-  const reviews = new Reviews(parts.registry, parts.admission, parts.encoder);
+    app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
+  const reviews = new Reviews(parts.registry, parts.authorization, parts.encoder);
   for (const path of reviewPaths.keys())
-    app.post(path, ((req: Req, res: Res) => reviews.answer(req, res)) as never);
+    app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.answer(req, res)) as never);
   app.use((() => {
     throw noSuchPath();
   }) as never);

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { AddressList } from '../security/cidr-list.js';
 import type { Authenticator } from '../registry/authenticator.js';
-import type { Authorize } from '../registry/authorizer.js';
+import type { Authorizer } from '../registry/authorizer.js';
 import type { Ports } from '../registry/kind.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
 import { internalError, StatusError, unauthorized } from '../registry/status.js';
 import { siteOf } from '../security/fetch-metadata.js';
 import type { Store } from '../registry/store.js';
-import { traced } from '../observability/tracer.js';
-import { Admission } from './chain/authorization.js';
+import { withSpan } from '../observability/tracer.js';
+import { Authorization } from './chain/authorization.js';
 import { AccessLog, type AccessLogParts } from './chain/access-log.js';
 import { Authentication, boundName } from './chain/authentication.js';
 import { identify } from './chain/identify.js';
@@ -18,7 +18,7 @@ import { checkQuery, readRequestInfo } from './chain/request-info.js';
 import type { Step } from './chain/step.js';
 import { createApi, type Api } from './router.js';
 import { refuseBody } from './http/body.js';
-import { Req, Res, type Admitted } from './http/message.js';
+import { ApiRequest, ApiResponse, type AuthorizedRequest } from './http/message.js';
 import { startDeadline } from './chain/deadline.js';
 import { Encoder } from './http/response.js';
 import { Health, type Check } from './health.js';
@@ -26,12 +26,12 @@ import { InFlight, type Bounds } from './chain/max-in-flight.js';
 import { fromLibrary } from './http/library-error.js';
 import { lingered, Listener, type Identity } from './listener.js';
 import { MemoryGuard } from './http/memory-guard.js';
-import { FrontProxy } from './requestheader/authenticator.js';
+import { RequestHeaderAuthenticator } from './requestheader/authenticator.js';
 import type { TrustSource } from './requestheader/trust.js';
 import { checkHost } from './chain/own-host.js';
 import { checkOrigin } from './chain/cross-site.js';
 import { isVisit, type Pages } from './static-pages.js';
-import { parseRequest, type ResourceAsk } from './request/request-info.js';
+import { parseRequest, type ResourceRequestInfo } from './request/request-info.js';
 import { withinSpan } from './chain/tracing.js';
 import { Watcher } from './handlers/watch.js';
 
@@ -48,8 +48,8 @@ interface ServerParts extends AccessLogParts {
   readonly authenticators: readonly Authenticator[];
   /** Whose word about callers counts; nobody's where there is none. */
   readonly proxyTrust?: TrustSource;
-  readonly authorize: Authorize;
-  readonly ports: (req: Req, res: Res) => Ports;
+  readonly authorize: Authorizer;
+  readonly ports: (req: ApiRequest, res: ApiResponse) => Ports;
   readonly limits: NetworkLimits;
   readonly checks: readonly Check[];
   readonly pages: Pages;
@@ -57,7 +57,7 @@ interface ServerParts extends AccessLogParts {
    * The OpenID Connect provider's own paths; the name of the Client that a request was about, for
    * the log.
    */
-  readonly provider: (req: Req, res: Res) => Promise<string | undefined>;
+  readonly provider: (req: ApiRequest, res: ApiResponse) => Promise<string | undefined>;
   /** The page a person sees in place of a Status, outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
   /** Networks whose `X-Forwarded-For` counts. */
@@ -69,10 +69,10 @@ interface ServerParts extends AccessLogParts {
 export class Server {
   readonly #parts: ServerParts;
   readonly #encoder: Encoder;
-  readonly #frontProxy: FrontProxy;
+  readonly #frontProxy: RequestHeaderAuthenticator;
   readonly #accessLog: AccessLog;
   readonly #authentication: Authentication;
-  readonly #admission: Admission;
+  readonly #admission: Authorization;
   readonly #health: Health;
   readonly #pages: Pages;
   readonly #watcher: Watcher;
@@ -90,14 +90,14 @@ export class Server {
     this.memory = new MemoryGuard(parts.store.settings.limits);
     this.#inflight = new InFlight(this.memory, parts.inflight);
     this.#encoder = new Encoder(parts.baseURL);
-    this.#frontProxy = new FrontProxy(parts.proxyTrust, parts.log);
+    this.#frontProxy = new RequestHeaderAuthenticator(parts.proxyTrust, parts.log);
     this.#accessLog = new AccessLog(parts, this.#frontProxy);
     this.#authentication = new Authentication(
       parts.authenticators,
       this.#frontProxy,
       parts.meter?.authentications,
     );
-    this.#admission = new Admission(parts.store, parts.authorize);
+    this.#admission = new Authorization(parts.store, parts.authorize);
     this.#health = new Health(
       [
         { name: 'ping', live: true, run() {} },
@@ -128,7 +128,7 @@ export class Server {
     this.#api = createApi({
       ...parts,
       registry: parts.store.registry,
-      admission: this.#admission,
+      authorization: this.#admission,
       encoder: this.#encoder,
       watcher: this.#watcher,
     });
@@ -224,7 +224,7 @@ export class Server {
     clearInterval(idle);
   }
 
-  async #serve(req: Req, res: Res): Promise<void> {
+  async #serve(req: ApiRequest, res: ApiResponse): Promise<void> {
     const began = performance.now();
     const at = this.#parts.audit ? Date.now() : 0;
     try {
@@ -241,27 +241,33 @@ export class Server {
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */
-  async #again(req: Req): Promise<Admitted> {
-    const ask = parseRequest(req, this.#parts.store.registry) as ResourceAsk;
+  async #again(req: ApiRequest): Promise<AuthorizedRequest> {
+    const requestInfo = parseRequest(req, this.#parts.store.registry) as ResourceRequestInfo;
     if (this.#stopping) throw unauthorized();
-    req.caller = await this.#authentication.caller(req, boundName(ask), true);
-    return this.#admission.admit(ask, req.caller, siteOf(req), true);
+    req.caller = await this.#authentication.caller(req, boundName(requestInfo), true);
+    return this.#admission.authorize(requestInfo, req.caller, siteOf(req), true);
   }
 
   /** Answers a request that every step let pass. */
   readonly #answer: Step = (req, res) => {
-    const { ask } = req.admitted!;
-    switch (ask.type) {
+    const { requestInfo } = req.authorized!;
+    switch (requestInfo.type) {
       case 'health':
-        return this.#health.answer(req, res, ask.path, new URLSearchParams(req.url!.split('?')[1]));
+        return this.#health.answer(
+          req,
+          res,
+          requestInfo.path,
+          new URLSearchParams(req.url!.split('?')[1]),
+        );
       case 'provider':
         return this.#provider(req, res);
       case 'page':
-        return this.#pages.page(req, res, ask.path);
+        return this.#pages.page(req, res, requestInfo.path);
       case 'asset':
-        return this.#pages.asset(req, res, ask.path);
+        return this.#pages.asset(req, res, requestInfo.path);
       case 'resource':
-        return ask.verb === 'watch' || (ask.name === undefined && ask.verb !== 'list')
+        return requestInfo.verb === 'watch' ||
+          (requestInfo.name === undefined && requestInfo.verb !== 'list')
           ? this.#route(req, res)
           : this.#api.object(req, res);
       default:
@@ -269,13 +275,13 @@ export class Server {
     }
   };
 
-  async #provider(req: Req, res: Res): Promise<void> {
+  async #provider(req: ApiRequest, res: ApiResponse): Promise<void> {
     if (req.headers['content-encoding'] !== undefined)
       throw new StatusError('UnsupportedMediaType', 'encoded bodies are not accepted');
-    req.clientName = await traced('provider', () => this.#parts.provider(req, res));
+    req.clientName = await withSpan('provider', () => this.#parts.provider(req, res));
   }
 
-  #route(req: Req, res: Res): Promise<void> {
+  #route(req: ApiRequest, res: ApiResponse): Promise<void> {
     return new Promise((resolve) => {
       res.once('close', resolve);
       this.#api.route(req, res, (error) => {
@@ -289,7 +295,7 @@ export class Server {
    * One answer for whatever was thrown; what is not a StatusError is logged once, with the
    * Audit-ID.
    */
-  #fail(req: Req, res: Res, thrown: unknown): void {
+  #fail(req: ApiRequest, res: ApiResponse, thrown: unknown): void {
     const error = fromLibrary(thrown);
     if (error instanceof StatusError) req.refusal = error.decision;
     else this.#parts.log.error({ err: error, auditID: req.auditID }, 'internal error');

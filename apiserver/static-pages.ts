@@ -3,8 +3,8 @@ import { extname, join } from 'node:path';
 import { hsts } from '../security/hsts.js';
 import { version } from '../registry/kind.js';
 import { noSuchPath, type StatusError } from '../registry/status.js';
-import type { Req, Res } from './http/message.js';
-import { coded, type Coded } from './codec/content-encoding.js';
+import type { ApiRequest, ApiResponse } from './http/message.js';
+import { encodeContent, type Coded } from './codec/content-encoding.js';
 import { errorHeaders } from './http/response.js';
 
 const types: Record<string, string> = {
@@ -99,7 +99,7 @@ export class Pages {
    * The shell for a path: the same bytes for every interaction, since it learns everything by
    * fetch.
    */
-  page(req: Req, res: Res, path: string): void {
+  page(req: ApiRequest, res: ApiResponse, path: string): void {
     if (path === '/')
       return void res
         .writeHead(303, [
@@ -133,7 +133,7 @@ export class Pages {
   }
 
   /** A page of its own for an error, with the headers its Status would have. */
-  error(req: Req, res: Res, status: StatusError, html: string): void {
+  error(req: ApiRequest, res: ApiResponse, status: StatusError, html: string): void {
     const body = Buffer.from(html);
     res.writeHead(status.code, [
       'Content-Type',
@@ -149,7 +149,7 @@ export class Pages {
   }
 
   /** A hashed asset, which never changes. */
-  asset(req: Req, res: Res, path: string): void {
+  asset(req: ApiRequest, res: ApiResponse, path: string): void {
     const asset = this.#assets.get(path);
     if (!asset) throw noSuchPath();
     this.#write(req, res, asset, [
@@ -161,18 +161,18 @@ export class Pages {
     ]);
   }
 
-  #headers(req: Req): string[] {
+  #headers(req: ApiRequest): string[] {
     return [...this.#common, 'Audit-ID', req.auditID];
   }
 
-  #write(req: Req, res: Res, all: Coded, headers: string[]): void {
-    const { body, headers: own } = coded(all, req.headers['accept-encoding']);
+  #write(req: ApiRequest, res: ApiResponse, all: Coded, headers: string[]): void {
+    const { body, headers: own } = encodeContent(all, req.headers['accept-encoding']);
     res.writeHead(200, [...headers, ...own, 'Content-Length', String(body.length)]);
     res.end(req.method === 'HEAD' ? undefined : body);
   }
 }
 
 /** A person who opens a page outside the API, rather than a program. */
-export const isVisit = ({ url, headers }: Req): boolean =>
+export const isVisit = ({ url, headers }: ApiRequest): boolean =>
   headers['sec-fetch-mode'] === 'navigate' &&
   !/^\/(apis?|openapi|version|livez|readyz|healthz)([/?]|$)/.test(url!);

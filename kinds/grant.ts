@@ -101,7 +101,7 @@ export const Grant = defineKind({
      * What was agreed to less, or not at all any more: the copies that tokens stand on go in the
      * same commit.
      */
-    async also(tx, next, old, call) {
+    async beforeCommit(tx, next, old, call) {
       if (!old || (next && !narrows(call))) return;
       const gone = old.spec.scopes.filter((scope) => !next?.spec.scopes.includes(scope));
       if (next && gone.length === 0) return;

@@ -1,7 +1,7 @@
-import type { KindObject, Part } from '../registry/kind.js';
+import type { KindObject, StagedWrites } from '../registry/kind.js';
 import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
-import type { SignIns } from './interaction/sign-in-metrics.js';
+import type { SignInMetrics } from './interaction/sign-in-metrics.js';
 import type { ObjectOf } from '../registry/kind.js';
 import type { Checked } from './policy/check-result.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
@@ -17,7 +17,7 @@ export interface FetchAnswer {
 }
 
 /** What the kind Policy needs of whoever judges requests. */
-export interface Law {
+export interface PolicyPort {
   /** Whether a text may be put in force; up to seconds. */
   check(text: string): Promise<Checked>;
   /**
@@ -30,7 +30,7 @@ export interface Law {
 }
 
 /** What ends sessions, and, by Session name, which Clients are to be told and which cannot be. */
-export type Ending = Part & { readonly signOut: ReadonlyMap<string, SignOut> };
+export type Ending = StagedWrites & { readonly signOut: ReadonlyMap<string, SignOut> };
 
 declare module '../registry/kind.js' {
   interface Ports {
@@ -48,7 +48,7 @@ declare module '../registry/kind.js' {
      * What deletes every library copy of these Grants (by Grant name), which alone ends their
      * tokens.
      */
-    revokeGrants(grants: readonly string[]): Promise<Part>;
+    revokeGrants(grants: readonly string[]): Promise<StagedWrites>;
     /** Clears the session cookie of the browser that made this request. */
     forgetCookies(): void;
     /**
@@ -76,13 +76,13 @@ declare module '../registry/kind.js' {
     /** The names of the Groups that list an address. */
     groupsOf(address: string): Promise<readonly string[]>;
     /** The policy's engine. */
-    law: Law;
+    policy: PolicyPort;
     /** Tells those who watch over this service of something; never a secret, never an address. */
     audit(event: string, facts: Readonly<Record<string, unknown>>): void;
     /** Adds to what the audit log and the log say of the sign-in that this request tries. */
     noteSignIn(facts: SignInEvent): void;
     /** Where tries to sign in are counted. */
-    signIns: SignIns;
+    signIns: SignInMetrics;
     /** A JWT by this service's first ES256 key. */
     sign(claims: Record<string, unknown>, typ?: string): Promise<string>;
   }

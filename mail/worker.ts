@@ -1,8 +1,8 @@
-import type { Part } from '../registry/kind.js';
+import type { StagedWrites } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
-import type { Tally } from '../observability/counters.js';
+import type { Counter } from '../observability/counters.js';
 import type { Worker } from '../registry/outbox.js';
-import { traced } from '../observability/tracer.js';
+import { withSpan } from '../observability/tracer.js';
 import { Refused, Unsure, type Mail, type Transport } from './message.js';
 import { write, type MailOrder } from './messages.js';
 
@@ -15,7 +15,7 @@ const sendingFor = 150_000;
 const waits = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
 /** What keeps a mail instead of sending it: the Part that creates a MockMessage. */
-export type Mailbox = (mail: Mail, id: string) => Promise<Part>;
+export type Mailbox = (mail: Mail, id: string) => Promise<StagedWrites>;
 
 /**
  * What became of a mail: sent, kept in the mock mailbox, refused and tried again later, given up,
@@ -40,7 +40,7 @@ export function mailWorker(
   from: string,
   how: { transport: Transport } | { mailbox: Mailbox },
   log: Log,
-  tally?: Tally<(typeof mailOutcomes)[number]>,
+  tally?: Counter<(typeof mailOutcomes)[number]>,
   note?: NoteDelivery,
 ): Worker {
   const noted = (...of: Parameters<NoteDelivery>): Promise<void> =>
@@ -61,7 +61,7 @@ export function mailWorker(
         return { done: true, part };
       }
       try {
-        await traced('mail', () => how.transport.send(mail, id));
+        await withSpan('mail', () => how.transport.send(mail, id));
       } catch (error) {
         const refused = error instanceof Refused && !error.permanent;
         const notBefore = Date.now() + waits[Math.min(attempt - 1, waits.length - 1)]!;

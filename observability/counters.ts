@@ -2,7 +2,7 @@
  * Counts by the one thing that tells them apart; kept by whoever does what is counted, read by
  * whoever looks. What is known beforehand begins at 0.
  */
-export class Tally<L extends string = string> {
+export class Counter<L extends string = string> {
   readonly #counts = new Map<L, number>();
 
   constructor(known: readonly L[] = []) {

@@ -66,7 +66,7 @@ export function createLog(
     },
     {
       write: (line) =>
-        void destination.write(format === 'json' ? escapeSeparators(line) : readable(line)),
+        void destination.write(format === 'json' ? escapeSeparators(line) : formatText(line)),
     },
   );
 }
@@ -75,7 +75,7 @@ export function createLog(
  * A stream that is told what one turn of the event loop has to say by one write, and the rest at
  * the exit: each write to standard error is a system call that the whole process waits for.
  */
-export function gathered(
+export function bufferedStream(
   stream: Pick<NodeJS.WritableStream, 'write'>,
 ): Pick<NodeJS.WritableStream, 'write'> {
   let held = '';
@@ -98,7 +98,7 @@ export function gathered(
  * A line for people: time, level, message, and the fields as `name=value`; an error's stack below.
  * Everything else that is not plain text stays quoted.
  */
-export function readable(line: string): string {
+export function formatText(line: string): string {
   const {
     time,
     level,

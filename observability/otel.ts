@@ -19,10 +19,10 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log } from './log.js';
-import type { Attributes, Step, Tracer } from './tracer.js';
+import type { Attributes, SpanName, Tracer } from './tracer.js';
 import { release } from './build-info.js';
 
-const kinds: Readonly<Partial<Record<Step, SpanKind>>> = {
+const kinds: Readonly<Partial<Record<SpanName, SpanKind>>> = {
   mail: SpanKind.CLIENT,
   'claims review': SpanKind.CLIENT,
   commit: SpanKind.CLIENT,
@@ -98,7 +98,7 @@ class Spans implements Tracer {
     if (code >= 500) span?.setStatus({ code: SpanStatusCode.ERROR });
   }
 
-  step<T>(step: Step, work: () => T, of?: (result: Awaited<T>) => Attributes): T {
+  step<T>(step: SpanName, work: () => T, of?: (result: Awaited<T>) => Attributes): T {
     const parent = this.#active.getStore();
     if (!parent && step !== 'mail') return work();
     const span = this.#tracer.startSpan(

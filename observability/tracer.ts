@@ -8,7 +8,7 @@ export type Attributes = Record<string, string | number | boolean>;
  * The steps that have spans of their own, within a request or behind it
  * (docs/design/operations.md#traces).
  */
-export type Step = 'authenticate' | 'policy' | 'commit' | 'mail' | 'claims review' | 'provider';
+export type SpanName = 'authenticate' | 'policy' | 'commit' | 'mail' | 'claims review' | 'provider';
 
 /** Whoever writes spans down, where somebody wants them. */
 export interface Tracer {
@@ -19,7 +19,7 @@ export interface Tracer {
   /** What the request under way turned out to be. */
   answered(name: string, code: number, attributes: Attributes): void;
   /** A step of what is under way; `of` says more of what came of it. */
-  step<T>(step: Step, work: () => T, of?: (result: Awaited<T>) => Attributes): T;
+  step<T>(step: SpanName, work: () => T, of?: (result: Awaited<T>) => Attributes): T;
   /** The trace of what is under way. */
   readonly traceID: string | undefined;
   /** Sends what is still held. */
@@ -31,13 +31,16 @@ let tracer: Tracer | undefined;
 /**
  * From now on spans are written by this one, in all of this process; by nobody where none is given.
  */
-export const traceBy = (given: Tracer | undefined): void => {
+export const setTracer = (given: Tracer | undefined): void => {
   tracer = given;
 };
 
 /** Who writes spans down, if anybody does. */
-export const tracing = (): Tracer | undefined => tracer;
+export const getTracer = (): Tracer | undefined => tracer;
 
 /** Does a step, within a span where somebody wants them. */
-export const traced = <T>(step: Step, work: () => T, of?: (result: Awaited<T>) => Attributes): T =>
-  tracer ? tracer.step(step, work, of) : work();
+export const withSpan = <T>(
+  step: SpanName,
+  work: () => T,
+  of?: (result: Awaited<T>) => Attributes,
+): T => (tracer ? tracer.step(step, work, of) : work());

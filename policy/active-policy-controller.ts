@@ -2,7 +2,7 @@ import type { Log } from '../observability/log.js';
 import { timeout } from '../registry/status.js';
 import type { Store } from '../registry/store.js';
 import type { Engine } from './engine.js';
-import { KeptRules } from './parsed-policy-cache.js';
+import { ParsedPolicyCache } from './parsed-policy-cache.js';
 import {
   enact,
   newestPolicy,
@@ -22,13 +22,13 @@ const again = { failed: 5_000, lost: [0, 2_000, 10_000] };
  * Keeps this replica judging by the newest policy in the store: loaded at start, followed through
  * the hub.
  */
-export class Force {
+export class ActivePolicyController {
   readonly #engine: Engine;
   readonly #store: Store;
   readonly #log: Log;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #changed: () => void;
-  readonly #kept: KeptRules;
+  readonly #kept: ParsedPolicyCache;
   #wanted = 0;
   #reached = 0;
   #work: Promise<void> = Promise.resolve();
@@ -42,7 +42,7 @@ export class Force {
     this.#engine = engine;
     this.#store = store;
     this.#log = log;
-    this.#kept = new KeptRules(store, engine);
+    this.#kept = new ParsedPolicyCache(store, engine);
   }
 
   /**
@@ -169,7 +169,7 @@ export class Force {
   }
 
   #follow(): void {
-    const { hub } = this.#store;
+    const { watchCache: hub } = this.#store;
     const { leave } = hub.subscribe(Policy.resource, hub.revision, {
       event: ({ after }) => {
         const policy = after?.object as PolicyObject | undefined;

@@ -1,21 +1,26 @@
-import type { Question } from '../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { Action } from '../registry/action.js';
 import type { AnyKind } from '../registry/kind.js';
 import { Histogram } from '../observability/counters.js';
-import { Asked } from './model/authorization-request.js';
+import { AuthorizationRequest } from './model/authorization-request.js';
 import { causesOf } from '../kinds/policy/causes.js';
 import { loadCedar, validate, type Cedar } from './parse/cedar.js';
 import { cedarSchema } from './model/cedar-schema.js';
 import { defaultPolicy } from './default-policy.js';
-import { Judge, noCounts, type Chambers, type Counts } from './evaluate/evaluator.js';
-import type { Judgement } from './evaluate/decision-result.js';
+import {
+  PolicyEvaluator,
+  noCounts,
+  type EvaluatorContext,
+  type Counts,
+} from './evaluate/evaluator.js';
+import type { AuthorizationResponse } from './evaluate/decision-result.js';
 import type { Operator } from '../kinds/group/operator.js';
 import { lockout } from './lockout-check.js';
-import { Prepared } from './evaluate/preparsed-pool.js';
+import { PreparsedPolicySetPool } from './evaluate/preparsed-pool.js';
 import type { RuleSummary } from '../kinds/policy/rule-summary.js';
 import { readRules, ruleForm, summaryOf, type Reading, type Rule } from './parse/rules.js';
 import type { Fault } from '../kinds/policy/fault.js';
-import type { Trouble } from './evaluate/error-log.js';
+import type { EvaluationError } from './evaluate/error-log.js';
 import { neverHolds, unsupported } from './parse/unsupported.js';
 import { vocabularyOf, type Vocabulary } from './model/vocabulary.js';
 import type { Checked } from '../kinds/policy/check-result.js';
@@ -57,9 +62,12 @@ export interface Engine {
    * Another text beside the one in force, to ask what it would say; at `time` (ms), where it is
    * another than now.
    */
-  attempt(name: string, text: string): Promise<(question: Question, time?: number) => Judgement>;
+  attempt(
+    name: string,
+    text: string,
+  ): Promise<(question: AuthorizationAttributes, time?: number) => AuthorizationResponse>;
   /** One decision; never throws and never waits. */
-  decide(question: Question): Judgement;
+  decide(question: AuthorizationAttributes): AuthorizationResponse;
   /** Whether Cedar answers at all. */
   alive(): boolean;
 }
@@ -70,7 +78,7 @@ export interface Engine {
  */
 interface Surroundings {
   readonly operators?: () => Promise<readonly Operator[]>;
-  readonly trouble?: (trouble: Trouble) => void;
+  readonly trouble?: (trouble: EvaluationError) => void;
 }
 
 /** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. */
@@ -82,13 +90,13 @@ export async function openEngine(
   return new CedarEngine(await loadCedar(), kinds, vocabularyOf(kinds, actions), surroundings);
 }
 
-const itself: Judgement = {
+const systemAllow: AuthorizationResponse = {
   allowed: true,
   policy: '',
   reasons: [{ rule: 'this service itself', message: '' }],
 };
 
-const lawless: Judgement = {
+const noPolicyDeny: AuthorizationResponse = {
   allowed: false,
   policy: '',
   reasons: [{ rule: 'error', message: 'No policy is in force.' }],
@@ -114,9 +122,9 @@ class CedarEngine implements Engine {
   readonly #kinds: readonly AnyKind[];
   readonly #vocabulary: Vocabulary;
   readonly #operators: () => Promise<readonly Operator[]>;
-  readonly #chambers: Chambers;
-  readonly #trial: Chambers;
-  #judge: Judge | undefined;
+  readonly #chambers: EvaluatorContext;
+  readonly #trial: EvaluatorContext;
+  #judge: PolicyEvaluator | undefined;
   #calls = 0;
   #checking: Promise<unknown> = Promise.resolve();
 
@@ -137,7 +145,7 @@ class CedarEngine implements Engine {
     this.#chambers = {
       cedar,
       vocabulary,
-      prepared: new Prepared(cedar, `force${own}-`),
+      prepared: new PreparsedPolicySetPool(cedar, `force${own}-`),
       counts: this.counts,
       evaluations: this.evaluations,
       ...(trouble && { trouble }),
@@ -145,7 +153,7 @@ class CedarEngine implements Engine {
     this.#trial = {
       cedar,
       vocabulary,
-      prepared: new Prepared(cedar, `trial${own}-`),
+      prepared: new PreparsedPolicySetPool(cedar, `trial${own}-`),
       counts: noCounts(),
     };
   }
@@ -198,12 +206,12 @@ class CedarEngine implements Engine {
   async attempt(
     name: string,
     text: string,
-  ): Promise<(question: Question, time?: number) => Judgement> {
+  ): Promise<(question: AuthorizationAttributes, time?: number) => AuthorizationResponse> {
     const judge = this.#judgeOf(name, await this.#readable(name, text), this.#trial);
     return (question, time) => this.#ask(judge, question, time);
   }
 
-  decide(question: Question): Judgement {
+  decide(question: AuthorizationAttributes): AuthorizationResponse {
     const judgement = this.#ask(this.#judge, question);
     if (judgement.allowed) this.counts.permits += 1;
     else if (!question.every) this.counts.refusals += 1;
@@ -218,19 +226,23 @@ class CedarEngine implements Engine {
     }
   }
 
-  #ask(judge: Judge | undefined, question: Question, time?: number): Judgement {
-    if (question.caller.type === 'System') return itself;
+  #ask(
+    judge: PolicyEvaluator | undefined,
+    question: AuthorizationAttributes,
+    time?: number,
+  ): AuthorizationResponse {
+    if (question.caller.type === 'System') return systemAllow;
     if (!judge) {
       this.counts.errors += 1;
-      return lawless;
+      return noPolicyDeny;
     }
-    return judge.decide(new Asked(question, time));
+    return judge.decide(new AuthorizationRequest(question, time));
   }
 
   /** Prepared sets of the judge before this one are given up. */
-  #judgeOf(name: string, rules: readonly Rule[], chambers: Chambers): Judge {
+  #judgeOf(name: string, rules: readonly Rule[], chambers: EvaluatorContext): PolicyEvaluator {
     chambers.prepared.clear();
-    return new Judge(name, rules, chambers);
+    return new PolicyEvaluator(name, rules, chambers);
   }
 
   async #readable(name: string, text: string): Promise<Rule[]> {

@@ -1,9 +1,9 @@
-import type { Question } from '../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { AnyKind, Caller } from '../registry/kind.js';
 import { claimsOf } from '../kinds/session/acr.js';
 import type { Method } from '../kinds/session/session.js';
-import { Asked } from './model/authorization-request.js';
-import type { Judge } from './evaluate/evaluator.js';
+import { AuthorizationRequest } from './model/authorization-request.js';
+import type { PolicyEvaluator } from './evaluate/evaluator.js';
 import type { Fault } from '../kinds/policy/fault.js';
 import type { Operator } from '../kinds/group/operator.js';
 
@@ -56,9 +56,9 @@ const unknown: Operator = { domain: 'example.test', groups: ['operators'] };
  * policy a rule might single out.
  */
 function* publicQuestions(
-  judge: Judge,
+  judge: PolicyEvaluator,
   policy: AnyKind | undefined,
-): Generator<[string, Question]> {
+): Generator<[string, AuthorizationAttributes]> {
   for (const [action, paths] of Object.entries(documents))
     for (const path of [...paths, ...judge.named('Path')])
       for (const site of sites)
@@ -68,7 +68,7 @@ function* publicQuestions(
     caller: Caller,
     site: string,
     facts: object = {},
-  ): Generator<[string, Question]> {
+  ): Generator<[string, AuthorizationAttributes]> {
     for (const action of ['get', 'list', 'watch'])
       for (const metadataOnly of [false, true])
         for (const name of [undefined, 'p-1', ...judge.named('Policy')])
@@ -91,7 +91,7 @@ function* publicQuestions(
  * People that the rules could tell apart, one look at a time: accounts, groups, domains, and how
  * they signed in.
  */
-function* people(judge: Judge): Generator<[Caller, object]> {
+function* people(judge: PolicyEvaluator): Generator<[Caller, object]> {
   const groups = judge.named('Group');
   const as = (more: object, facts: object = {}): [Caller, object] => [
     { ...person, ...more } as Caller,
@@ -122,7 +122,7 @@ const turn = (): Promise<void> =>
  * What a text would take from everybody: what is public, or every operator's way to another policy.
  */
 export async function lockout(
-  judge: Judge,
+  judge: PolicyEvaluator,
   kinds: readonly AnyKind[],
   operators: readonly Operator[],
 ): Promise<Fault[]> {
@@ -132,7 +132,7 @@ export async function lockout(
   let questions = 0;
   for (const [what, question] of publicQuestions(judge, policy)) {
     if (++questions % 10 === 0) await turn();
-    const asked = new Asked(question);
+    const asked = new AuthorizationRequest(question);
     if (judge.part(asked).moves)
       return [
         {
@@ -161,7 +161,7 @@ export async function lockout(
   ];
 }
 
-const ruling = (judge: Judge, asked: Asked): string => {
+const ruling = (judge: PolicyEvaluator, asked: AuthorizationRequest): string => {
   const [reason] = judge.decide(asked).reasons;
   return reason!.rule === 'default'
     ? 'no rule permits it'
@@ -181,7 +181,7 @@ interface Way {
  * at some hour of a week from now and of one in ten years.
  */
 async function operatorWays(
-  judge: Judge,
+  judge: PolicyEvaluator,
   kinds: readonly AnyKind[],
   policy: AnyKind,
   operators: readonly Operator[],
@@ -203,7 +203,7 @@ async function operatorWays(
       await pace.turn();
       if (
         steps(kinds, policy, way, time).every(
-          (question) => judge.decide(new Asked(question, time)).allowed,
+          (question) => judge.decide(new AuthorizationRequest(question, time)).allowed,
         )
       )
         return true;
@@ -241,7 +241,7 @@ class TooLong extends Error {
 }
 
 /** Operators that the rules can tell apart: an account counts only where a rule names it. */
-function distinct(judge: Judge, operators: readonly Operator[]): readonly Operator[] {
+function distinct(judge: PolicyEvaluator, operators: readonly Operator[]): readonly Operator[] {
   if (operators.length === 0) return [unknown];
   const named = new Set(judge.named('Account'));
   const byLooks = new Map(
@@ -278,7 +278,7 @@ function steps(
     site,
   }: Way,
   time: number,
-): Question[] {
+): AuthorizationAttributes[] {
   const kind = kinds.find(({ bound }) => bound);
   const browser: Caller = { type: 'Browser', interaction };
   const proof = {
@@ -299,11 +299,15 @@ function steps(
     ...proof,
   } as Caller;
   const facts = { client: 'vestibule-account', domain, groups, site, passkeys, ...proof };
-  const ofOwn = (action: string, more = {}): Question[] =>
+  const ofOwn = (action: string, more = {}): AuthorizationAttributes[] =>
     kind ? [{ caller: browser, action, kind, name: interaction, facts: { site, ...more } }] : [];
   return [
     ...['/oauth2/auth', `/oauth2/auth/${'a'.repeat(43)}`].map(
-      (path): Question => ({ caller: browser, action: 'provider', facts: { path, site } }),
+      (path): AuthorizationAttributes => ({
+        caller: browser,
+        action: 'provider',
+        facts: { path, site },
+      }),
     ),
     ...ofOwn('get'),
     ...ofOwn(`${kind?.resource}/${challenges[method]}`),

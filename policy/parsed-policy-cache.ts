@@ -15,7 +15,7 @@ const most = 512 << 10;
  * all else. Made under a key of our own and bound to that policy, its text and what read it:
  * whoever writes to the store alone can make this service read the text again, and nothing else.
  */
-export class KeptRules {
+export class ParsedPolicyCache {
   readonly #store: Store;
   readonly #engine: Engine;
 

@@ -1,11 +1,11 @@
-import type { Authorize } from '../registry/authorizer.js';
+import type { Authorizer } from '../registry/authorizer.js';
 import type { Decision } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
 import type { Store } from '../registry/store.js';
-import { traced } from '../observability/tracer.js';
-import type { Law } from '../kinds/ports.js';
+import { withSpan } from '../observability/tracer.js';
+import type { PolicyPort } from '../kinds/ports.js';
 import type { Engine } from './engine.js';
-import { Force } from './active-policy-controller.js';
+import { ActivePolicyController } from './active-policy-controller.js';
 import type { Counts } from './evaluate/evaluator.js';
 import { Recorder } from './decisions/recorder.js';
 import { replay } from './replay.js';
@@ -13,9 +13,9 @@ import { enact, hashOf, newestPolicy, type PolicyObject } from '../kinds/policy/
 import type { Fault } from '../kinds/policy/fault.js';
 
 /** The policy as the rest of the service sees it. */
-export interface Court extends Law {
+export interface PolicyAuthorizer extends PolicyPort {
   /** Every request and every scope is put to it. */
-  readonly authorize: Authorize;
+  readonly authorize: Authorizer;
   /** Brings the newest policy into force, or creates the first. */
   start(): Promise<void>;
   /**
@@ -32,7 +32,7 @@ export interface Court extends Law {
 }
 
 /** A text that may not be put in force, in one line. */
-export class Refused extends Error {
+export class PolicyRefusedError extends Error {
   override readonly name = 'Refused';
 }
 
@@ -40,41 +40,38 @@ export class Refused extends Error {
  * Puts engine and store together; nothing is permitted before `start`. `changed` is called each
  * time another policy has come into force on this replica.
  */
-export function openCourt(engine: Engine, store: Store, log: Log, changed: () => void): Court {
-  const force = new Force(engine, store, log, changed);
+export function openPolicyAuthorizer(
+  engine: Engine,
+  store: Store,
+  log: Log,
+  changed: () => void,
+): PolicyAuthorizer {
+  const controller = new ActivePolicyController(engine, store, log, changed);
   const recorder = new Recorder(store, log);
-  const bring = async (policy: PolicyObject, warnings: readonly Fault[]): Promise<void> => {
-    for (const { message, line, column } of warnings)
-      log.warn(
-        {
-          policy: policy.metadata.name,
-          ...(line !== undefined && { line, column }),
-          warning: message,
-        },
-        'a policy may not say what was meant',
-      );
-    await force.inForce(policy);
+  const activate = async (policy: PolicyObject, warnings: readonly Fault[]): Promise<void> => {
+    logWarnings(log, policy, warnings);
+    await controller.inForce(policy);
   };
   return {
     authorize: (question) => {
       const decide = (): Decision => recorder.note(question, engine.decide(question));
       return question.record === 'never'
         ? decide()
-        : traced('policy', decide, ({ allowed, reasons }) => ({
+        : withSpan('policy', decide, ({ allowed, reasons }) => ({
             'vestibule.action': question.action,
             'vestibule.allowed': allowed,
             'vestibule.rule': reasons[0]?.rule ?? '',
           }));
     },
     check: (text) => engine.check(text),
-    inForce: bring,
+    inForce: activate,
     counts: () => ({ ...engine.counts }),
     evaluations: engine.evaluations,
     replay: (text) => replay(engine, store, text),
-    start: () => force.start(),
-    ready: () => force.check(),
+    start: () => controller.start(),
+    ready: () => controller.check(),
     async stop() {
-      await force.stop();
+      await controller.stop();
       await recorder.stop();
     },
     async load(spec) {
@@ -86,15 +83,28 @@ export function openCourt(engine: Engine, store: Store, log: Log, changed: () =>
       );
       if (!isNews) return;
       const checked = await engine.check(spec.cedar);
-      if ('faults' in checked) throw new Refused(`spec.cedar: ${sentence(checked.faults[0]!)}`);
+      if ('faults' in checked)
+        throw new PolicyRefusedError(`spec.cedar: ${sentence(checked.faults[0]!)}`);
       const made = await store.change(call, async (tx) =>
         (await newestPolicy(tx))?.manifest === manifest
           ? undefined
           : enact(tx, call, { spec, rules: checked.rules, manifest }),
       );
-      if (made) await bring(made, checked.warnings);
+      if (made) await activate(made, checked.warnings);
     },
   };
+}
+
+function logWarnings(log: Log, policy: PolicyObject, warnings: readonly Fault[]): void {
+  for (const { message, line, column } of warnings)
+    log.warn(
+      {
+        policy: policy.metadata.name,
+        ...(line !== undefined && { line, column }),
+        warning: message,
+      },
+      'policy validation warning',
+    );
 }
 
 const sentence = ({

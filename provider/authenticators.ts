@@ -2,10 +2,10 @@ import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account/account.js';
 import { operators } from '../kinds/group/group.js';
 import type { OperatorsHave } from '../kinds/group/operator-passkeys.js';
-import { stillCounts } from '../kinds/account/end-sessions.js';
+import { isSessionValid } from '../kinds/account/end-sessions.js';
 import { Session } from '../kinds/session/session.js';
-import type { Authenticator, Presented } from '../registry/authenticator.js';
-import { guard } from '../registry/storage-errors.js';
+import type { Authenticator, AuthenticationRequest } from '../registry/authenticator.js';
+import { toStatusError } from '../registry/storage-errors.js';
 import { nameOf } from '../security/keyring.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
@@ -13,25 +13,30 @@ import { accountCaller, callerFor, isAlive } from './adapter/accounts.js';
 import { signInBehind } from './interaction/grant-sign-in.js';
 import { apiAudience, command } from './adapter/built-in-clients.js';
 import { isSigned } from './context/cookies.js';
-import type { AccountObject, Foundation, SessionObject } from './context/context.js';
+import type { AccountObject, ProviderServices, SessionObject } from './context/context.js';
 import { sessionName } from './context/session-name.js';
 import { recordKey } from './context/records.js';
 
-const signed = (on: Foundation, presented: Presented, name: string): string | undefined => {
+const signed = (
+  services: ProviderServices,
+  presented: AuthenticationRequest,
+  name: string,
+): string | undefined => {
   const value = presented.cookie(name);
-  return value && isSigned(on.keys, on.cookies, presented.request.headers.cookie, name, value)
+  return value &&
+    isSigned(services.keys, services.cookies, presented.request.headers.cookie, name, value)
     ? value
     : undefined;
 };
 
 /** Whoever holds the cookie of the very interaction that is asked for. */
 export const interactionAuthenticator =
-  (on: Foundation): Authenticator =>
+  (services: ProviderServices): Authenticator =>
   async (presented) => {
     if (presented.bound === undefined) return undefined;
-    const uid = signed(on, presented, on.cookies.interaction);
+    const uid = signed(services, presented, services.cookies.interaction);
     if (!uid || nameOf(uid) !== presented.bound) return undefined;
-    on.touched(presented.bound);
+    services.touched(presented.bound);
     return { type: 'Browser', interaction: presented.bound };
   };
 
@@ -41,30 +46,30 @@ const remembered = 20_000;
  * Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. Without
  * waiting where the caches have session and account.
  */
-export function sessionAuthenticator(on: Foundation): Authenticator {
-  const found: Found = { keys: new Map(), version: on.keys.version };
+export function sessionAuthenticator(services: ProviderServices): Authenticator {
+  const found: Found = { keys: new Map(), version: services.keys.version };
   const names = new Map<string, string>();
-  const [sessions, accounts] = [on.store.reader(Session), on.store.reader(Account)];
+  const [sessions, accounts] = [services.store.reader(Session), services.store.reader(Account)];
   const later = async (key: string): Promise<Caller | undefined> => {
-    const session = await sessionBehind(on, names, key);
+    const session = await sessionBehind(services, names, key);
     if (!session) return undefined;
     const account = await accounts.cached(session.status.account);
     if (!account) return undefined;
-    const groups = await guard(on.groups.of(account.status.email.address));
-    return callerOf(on, session, account, {
+    const groups = await toStatusError(services.groups.of(account.status.email.address));
+    return callerOf(services, session, account, {
       groups,
-      ...(groups.includes(operators) && (await guard(on.operatorPasskeys.of()))),
+      ...(groups.includes(operators) && (await toStatusError(services.operatorPasskeys.of()))),
     });
   };
   return (presented) => {
-    const key = sessionKey(on, presented, found);
+    const key = sessionKey(services, presented, found);
     if (key === undefined) return undefined;
     const name = names.get(key);
     const session = name === undefined ? undefined : sessions.held(name);
     const account = session && accounts.held(session.status.account);
-    const standing = account && standingOf(on, account);
+    const standing = account && standingOf(services, account);
     return standing && session!.internal.recordKey === key
-      ? callerOf(on, session!, account, standing)
+      ? callerOf(services, session!, account, standing)
       : later(key);
   };
 }
@@ -82,17 +87,21 @@ interface Found {
  * Where the session stands whose signed cookie was sent: worked out once for a Cookie header, which
  * comes with every request of a page.
  */
-function sessionKey(on: Foundation, presented: Presented, found: Found): string | undefined {
+function sessionKey(
+  services: ProviderServices,
+  presented: AuthenticationRequest,
+  found: Found,
+): string | undefined {
   const { keys } = found;
-  if (found.version !== on.keys.version) {
+  if (found.version !== services.keys.version) {
     keys.clear();
-    found.version = on.keys.version;
+    found.version = services.keys.version;
   }
   const { authorization, cookie } = presented.request.headers;
   if (cookie === undefined || authorization !== undefined) return undefined;
   const known = keys.get(cookie);
   if (known !== undefined) return known;
-  const id = signed(on, presented, on.cookies.session);
+  const id = signed(services, presented, services.cookies.session);
   if (!id) return undefined;
   const key = recordKey('Session', id);
   if (keys.size >= remembered) keys.delete(keys.keys().next().value!);
@@ -105,13 +114,13 @@ function sessionKey(on: Foundation, presented: Presented, found: Found): string 
  * is known.
  */
 async function sessionBehind(
-  on: Foundation,
+  services: ProviderServices,
   names: Map<string, string>,
   key: string,
 ): Promise<SessionObject | undefined> {
-  const known = names.get(key) ?? (await nameBehind(on, key));
+  const known = names.get(key) ?? (await nameBehind(services, key));
   if (!known) return undefined;
-  const session = await on.store.reader(Session).cached(known);
+  const session = await services.store.reader(Session).cached(known);
   if (session?.internal.recordKey !== key) {
     names.delete(key);
     return undefined;
@@ -121,9 +130,9 @@ async function sessionBehind(
   return session;
 }
 
-async function nameBehind(on: Foundation, key: string): Promise<string | undefined> {
-  const { entry } = await guard(on.storage.get(key));
-  const payload = entry && on.records.open(key, 'Session', entry.value);
+async function nameBehind(services: ProviderServices, key: string): Promise<string | undefined> {
+  const { entry } = await toStatusError(services.storage.get(key));
+  const payload = entry && services.records.open(key, 'Session', entry.value);
   return payload?.accountId && payload.uid
     ? sessionName(payload.accountId, payload.uid)
     : undefined;
@@ -133,28 +142,32 @@ async function nameBehind(on: Foundation, key: string): Promise<string | undefin
 type Standing = { readonly groups: readonly string[] } & Partial<OperatorsHave>;
 
 /** The same without waiting; undefined where memory cannot be trusted at this moment. */
-function standingOf(on: Foundation, account: AccountObject): Standing | undefined {
-  const groups = on.groups.held(account.status.email.address);
+function standingOf(services: ProviderServices, account: AccountObject): Standing | undefined {
+  const groups = services.groups.held(account.status.email.address);
   if (!groups?.includes(operators)) return groups && { groups };
-  const have = on.operatorPasskeys.held();
+  const have = services.operatorPasskeys.held();
   return have && { groups, ...have };
 }
 
 function callerOf(
-  on: Foundation,
+  services: ProviderServices,
   session: SessionObject,
   account: AccountObject,
   { groups, ...have }: Standing,
 ): Caller | undefined {
   const { metadata, internal, status } = session;
-  if (metadata.deletionTimestamp || internal.expires <= Date.now() || internal.epoch < on.epoch)
+  if (
+    metadata.deletionTimestamp ||
+    internal.expires <= Date.now() ||
+    internal.epoch < services.epoch
+  )
     return undefined;
   if (
     !isAlive(account) ||
-    !stillCounts(account.internal.signedOut, metadata.name, internal.loginSeconds)
+    !isSessionValid(account.internal.signedOut, metadata.name, internal.loginSeconds)
   )
     return undefined;
-  return accountCaller(on, account, groups, {
+  return accountCaller(services, account, groups, {
     session: metadata.name,
     authenticated: internal.loginSeconds,
     methods: status.methods,
@@ -169,7 +182,7 @@ function callerOf(
  * paths judge theirs.
  */
 export const bearerAuthenticator =
-  (on: Foundation, current: () => Provider): Authenticator =>
+  (services: ProviderServices, current: () => Provider): Authenticator =>
   async ({ request }) => {
     const token = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     if (!token || request.url?.startsWith('/oauth2/')) return undefined;
@@ -179,18 +192,18 @@ export const bearerAuthenticator =
     const found = await provider.AccessToken.find(token);
     const good =
       found &&
-      found.aud === apiAudience(on.settings.baseURL) &&
+      found.aud === apiAudience(services.settings.baseURL) &&
       found.clientId === command &&
       !found.jkt &&
       found.scope?.split(' ').includes('api');
     const grant = good && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
     if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command)
       throw unauthorized();
-    const account = await on.store.reader(Account).cached(grant.accountId!);
+    const account = await services.store.reader(Account).cached(grant.accountId!);
     if (!account || !isAlive(account)) throw unauthorized();
     return callerFor(
-      on,
+      services,
       account,
-      await signInBehind(on, account.metadata.name, command, grant.jti),
+      await signInBehind(services, account.metadata.name, command, grant.jti),
     );
   };

@@ -4,8 +4,8 @@ import { prefixesOf } from '../registry/prefixes.js';
 import { configuration } from './configuration/configuration.js';
 import { recordDisclosures } from './claims/disclosures.js';
 import { listen } from './http/events.js';
-import { currentExchange } from './context/unit-of-work.js';
-import type { Foundation } from './context/context.js';
+import { currentUnitOfWork } from './context/unit-of-work.js';
+import type { ProviderServices } from './context/context.js';
 import { noticeRow, noticesOf } from './adapter/outbox-rows.js';
 import { sessionName } from './context/session-name.js';
 import { secretMatches } from './adapter/client-secret.js';
@@ -13,11 +13,11 @@ import { settling } from './http/commit-middleware.js';
 import { endingPart } from './adapter/end-sessions.js';
 import { spendTry } from './adapter/attempt-limit.js';
 import { queueLogouts } from './logout-worker.js';
-import type { Made } from './context/built-provider.js';
+import type { BuiltProvider } from './context/built-provider.js';
 
 const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => ({
   name: 'client-secret',
-  most: wrongSecretsPerNetwork,
+  max: wrongSecretsPerNetwork,
   seconds: wrongCodeWindow / 1000,
 });
 
@@ -25,26 +25,26 @@ const wrongSecrets: LimitOf = ({ wrongSecretsPerNetwork, wrongCodeWindow }) => (
  * Makes one Provider of what is configured now, the scopes as they stand; it keeps no state of its
  * own, so two may run side by side.
  */
-export function createProvider(foundation: Foundation): Made {
+export function createProvider(foundation: ProviderServices): BuiltProvider {
   const scopes = foundation.scopes();
   const keys = foundation.keys.version;
-  const on: Foundation = { ...foundation, scopes: () => scopes };
-  const provider = new Provider(on.settings.baseURL, configuration(on));
+  const services: ProviderServices = { ...foundation, scopes: () => scopes };
+  const provider = new Provider(services.settings.baseURL, configuration(services));
   provider.proxy = true;
   provider.silent = true;
-  compareHashes(on, provider);
+  compareHashes(services, provider);
   keepSavedOnly(provider);
-  recordDisclosures(on, provider);
-  listen(on, provider);
-  provider.on('session.destroyed', (session: AdapterPayload) => markEnding(on, session));
-  provider.use(settling(on, provider));
+  recordDisclosures(services, provider);
+  listen(services, provider);
+  provider.on('session.destroyed', (session: AdapterPayload) => markEnding(services, session));
+  provider.use(settling(services, provider));
   return {
     scopes,
     keys,
     provider,
     callback: provider.callback(),
     tell: queueLogouts(provider, (client, account, sid) =>
-      queueNotice(on, { client, account, sid }),
+      queueNotice(services, { client, account, sid }),
     ),
   };
 }
@@ -53,13 +53,13 @@ export function createProvider(foundation: Foundation): Made {
  * Secrets are compared by their hashes; wrong ones count per Client and network, with the networks
  * around it.
  */
-function compareHashes(on: Foundation, provider: Provider): void {
+function compareHashes(services: ProviderServices, provider: Provider): void {
   provider.Client.prototype.compareClientSecret = async function compare(presented) {
     if (secretMatches(this.clientSecret, presented)) return true;
     await spendTry(
-      on,
-      wrongSecrets(on.settings.limits),
-      `${this.clientId} ${prefixesOf(currentExchange()?.origin.network ?? '').wide}`,
+      services,
+      wrongSecrets(services.settings.limits),
+      `${this.clientId} ${prefixesOf(currentUnitOfWork()?.origin.network ?? '').wide}`,
     );
     return false;
   };
@@ -76,18 +76,25 @@ function keepSavedOnly(provider: Provider): void {
   };
 }
 
-function queueNotice(on: Foundation, told: { client: string; account: string; sid: string }): void {
+function queueNotice(
+  services: ProviderServices,
+  told: { client: string; account: string; sid: string },
+): void {
   const uid = Provider.ctx?.oidc.session?.uid;
-  const row = noticeRow(on, { ...told, session: uid ? sessionName(told.account, uid) : '' });
-  currentExchange()?.put(row.put, row.value, row.expires);
+  const row = noticeRow(services, { ...told, session: uid ? sessionName(told.account, uid) : '' });
+  currentUnitOfWork()?.put(row.put, row.value, row.expires);
 }
 
 /** The library's own sign-out page ended a session: the projection says so in the same commit. */
-function markEnding(on: Foundation, session: AdapterPayload): void {
+function markEnding(services: ProviderServices, session: AdapterPayload): void {
   if (!session.accountId) return;
   const name = sessionName(session.accountId, session.uid!);
   const { accountId, authorizations = {} } = session;
-  currentExchange()?.defer(`session ${name}`, async () =>
-    endingPart(on, name, (await noticesOf(on, name, { accountId, authorizations })).states),
+  currentUnitOfWork()?.defer(`session ${name}`, async () =>
+    endingPart(
+      services,
+      name,
+      (await noticesOf(services, name, { accountId, authorizations })).states,
+    ),
   );
 }

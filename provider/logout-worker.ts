@@ -1,13 +1,13 @@
 import type { Provider } from 'oidc-provider';
 import { Session, type SignOut } from '../kinds/session/session.js';
 import { objectKey } from '../registry/encoded-object.js';
-import type { Part } from '../registry/kind.js';
+import type { StagedWrites } from '../registry/kind.js';
 import type { Outcome, Worker } from '../registry/outbox.js';
 import { discloseLogout } from './claims/disclosures.js';
-import type { Foundation, SessionObject } from './context/context.js';
+import type { ProviderServices, SessionObject } from './context/context.js';
 import { lateBy, noticeRow, type Cleanup, type Notice } from './adapter/outbox-rows.js';
 import { revokeGrant, revokeOutdated } from './adapter/revocation.js';
-import type { Tell } from './context/logout-notice.js';
+import type { NotifyClient } from './context/logout-notice.js';
 
 type State = SignOut['clients'][number]['state'];
 
@@ -19,7 +19,7 @@ const hour = 3_600_000;
  * Tells Clients that a session ended: again after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly for
  * a day (docs/design/provider.md#logout-notices).
  */
-export function logoutWorker(on: Foundation, tell: Tell): Worker {
+export function logoutWorker(services: ProviderServices, tell: NotifyClient): Worker {
   return {
     name: 'logout',
     delivery: 'AtLeastOnce',
@@ -27,13 +27,13 @@ export function logoutWorker(on: Foundation, tell: Tell): Worker {
     async run(payload, row): Promise<Outcome> {
       const notice = payload as Notice;
       const told = await attempt(() => tell(notice.client, notice.account, notice.sid));
-      on.count(told === undefined ? 'backchannel.error' : 'backchannel.success');
+      services.count(told === undefined ? 'backchannel.error' : 'backchannel.success');
       // An attempt without an answer may have arrived all the same.
       if (told === undefined || told === 'Notified')
-        await discloseLogout(on, notice.account, notice.client, ['sub', 'sid']);
+        await discloseLogout(services, notice.account, notice.client, ['sub', 'sid']);
       const notBefore = Date.now() + (pauses[row.attempt - 1] ?? hour);
       if (told === undefined && notBefore < row.until - lateBy) return { done: false, notBefore };
-      await noteState(on, notice, told === undefined || told === 'Gone' ? 'GaveUp' : told);
+      await noteState(services, notice, told === undefined || told === 'Gone' ? 'GaveUp' : told);
       return { done: true };
     },
   };
@@ -51,24 +51,28 @@ async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
  * Writes what became of one Client. Where nobody is left to be told the Session goes, in a commit
  * of its own: whoever watches it has read the outcome by then.
  */
-async function noteState(on: Foundation, notice: Notice, state: State): Promise<void> {
+async function noteState(services: ProviderServices, notice: Notice, state: State): Promise<void> {
   const key = objectKey(Session, notice.session);
   for (;;) {
-    const stored = await on.store.stored(Session, notice.session);
+    const stored = await services.store.stored(Session, notice.session);
     const clients = (stored?.object as SessionObject | undefined)?.status.signOut?.clients;
     if (!stored || !clients) return;
     const noted = clients.every((one) => one.name !== notice.client || one.state === state);
     if (noted && clients.some((one) => one.state === 'Retrying')) return;
-    await on.store.commit([
+    await services.store.commit([
       noted
         ? { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] }
-        : await notedOf(on, notice, state),
+        : await notedOf(services, notice, state),
     ]);
   }
 }
 
-const notedOf = (on: Foundation, { session, client }: Notice, state: State): Promise<Part> =>
-  on.store.stage(Session, session, (old) => {
+const notedOf = (
+  services: ProviderServices,
+  { session, client }: Notice,
+  state: State,
+): Promise<StagedWrites> =>
+  services.store.stage(Session, session, (old) => {
     if (!old?.status.signOut) return 'leave';
     const clients = old.status.signOut.clients.map((one) =>
       one.name === client ? { ...one, state } : one,
@@ -80,17 +84,17 @@ const notedOf = (on: Foundation, { session, client }: Notice, state: State): Pro
  * Clears up after dead Grants: what was issued under them, copies that did not fit into a commit,
  * notices likewise.
  */
-export function grantsWorker(on: Foundation): Worker {
+export function grantsWorker(services: ProviderServices): Worker {
   return {
     name: 'grants',
     delivery: 'AtLeastOnce',
     parallel: 4,
     async run(payload): Promise<Outcome> {
       const { grants = [], copies = [], notices = [] } = payload as Cleanup;
-      for (const hashed of grants) await revokeGrant(on, hashed);
-      for (const grant of copies) await revokeOutdated(on, grant);
+      for (const hashed of grants) await revokeGrant(services, hashed);
+      for (const grant of copies) await revokeOutdated(services, grant);
       for (const notice of notices)
-        await on.store.commit([{ checks: [], writes: [noticeRow(on, notice)] }]);
+        await services.store.commit([{ checks: [], writes: [noticeRow(services, notice)] }]);
       return { done: true };
     },
   };
@@ -103,7 +107,7 @@ export function grantsWorker(on: Foundation): Worker {
 export function queueLogouts(
   provider: Provider,
   queue: (client: string, account: string, sid: string) => void,
-): Tell {
+): NotifyClient {
   const original = provider.Client.prototype.backchannelLogout;
   provider.Client.prototype.backchannelLogout = async function append(sub, sid) {
     queue(this.clientId, sub, sid);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SignIns } from '../kinds/interaction/sign-in-metrics.js';
+import { SignInMetrics } from '../kinds/interaction/sign-in-metrics.js';
 import type { Authenticator } from '../registry/authenticator.js';
-import type { Authorize } from '../registry/authorizer.js';
+import type { Authorizer } from '../registry/authorizer.js';
 import type { Settings } from '../registry/kind.js';
 import type { Keys } from '../security/keyring.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
@@ -15,11 +15,11 @@ import {
   sessionAuthenticator,
 } from './authenticators.js';
 import { cookieNames } from './context/cookies.js';
-import type { Made } from './context/built-provider.js';
+import type { BuiltProvider } from './context/built-provider.js';
 import { createProvider } from './create-provider.js';
-import { outsideExchange } from './context/unit-of-work.js';
+import { outsideUnitOfWork } from './context/unit-of-work.js';
 import { createFetch } from './context/egress-fetch.js';
-import type { Foundation } from './context/context.js';
+import type { ProviderServices } from './context/context.js';
 import { answer } from './http/handle.js';
 import { errorPage } from './http/pages.js';
 import { portsOf, type ProviderPorts } from './ports.js';
@@ -35,15 +35,15 @@ export interface ProviderDeps {
   /** Where others are taken over, a second Provider is built. */
   readonly keys: Keys;
   readonly settings: Settings;
-  readonly authorize: Authorize;
+  readonly authorize: Authorizer;
   /** Who is in which group. */
-  readonly groups: Foundation['groups'];
-  readonly operatorPasskeys: Foundation['operatorPasskeys'];
+  readonly groups: ProviderServices['groups'];
+  readonly operatorPasskeys: ProviderServices['operatorPasskeys'];
   /**
    * The services that supply claims, and the scopes there are with them; where they are other ones,
    * a second Provider is built.
    */
-  readonly suppliers: Foundation['suppliers'];
+  readonly suppliers: ProviderServices['suppliers'];
   /** The address of the shared style sheet. */
   readonly stylesheet: () => string;
   readonly log: Log;
@@ -71,7 +71,7 @@ export interface IdentityProvider {
   errorPage(status: number, auditID: string): string;
   /** How often each event happened. */
   readonly counts: ReadonlyMap<string, number>;
-  readonly signIns: SignIns;
+  readonly signIns: SignInMetrics;
   /** Sign-ins that no one has proven yet. */
   readonly unproven: UnprovenSignIns;
   /** Resolves when no work is under way that no answer waited for. */
@@ -82,30 +82,32 @@ export interface IdentityProvider {
 export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   const counts = new Map<string, number>();
   const under = new Set<Promise<unknown>>();
-  const on = lay(deps, counts, under, (name) => unproven.touch(name));
-  const unproven = new UnprovenSignIns(on);
-  let made: Made = createProvider(on);
-  deps.outbox.register(logoutWorker(on, (...notice) => made.tell(...notice)));
-  deps.outbox.register(grantsWorker(on));
-  const current = (): Made =>
+  const services = lay(deps, counts, under, (name) => unproven.touch(name));
+  const unproven = new UnprovenSignIns(services);
+  let made: BuiltProvider = createProvider(services);
+  deps.outbox.register(logoutWorker(services, (...notice) => made.tell(...notice)));
+  deps.outbox.register(grantsWorker(services));
+  const current = (): BuiltProvider =>
     (made =
-      made.scopes === on.scopes() && made.keys === on.keys.version ? made : createProvider(on));
+      made.scopes === services.scopes() && made.keys === services.keys.version
+        ? made
+        : createProvider(services));
   return {
     handle: async (request, response, network, auditID) => {
       if (auditID) response.setHeader('Audit-ID', auditID);
-      if (on.suppliers.settled) await on.suppliers.settled;
-      return answer(on, current(), request, response, network);
+      if (services.suppliers.settled) await services.suppliers.settled;
+      return answer(services, current(), request, response, network);
     },
     authenticators: [
-      interactionAuthenticator(on),
-      sessionAuthenticator(on),
-      bearerAuthenticator(on, () => current().provider),
+      interactionAuthenticator(services),
+      sessionAuthenticator(services),
+      bearerAuthenticator(services, () => current().provider),
     ],
-    ports: (request, response) => portsOf(on, () => current().provider, request, response),
-    errorPage: (status, auditID) => errorPage(on, status, auditID),
+    ports: (request, response) => portsOf(services, () => current().provider, request, response),
+    errorPage: (status, auditID) => errorPage(services, status, auditID),
     counts,
     unproven,
-    signIns: on.signIns,
+    signIns: services.signIns,
     settled: async () => {
       while (under.size > 0) await Promise.all(under);
     },
@@ -116,8 +118,8 @@ function lay(
   deps: ProviderDeps,
   counts: Map<string, number>,
   under: Set<Promise<unknown>>,
-  touched: Foundation['touched'],
-): Foundation {
+  touched: ProviderServices['touched'],
+): ProviderServices {
   const {
     store,
     storage,
@@ -150,12 +152,12 @@ function lay(
     count,
     records: new Records(keys, settings.epoch),
     cookies: cookieNames(settings.baseURL),
-    signIns: new SignIns(),
+    signIns: new SignInMetrics(),
     fetch: createFetch(settings),
     touched,
     ...(networkLimits && { networkLimits }),
     afterwards: (work: () => Promise<unknown>): void => {
-      const running: Promise<unknown> = outsideExchange(work)
+      const running: Promise<unknown> = outsideUnitOfWork(work)
         .catch(() => count('afterwards_failed'))
         .finally(() => under.delete(running));
       under.add(running);

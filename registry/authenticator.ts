@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from './kind.js';
 
 /** What an authenticator may look at. */
-export interface Presented {
+export interface AuthenticationRequest {
   readonly request: IncomingMessage;
   /**
    * The one value of a cookie; undefined when it is absent or two different values stand under its
@@ -18,5 +18,5 @@ export interface Presented {
  * not good and not merely stale.
  */
 export type Authenticator = (
-  presented: Presented,
+  presented: AuthenticationRequest,
 ) => Caller | undefined | Promise<Caller | undefined>;

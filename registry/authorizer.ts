@@ -4,7 +4,7 @@ import type { AnyKind, Caller, Decision, KindObject } from './kind.js';
  * What policy is asked: who, what, on which object or kind, under which facts
  * (docs/design/api.md#policy).
  */
-export interface Question {
+export interface AuthorizationAttributes {
   readonly caller: Caller;
   /**
    * A verb, an action's subresource as `<resource>/<subresource>`, or one of signUp, signIn, share,
@@ -44,4 +44,4 @@ export const whyRefused = ({ reasons }: Decision): string => reasons[0]?.message
  * The policy: every request and every scope is put to it, and whatever it does not permit is
  * refused. Answers at once and never throws.
  */
-export type Authorize = (question: Question) => Decision;
+export type Authorizer = (question: AuthorizationAttributes) => Decision;

@@ -6,22 +6,22 @@ import {
   type Storage,
   type Write,
 } from '../storage/storage.js';
-import { bareOf } from './delete-only-fallback.js';
-import { guard, inStatus } from './storage-errors.js';
-import type { Hub } from './watchcache/watch-cache.js';
-import type { Part } from './kind.js';
-import type { Recollection } from './optimistic-cache.js';
-import { traced } from '../observability/tracer.js';
+import { deleteOnlyFallbackOf } from './delete-only-fallback.js';
+import { toStatusError, statusErrorOf } from './storage-errors.js';
+import type { WatchCache } from './watchcache/watch-cache.js';
+import type { StagedWrites } from './kind.js';
+import type { OptimisticCache } from './optimistic-cache.js';
+import { withSpan } from '../observability/tracer.js';
 
-const nothing: Part = { checks: [], writes: [] };
+const nothing: StagedWrites = { checks: [], writes: [] };
 
 /** Commits to storage, and lets the cache and what is remembered know of it. */
 export class Committer {
   readonly #storage: Storage;
-  readonly #hub: Hub;
-  readonly #recollection: Recollection | undefined;
+  readonly #hub: WatchCache;
+  readonly #recollection: OptimisticCache | undefined;
 
-  constructor(storage: Storage, hub: Hub, recollection: Recollection | undefined) {
+  constructor(storage: Storage, hub: WatchCache, recollection: OptimisticCache | undefined) {
     this.#storage = storage;
     this.#hub = hub;
     this.#recollection = recollection;
@@ -32,7 +32,10 @@ export class Committer {
    * to come back. Where the store has no room, what can go by deletes alone goes by them, and
    * nothing records it (docs/design/storage.md#no-space).
    */
-  async commit(parts: readonly Part[], record: Part = nothing): Promise<Committed | Lost> {
+  async commit(
+    parts: readonly StagedWrites[],
+    record: StagedWrites = nothing,
+  ): Promise<Committed | Lost> {
     const all = [...parts, record];
     const checks = all.flatMap((part) => part.checks);
     try {
@@ -41,9 +44,10 @@ export class Committer {
         all.flatMap((part) => part.writes),
       );
     } catch (error) {
-      const bare = error instanceof Unavailable && error.full ? bareOf(parts) : undefined;
-      if (!bare) throw inStatus(error);
-      const outcome = await guard(
+      const bare =
+        error instanceof Unavailable && error.full ? deleteOnlyFallbackOf(parts) : undefined;
+      if (!bare) throw statusErrorOf(error);
+      const outcome = await toStatusError(
         this.#write(
           parts.flatMap((part) => part.checks),
           bare.writes,
@@ -55,7 +59,7 @@ export class Committer {
   }
 
   async #write(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
-    const outcome = await traced(
+    const outcome = await withSpan(
       'commit',
       () => this.#storage.commit(checks, writes),
       (done) => ({
@@ -68,7 +72,7 @@ export class Committer {
       this.#recollection?.lost(outcome);
       return outcome;
     }
-    this.#recollection?.made(checks, writes, outcome.revision);
+    this.#recollection?.committed(checks, writes, outcome.revision);
     this.#hub.committed(
       writes.map((write) => ('put' in write ? write.put : write.delete)),
       outcome.revision,

@@ -4,7 +4,7 @@ import type { Write } from '../storage/storage.js';
  * Deletes that a store takes which has no room left, in place of what else would have been written,
  * and what is done once they are made (docs/design/storage.md#no-space).
  */
-export interface Bare {
+export interface DeleteOnlyFallback {
   readonly writes: readonly Write[];
   made?(): void;
 }
@@ -13,9 +13,9 @@ export interface Bare {
  * What is left of several pieces of a commit in a store without room: their deletes, where each can
  * do with those; else nothing. Where a piece does not say, it can if it deletes alone.
  */
-export function bareOf(
-  parts: readonly { readonly writes: readonly Write[]; readonly bare?: Bare }[],
-): Bare | undefined {
+export function deleteOnlyFallbackOf(
+  parts: readonly { readonly writes: readonly Write[]; readonly bare?: DeleteOnlyFallback }[],
+): DeleteOnlyFallback | undefined {
   const bares = parts.map(
     ({ writes, bare }) =>
       bare ?? (writes.every((write) => 'delete' in write) ? { writes } : undefined),

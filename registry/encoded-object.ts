@@ -9,7 +9,7 @@ export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string
  * Frames an object for the store: its wire bytes without resourceVersion, then `internal`, which
  * never leaves the server.
  */
-export function frame(kind: AnyKind, object: KindObject): Buffer {
+export function encode(kind: AnyKind, object: KindObject): Buffer {
   const { resourceVersion: _, ...metadata } = object.metadata;
   const wire = JSON.stringify({
     apiVersion,
@@ -46,7 +46,7 @@ const splice = Buffer.from('",');
 const spliceLength = '"resourceVersion":"'.length;
 
 /** An object as it stands in the store: bytes until somebody needs more. */
-export class Stored {
+export class EncodedObject {
   readonly kind: AnyKind;
   readonly name: string;
   readonly entry: Entry;
@@ -119,9 +119,9 @@ export class Stored {
  * The Stored of an entry, one for as long as whoever reads the store is handed the very same entry:
  * so that each is parsed once.
  */
-export function storedOf(kind: AnyKind, entry: Entry): Stored {
-  entry.view ??= new Stored(kind, entry);
-  return entry.view as Stored;
+export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
+  entry.view ??= new EncodedObject(kind, entry);
+  return entry.view as EncodedObject;
 }
 
 /** A copy of what JSON can say, an eighth of the price of structuredClone. */
@@ -135,5 +135,5 @@ export function copyOf<T>(value: T): T {
 }
 
 /** Whether an entry still counts at `now` (ms): expiry is judged by the reader. */
-export const counts = (entry: Entry | undefined, now: number): entry is Entry =>
+export const isLive = (entry: Entry | undefined, now: number): entry is Entry =>
   entry !== undefined && (entry.expires === undefined || entry.expires > now);

@@ -1,9 +1,9 @@
-import { under } from '../storage/storage.js';
-import type { HubEvent } from './watchcache/event.js';
+import { prefixRange } from '../storage/storage.js';
+import type { WatchCacheEvent } from './watchcache/event.js';
 import type { Subscription } from './watchcache/watch-cache.js';
 import type { AnyKind, ObjectOf } from './kind.js';
 import type { Store } from './store.js';
-import { counts, storedOf, type Stored } from './encoded-object.js';
+import { isLive, encodedObjectOf, type EncodedObject } from './encoded-object.js';
 
 const retry = 1_000;
 const patience = 1_000;
@@ -12,7 +12,7 @@ const patience = 1_000;
  * Every object of one small kind, told to whoever keeps an index of it: first what there is, then
  * each change as the hub hears of it.
  */
-export class Mirror<K extends AnyKind> {
+export class Informer<K extends AnyKind> {
   readonly #store: Store;
   readonly #kind: K;
   readonly #told: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void;
@@ -34,17 +34,17 @@ export class Mirror<K extends AnyKind> {
 
   /** Tells what there is and follows it from there; after the hub has begun. */
   async start(): Promise<void> {
-    const page = await this.#store.storage.list(under(`objects/${this.#kind.resource}/`));
+    const page = await this.#store.storage.list(prefixRange(`objects/${this.#kind.resource}/`));
     const now = new Map(
       page.entries
-        .filter((entry) => counts(entry, Date.now()))
-        .map((entry) => storedOf(this.#kind, entry))
+        .filter((entry) => isLive(entry, Date.now()))
+        .map((entry) => encodedObjectOf(this.#kind, entry))
         .map((stored) => [stored.name, objectOf<K>(stored)]),
     );
     for (const name of this.#held.keys()) if (!now.get(name)) this.#set(name, undefined);
     for (const [name, object] of now) this.#set(name, object);
     if (this.#stopped) return;
-    this.#subscription = this.#store.hub.subscribe(this.#kind.resource, page.revision, {
+    this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, page.revision, {
       event: (event) => this.#take(event),
       end: () => this.#again(),
     });
@@ -62,7 +62,7 @@ export class Mirror<K extends AnyKind> {
    * everything this replica wrote.
    */
   get fresh(): boolean {
-    const { hub } = this.#store;
+    const { watchCache: hub } = this.#store;
     return (
       this.#subscription !== undefined &&
       hub.trusts(this.#kind.resource) &&
@@ -75,9 +75,9 @@ export class Mirror<K extends AnyKind> {
    * then be relied on.
    */
   async settled(): Promise<boolean> {
-    const { hub } = this.#store;
+    const { watchCache: hub } = this.#store;
     if (!this.fresh && this.#subscription)
-      await hub.reached(hub.committedTo(this.#kind.resource), patience);
+      await hub.waitUntil(hub.committedTo(this.#kind.resource), patience);
     return this.fresh;
   }
 
@@ -86,7 +86,7 @@ export class Mirror<K extends AnyKind> {
     return this.#store.reader(this.#kind).list();
   }
 
-  #take({ before, after }: HubEvent): void {
+  #take({ before, after }: WatchCacheEvent): void {
     this.#set((after ?? before)!.name, after && objectOf<K>(after));
   }
 
@@ -112,7 +112,7 @@ export class Mirror<K extends AnyKind> {
  * An object that can be read; what cannot counts as absent here, and is a 500 for whoever asks for
  * it.
  */
-function objectOf<K extends AnyKind>(stored: Stored): ObjectOf<K> | undefined {
+function objectOf<K extends AnyKind>(stored: EncodedObject): ObjectOf<K> | undefined {
   try {
     return stored.object as ObjectOf<K>;
   } catch {

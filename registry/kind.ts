@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Check, Write } from '../storage/storage.js';
-import type { Bare } from './delete-only-fallback.js';
+import type { DeleteOnlyFallback } from './delete-only-fallback.js';
 import type { Caller } from './caller.js';
 import type { Keys } from '../security/keyring.js';
 import type { Limits } from './limit-settings.js';
@@ -81,7 +81,7 @@ export interface Decision extends DecisionSummary {
    * Refused by a rule that looks at nobody in particular: whoever does the same in the same way is
    * refused.
    */
-  readonly whoever?: true;
+  readonly appliesToEveryone?: true;
   /** Writes its record into the change that it allows: into every try at that commit. */
   join?(tx: Transaction): Promise<void>;
 }
@@ -90,11 +90,11 @@ export interface Decision extends DecisionSummary {
  * Pieces of a transaction that somebody else wrote: the library's records, a projection, a
  * decision.
  */
-export interface Part {
+export interface StagedWrites {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
   /** In place of the writes where the store has no room. */
-  readonly bare?: Bare;
+  readonly deleteOnlyFallback?: DeleteOnlyFallback;
 }
 
 /**
@@ -189,7 +189,7 @@ export interface Transaction {
    * Writes an outbox row that `worker` carries out after the commit; `until` in milliseconds since
    * the epoch.
    */
-  later(
+  enqueue(
     worker: string,
     payload: unknown,
     until: number,
@@ -198,7 +198,7 @@ export interface Transaction {
   /** Takes one from a counted limit in this commit, or throws 429. */
   spend(limit: Limit, subject: string): Promise<void>;
   /** Adds pieces that somebody else wrote. */
-  add(part: Part): void;
+  add(part: StagedWrites): void;
   /** Does something to the answer once the commit is made; never on a dry run. */
   after(effect: () => void): void;
   /** A raw key outside `objects/`, checked at commit. */
@@ -225,14 +225,19 @@ export interface Strategy<O> {
    */
   status?(object: O, call: Pick<Call, 'caller' | 'now'>): void;
   /** What else belongs in the transaction; no `next`: a deletion. */
-  also?(tx: Transaction, next: O | undefined, old: O | undefined, call: Call): Promise<void> | void;
+  beforeCommit?(
+    tx: Transaction,
+    next: O | undefined,
+    old: O | undefined,
+    call: Call,
+  ): Promise<void> | void;
   /** Completes the answer to an action or a get of one object; never stored, listed or watched. */
-  view?(object: O, call: Call): Promise<void>;
+  decorate?(object: O, call: Call): Promise<void>;
   /**
    * Carries a deletion out in place of removing the object at once; the object as it then stands is
    * answered, or, where it does not stand any more, as this gives it.
    */
-  remove?(tx: Transaction, old: O, call: Call): Promise<O | void>;
+  beginDelete?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
 
 /** What defineKind takes. */

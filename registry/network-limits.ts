@@ -1,5 +1,5 @@
 import type { Storage } from '../storage/storage.js';
-import { guard } from './storage-errors.js';
+import { toStatusError } from './storage-errors.js';
 import { defaultLimits, type Limits } from './limit-settings.js';
 import { limitKey, raised, type Limit } from './rate-limit.js';
 import { prefixesOf, type Prefixes, type Width } from './prefixes.js';
@@ -41,7 +41,7 @@ const everybody = 'everybody';
  */
 const recordsOf = ({ limitRecords }: Limits): Limit => ({
   name: 'limitrecords',
-  most: limitRecords,
+  max: limitRecords,
   seconds: 60,
 });
 
@@ -112,9 +112,9 @@ export class NetworkLimits {
   }
 
   async #ratio(limit: Limit, now: number): Promise<number> {
-    const { entry } = await guard(this.#storage.get(this.#place(limit, everybody).key));
+    const { entry } = await toStatusError(this.#storage.get(this.#place(limit, everybody).key));
     const counted = entry && (JSON.parse(entry.value.toString()) as Counted);
-    return counted && counted.window >= windowOf(limit, now) ? counted.drawn / limit.most : 0;
+    return counted && counted.window >= windowOf(limit, now) ? counted.drawn / limit.max : 0;
   }
 
   async #take(limit: Limit, place: Place, now: number, amount: number): Promise<void> {
@@ -167,7 +167,7 @@ export class NetworkLimits {
   async #draw(limit: Limit, place: Place, { window, now, amount }: Asked): Promise<void> {
     const { key, prefixes } = place;
     for (;;) {
-      const { entry } = await guard(this.#storage.get(key));
+      const { entry } = await toStatusError(this.#storage.get(key));
       const counted = entry && (JSON.parse(entry.value.toString()) as Counted);
       const current = counted?.window === window + 1 ? counted.window : window;
       const { drawn, within = {} } = counted?.window === current ? counted : { drawn: 0 };
@@ -188,7 +188,7 @@ export class NetworkLimits {
           ...(prefixes.within.length > 0 && { within: added(within, prefixes, size) }),
         }),
       );
-      const answer = await guard(
+      const answer = await toStatusError(
         this.#storage.commit(
           [{ key, is: entry ? entry.revision : 'absent' }],
           [{ put: key, value, expires: end }],
@@ -216,7 +216,7 @@ export class NetworkLimits {
     );
   }
 
-  #most({ most }: Limit, width: Width): number {
+  #most({ max: most }: Limit, width: Width): number {
     const { networkFactorMiddle, networkFactorWide } = this.#limits;
     return most * { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide }[width];
   }
@@ -256,7 +256,11 @@ interface Asked {
  * few commits. Never more than a quarter of what is left, so that no replica keeps the last of it
  * from the others.
  */
-function blockOf({ most, block = Infinity }: Limit, { wide }: Prefixes, drawn: number): number {
+function blockOf(
+  { max: most, block = Infinity }: Limit,
+  { wide }: Prefixes,
+  drawn: number,
+): number {
   const hundredth = Math.floor(most / 100);
   if (wide === everybody) return hundredth; // replicas must not use it up by drawing alone
   return Math.min(Math.floor(most / 10), block, Math.max(2, hundredth, drawn));
@@ -267,7 +271,7 @@ const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (
 /** The ceiling of a limit for everybody together, as a limit of its own. */
 const ceilingOf = ({ name, inAll = 0, seconds }: Limit): Limit => ({
   name: `${name}-all`,
-  most: inAll,
+  max: inAll,
   seconds,
 });
 

@@ -8,12 +8,12 @@ const most = { entries: 10_000, bytes: 16 << 20 };
  * of what the others changed since. A commit may begin from it, since its checks prove what it
  * began from; nothing may be refused or answered on the strength of it.
  */
-export class Recollection {
+export class OptimisticCache {
   readonly #known = new Map<string, Entry>();
   #bytes = 0;
 
   /** What stood under a key when it was last heard of; undefined where nothing is known. */
-  recall(key: string): Entry | undefined {
+  get(key: string): Entry | undefined {
     return this.#known.get(key);
   }
 
@@ -21,7 +21,7 @@ export class Recollection {
    * A commit of this replica was made: what it had read and wrote anew is what is likely to be
    * written again.
    */
-  made(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {
+  committed(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {
     const read = new Set(checks.map(({ key }) => key));
     for (const write of writes) {
       if (!('put' in write)) this.#forget(write.delete);
@@ -43,7 +43,7 @@ export class Recollection {
   }
 
   /** The store told of a change, by whomever. */
-  heard({ key, entry }: Change): void {
+  changed({ key, entry }: Change): void {
     if (!this.#known.has(key)) return;
     if (entry) this.#keep(entry);
     else this.#forget(key);

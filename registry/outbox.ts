@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { Compacted, under, type Change, type Entry, type Write } from '../storage/storage.js';
+import { Compacted, prefixRange, type Change, type Entry, type Write } from '../storage/storage.js';
 import type { Keys } from '../security/keyring.js';
-import type { Part } from './kind.js';
+import type { StagedWrites } from './kind.js';
 import type { Log } from '../observability/log.js';
 import { decodeRow, encodeRow, isOwn, type RowHead } from './outbox-row.js';
 import type { Store } from './store.js';
@@ -9,11 +9,11 @@ import type { Store } from './store.js';
 /** What became of one try at a row. */
 export type Outcome =
   /** Carried out: the row goes, in one commit with `part`. */
-  | { readonly done: true; readonly part?: Part }
+  | { readonly done: true; readonly part?: StagedWrites }
   /**
    * Refused for now; again at `notBefore` (ms since the epoch), with `part` committed beside it.
    */
-  | { readonly done: false; readonly notBefore: number; readonly part?: Part };
+  | { readonly done: false; readonly notBefore: number; readonly part?: StagedWrites };
 
 /** Carries out the rows of one name. */
 export interface Worker {
@@ -112,7 +112,7 @@ export class Outbox {
   }
 
   async #load(): Promise<number> {
-    const page = await this.#store.storage.list(under('outbox/'));
+    const page = await this.#store.storage.list(prefixRange('outbox/'));
     for (const entry of page.entries) this.#offer(entry);
     return page.revision;
   }
@@ -350,7 +350,7 @@ export async function dropRows(
   worker: string,
   unwanted: (payload: unknown) => boolean,
 ): Promise<void> {
-  const { entries } = await store.storage.list(under(`outbox/${worker}/`));
+  const { entries } = await store.storage.list(prefixRange(`outbox/${worker}/`));
   for (const { key, value, revision } of entries) {
     const { head, sealed } = decodeRow(value);
     if (head.claimed !== undefined || !unwanted(JSON.parse(keys.open(key, sealed).toString())))

@@ -1,26 +1,26 @@
-import { Compacted, under, type Page, type Revision } from '../storage/storage.js';
-import { guard } from './storage-errors.js';
+import { Compacted, prefixRange, type Page, type Revision } from '../storage/storage.js';
+import { toStatusError } from './storage-errors.js';
 import type { AnyKind } from './kind.js';
 import type { Store } from './store.js';
-import { counts, Stored } from './encoded-object.js';
+import { isLive, EncodedObject } from './encoded-object.js';
 
 /**
  * Every object of a kind in pages, all as they stood at one revision; where that is forgotten on
  * the way, the rest as it stands then.
  */
-export async function* pagesOf(
+export async function* pages(
   store: Store,
   kind: AnyKind,
   size: number,
-): AsyncGenerator<Stored[]> {
-  const { end, start } = under(`objects/${kind.resource}/`);
+): AsyncGenerator<EncodedObject[]> {
+  const { end, start } = prefixRange(`objects/${kind.resource}/`);
   let at: Revision | undefined;
   for (let from = start; ; ) {
     const page: Page = await read(store, { start: from, end }, size, at);
     at = page.revision;
     yield page.entries
-      .filter((entry) => counts(entry, Date.now()))
-      .map((entry) => new Stored(kind, entry));
+      .filter((entry) => isLive(entry, Date.now()))
+      .map((entry) => new EncodedObject(kind, entry));
     if (page.more === 0) return;
     from = `${page.entries.at(-1)!.key}!`;
   }
@@ -33,9 +33,11 @@ async function read(
   at: Revision | undefined,
 ): Promise<Page> {
   try {
-    return await guard(store.storage.list(range, { limit, ...(at !== undefined && { at }) }));
+    return await toStatusError(
+      store.storage.list(range, { limit, ...(at !== undefined && { at }) }),
+    );
   } catch (error) {
     if (!(error instanceof Compacted)) throw error;
-    return guard(store.storage.list(range, { limit }));
+    return toStatusError(store.storage.list(range, { limit }));
   }
 }

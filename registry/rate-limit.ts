@@ -8,7 +8,7 @@ import { tooManyRequests } from './status.js';
  */
 export interface Limit {
   readonly name: string;
-  readonly most: number;
+  readonly max: number;
   readonly seconds: number;
   /** For everybody together, where the limit is one by network. */
   readonly inAll?: number;
@@ -25,7 +25,7 @@ export type LimitOf = (limits: Limits) => Limit;
 /** Returns the limit `name`: as many in a minute as the setting says. */
 export const perMinute =
   (name: string, setting: LimitName): LimitOf =>
-  (limits) => ({ name, most: limits[setting], seconds: 60 });
+  (limits) => ({ name, max: limits[setting], seconds: 60 });
 
 /** The storage key that a limit counts under for one subject; the subject itself stands nowhere. */
 export const limitKey = (limit: Limit, subject: string): string =>
@@ -44,11 +44,11 @@ export function spendFrom(
   now: number,
 ): { value: Buffer; expires: number } {
   const window = limit.seconds * 1000;
-  const slot = limit.most > slots ? window / slots : 1;
+  const slot = limit.max > slots ? window / slots : 1;
   const uses = (log ? (JSON.parse(log.toString()) as [time: number, count: number][]) : []).filter(
     ([time]) => time > now - window,
   );
-  let excess = uses.reduce((sum, [, count]) => sum + count, 0) - limit.most;
+  let excess = uses.reduce((sum, [, count]) => sum + count, 0) - limit.max;
   if (excess >= 0) {
     const [freeing] = uses.find(([, count]) => {
       excess -= count;
@@ -78,6 +78,6 @@ export const raised = (limit: Limit, factor: number): Limit =>
     ? limit
     : {
         ...limit,
-        most: Math.ceil(limit.most * factor),
+        max: Math.ceil(limit.max * factor),
         ...(limit.inAll !== undefined && { inAll: Math.ceil(limit.inAll * factor) }),
       };

@@ -5,7 +5,7 @@ import { internalError, timeout, unavailable } from './status.js';
  * Storage's own errors as Status errors: nothing written 503, perhaps written 504; anything else as
  * it was.
  */
-export function inStatus(error: unknown): unknown {
+export function statusErrorOf(error: unknown): unknown {
   if (error instanceof Unavailable)
     return unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
   if (error instanceof Unknown) return timeout('it is not known whether the change was made');
@@ -13,10 +13,10 @@ export function inStatus(error: unknown): unknown {
 }
 
 /** Waits for work on the store, whose failures are then Status errors. */
-export async function guard<T>(work: Promise<T>): Promise<T> {
+export async function toStatusError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw inStatus(error);
+    throw statusErrorOf(error);
   }
 }

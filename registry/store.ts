@@ -1,5 +1,5 @@
 import {
-  under,
+  prefixRange,
   type Committed,
   type Entry,
   type Lost,
@@ -7,18 +7,17 @@ import {
   type Storage,
 } from '../storage/storage.js';
 import { Committer } from './committer.js';
-import type { Authorize, Question } from './authorizer.js';
-import { guard, inStatus } from './storage-errors.js';
-import type { Hub } from './watchcache/watch-cache.js';
+import type { Authorizer, AuthorizationAttributes } from './authorizer.js';
+import { toStatusError, statusErrorOf } from './storage-errors.js';
+import type { WatchCache } from './watchcache/watch-cache.js';
 import type {
   AnyKind,
   Call,
-  Caller,
   Decision,
   Draft,
   KindObject,
   ObjectOf,
-  Part,
+  StagedWrites,
   Ports,
   Reader,
   RequestFacts,
@@ -27,50 +26,31 @@ import type {
 } from './kind.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import type { Keys } from '../security/keyring.js';
-import { Recollection } from './optimistic-cache.js';
+import { OptimisticCache } from './optimistic-cache.js';
 import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
-import { copyOf, counts, objectKey, storedOf, type Stored } from './encoded-object.js';
+import {
+  copyOf,
+  isLive,
+  objectKey,
+  encodedObjectOf,
+  type EncodedObject,
+} from './encoded-object.js';
 import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
+import { StaleCacheError } from './stale-cache-error.js';
+import type { CallFacts, Target } from './call-facts.js';
 
 /** What a Store stands on. */
 interface StoreParts {
   readonly storage: Storage;
   readonly registry: Registry;
-  readonly hub: Hub;
+  readonly watchCache: WatchCache;
   readonly keys: Keys;
   readonly settings: Settings;
-  readonly authorize: Authorize;
+  readonly authorize: Authorizer;
   /** The ports of this service's own calls. */
   readonly ports: () => Ports;
-}
-
-/** What differs from call to call. */
-interface CallFacts {
-  caller: Caller;
-  request: RequestFacts;
-  ports: Ports;
-  dryRun?: boolean;
-  target?: Target;
-  decision?: Decision;
-}
-
-/**
- * What a request is about, as it was read for its decision; `recalled` where it is but remembered,
- * so that only a commit proves it.
- */
-export interface Target {
-  readonly stored: Stored;
-  readonly recalled?: boolean;
-}
-
-/**
- * What was remembered does not stand any more, or there was nothing to prove it: whatever was
- * decided on it is to be decided anew, on what stands.
- */
-export class Outdated extends Error {
-  override readonly name = 'Outdated';
 }
 
 /** What came of a change: whether there was anything to commit. */
@@ -83,31 +63,32 @@ interface Done<T> {
 type Attempt<T> = Done<T> | { readonly lostAt: string };
 
 const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
+
 const deadline = 10_000;
 
 /** Strategies over storage: reads of objects, and the only read-change-write loop over them. */
 export class Store {
   readonly storage: Storage;
   readonly registry: Registry;
-  readonly hub: Hub;
+  readonly watchCache: WatchCache;
   readonly #parts: StoreParts;
   /** What the deployment says. */
   readonly settings: Settings;
   /** What client networks may ask for, together and on all replicas. */
   readonly networkLimits: NetworkLimits;
   /** Present where reading means asking another process. */
-  readonly #recollection: Recollection | undefined;
+  readonly #optimisticCache: OptimisticCache | undefined;
   readonly #committer: Committer;
   /**
    * Changes of this replica that lost at the same key: one at a time, so that a crowd costs one
    * commit each.
    */
-  readonly #losers = new KeyedMutex();
+  readonly #conflicts = new KeyedMutex();
 
   constructor(parts: StoreParts) {
     this.storage = parts.storage;
     this.registry = parts.registry;
-    this.hub = parts.hub;
+    this.watchCache = parts.watchCache;
     this.#parts = parts;
     this.settings = parts.settings;
     this.networkLimits = new NetworkLimits(
@@ -115,10 +96,10 @@ export class Store {
       parts.settings.limitFactor,
       parts.settings.limits,
     );
-    const recollection = parts.storage.peek ? undefined : new Recollection();
-    this.#recollection = recollection;
-    this.#committer = new Committer(parts.storage, parts.hub, recollection);
-    if (recollection) parts.hub.tell((change) => recollection.heard(change));
+    const recollection = parts.storage.peek ? undefined : new OptimisticCache();
+    this.#optimisticCache = recollection;
+    this.#committer = new Committer(parts.storage, parts.watchCache, recollection);
+    if (recollection) parts.watchCache.onChange((change) => recollection.changed(change));
   }
 
   /**
@@ -150,7 +131,7 @@ export class Store {
           object,
           record,
           facts: { ...(site && { site }), ...rest },
-        } as Question),
+        } as AuthorizationAttributes),
       store: (kind) => this.reader(kind),
       spend: (limit) => this.networkLimits.spend(limit, facts.request.network, call.now),
       giveBack: (limit) => this.networkLimits.giveBack(limit, facts.request.network, call.now),
@@ -172,49 +153,57 @@ export class Store {
   }
 
   /** One object as it stands at the latest, undecoded. */
-  async stored(kind: AnyKind, name: string): Promise<Stored | undefined> {
-    const { entry } = await guard(this.storage.get(objectKey(kind, name)));
-    return counts(entry, Date.now()) ? storedOf(kind, entry) : undefined;
+  async stored(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
+    const { entry } = await toStatusError(this.storage.get(objectKey(kind, name)));
+    return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }
 
   /** The same where it needs no waiting; undefined where the driver must ask somebody. */
-  atHand(kind: AnyKind, name: string): { readonly stored: Stored | undefined } | undefined {
+  inMemory(
+    kind: AnyKind,
+    name: string,
+  ): { readonly stored: EncodedObject | undefined } | undefined {
     try {
-      const held = this.storage.peek?.(objectKey(kind, name));
+      const cachedIfPresent = this.storage.peek?.(objectKey(kind, name));
       return (
-        held && { stored: counts(held.entry, Date.now()) ? storedOf(kind, held.entry) : undefined }
+        cachedIfPresent && {
+          stored: isLive(cachedIfPresent.entry, Date.now())
+            ? encodedObjectOf(kind, cachedIfPresent.entry)
+            : undefined,
+        }
       );
     } catch (error) {
-      throw inStatus(error);
+      throw statusErrorOf(error);
     }
   }
 
   /** One object from the coherent cache where it is fresh. */
-  async cached(kind: AnyKind, name: string): Promise<Stored | undefined> {
+  async cached(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
     const key = objectKey(kind, name);
-    const held = this.hub.held(key);
-    return live(held ? held.stored : await guard(this.hub.cached(kind, key)));
+    const held = this.watchCache.held(key);
+    return live(held ? held.stored : await toStatusError(this.watchCache.cached(kind, key)));
   }
 
   /**
    * The same without waiting: undefined too where the cache does not have it or cannot be trusted.
    */
-  held(kind: AnyKind, name: string): Stored | undefined {
-    return live(this.hub.held(objectKey(kind, name))?.stored);
+  held(kind: AnyKind, name: string): EncodedObject | undefined {
+    return live(this.watchCache.held(objectKey(kind, name))?.stored);
   }
 
   /**
    * One object as this replica remembers it: for a change to begin from, which proves it or is
-   * {@link Outdated}.
+   * {@link StaleCacheError}.
    */
-  recall(kind: AnyKind, name: string): Stored | undefined {
+  cachedExisting(kind: AnyKind, name: string): EncodedObject | undefined {
     const entry = this.#recalled(objectKey(kind, name));
-    return counts(entry, Date.now()) ? storedOf(kind, entry) : undefined;
+    return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }
 
   #recalled(key: string): Entry | undefined {
     return (
-      this.#recollection && (this.#recollection.recall(key) ?? this.hub.held(key)?.stored?.entry)
+      this.#optimisticCache &&
+      (this.#optimisticCache.get(key) ?? this.watchCache.held(key)?.stored?.entry)
     );
   }
 
@@ -222,7 +211,7 @@ export class Store {
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
     type O = ObjectOf<K>;
     const range = (owner?: string) =>
-      under(
+      prefixRange(
         owner === undefined ? `objects/${kind.resource}/` : `objects/${kind.resource}/${owner}-`,
       );
     return {
@@ -231,11 +220,11 @@ export class Store {
         (this.held(kind, name) ?? (await this.cached(kind, name)))?.object as O | undefined,
       held: (name) => this.held(kind, name)?.object as O | undefined,
       list: async (owner) =>
-        (await guard(this.storage.list(range(owner)))).entries
-          .filter((entry) => counts(entry, Date.now()))
-          .map((entry) => storedOf(kind, entry).object as O),
+        (await toStatusError(this.storage.list(range(owner)))).entries
+          .filter((entry) => isLive(entry, Date.now()))
+          .map((entry) => encodedObjectOf(kind, entry).object as O),
       byUnique: async (field, value) => {
-        const { entry } = await guard(this.storage.get(uniqueKey(kind, field, value)));
+        const { entry } = await toStatusError(this.storage.get(uniqueKey(kind, field, value)));
         return (
           entry && ((await this.stored(kind, entry.value.toString()))?.object as O | undefined)
         );
@@ -245,10 +234,10 @@ export class Store {
 
   /** Every stored object of a kind as of one revision, some at a time; answers that revision. */
   async eachPage(kind: AnyKind, take: (page: readonly Entry[]) => void): Promise<Revision> {
-    const { start: first, end } = under(`objects/${kind.resource}/`);
+    const { start: first, end } = prefixRange(`objects/${kind.resource}/`);
     let at: Revision | undefined;
     for (let start = first; ; ) {
-      const page = await guard(
+      const page = await toStatusError(
         this.storage.list({ start, end }, { limit: 500, ...(at !== undefined && { at }) }),
       );
       at = page.revision;
@@ -277,18 +266,18 @@ export class Store {
     decision: Decision | undefined,
   ): Promise<Done<T>> {
     let outcome =
-      (await this.#guess(call, work, read, decision)) ??
-      (await this.#attempt(
+      (await this.#tryFromCache(call, work, read, decision)) ??
+      (await this.#tryUpdate(
         call,
         work,
         { get: this.#get, known: read ? [read.stored] : [] },
         decision,
       ));
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
-      outcome = await this.#losers.run(outcome.lostAt, async () => {
+      outcome = await this.#conflicts.run(outcome.lostAt, async () => {
         if (performance.now() > end)
           throw unavailable('too many changes of the same objects at once');
-        return this.#attempt(call, work, { get: this.#get }, decision);
+        return this.#tryUpdate(call, work, { get: this.#get }, decision);
       });
     }
     return outcome;
@@ -298,14 +287,14 @@ export class Store {
    * The first try, begun from what is remembered, which spares the reads; undefined where no commit
    * proves it, be it that something was refused or that there was nothing to write.
    */
-  async #guess<T>(
+  async #tryFromCache<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
     read: Target | undefined,
     decision: Decision | undefined,
   ): Promise<Attempt<T> | undefined> {
-    if (!this.#recollection || call.dryRun) return undefined;
-    let guessed = read?.recalled ?? false;
+    if (!this.#optimisticCache || call.dryRun) return undefined;
+    let guessed = read?.fromCache ?? false;
     const get = async (key: string): Promise<Entry | undefined> => {
       const recalled = this.#recalled(key);
       if (!recalled) return this.#get(key);
@@ -319,24 +308,24 @@ export class Store {
         throw error;
       });
     try {
-      const outcome = await this.#attempt(
+      const outcome = await this.#tryUpdate(
         call,
         tried,
         { get, known: read ? [read.stored] : [] },
         decision,
       );
-      if (!guessed || ('lostAt' in outcome ? !read?.recalled : outcome.committed)) return outcome;
+      if (!guessed || ('lostAt' in outcome ? !read?.fromCache : outcome.committed)) return outcome;
     } catch (error) {
       if (!guessed || !refused) throw error;
     }
-    if (read?.recalled) throw new Outdated();
+    if (read?.fromCache) throw new StaleCacheError();
     return undefined;
   }
 
   readonly #get = async (key: string): Promise<Entry | undefined> =>
-    (await guard(this.storage.get(key))).entry;
+    (await toStatusError(this.storage.get(key))).entry;
 
-  async #attempt<T>(
+  async #tryUpdate<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
     source: Source,
@@ -347,7 +336,8 @@ export class Store {
     const { part, written } = tx.finish();
     if (call.dryRun)
       for (const { metadata } of written)
-        if (metadata.resourceVersion === '0') metadata.resourceVersion = String(this.hub.revision);
+        if (metadata.resourceVersion === '0')
+          metadata.resourceVersion = String(this.watchCache.revision);
     if (part.writes.length === 0 || call.dryRun) return { result, committed: false };
     const record = new StoreTransaction(this.registry, { get: source.get, first: tx }, call);
     await decision?.join?.(record);
@@ -366,7 +356,7 @@ export class Store {
     kind: K,
     name: string,
     work: (old: ObjectOf<K> | undefined) => Draft<ObjectOf<K>> | 'delete' | 'leave',
-  ): Promise<Part> {
+  ): Promise<StagedWrites> {
     const tx = new StoreTransaction(this.registry, { get: this.#get }, this.systemCall());
     const old = await tx.get(kind, name);
     const outcome = work(old && copyOf(old));
@@ -387,10 +377,10 @@ export class Store {
   }
 
   /** Commits Parts as they are, and the record of what allows them. */
-  commit(parts: readonly Part[], record?: Part): Promise<Committed | Lost> {
+  commit(parts: readonly StagedWrites[], record?: StagedWrites): Promise<Committed | Lost> {
     return this.#committer.commit(parts, record);
   }
 }
 
-const live = (stored: Stored | undefined): Stored | undefined =>
-  stored && counts(stored.entry, Date.now()) ? stored : undefined;
+const live = (stored: EncodedObject | undefined): EncodedObject | undefined =>
+  stored && isLive(stored.entry, Date.now()) ? stored : undefined;

@@ -1,7 +1,7 @@
 import { randomUUID, webcrypto } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check, Entry, Write } from '../storage/storage.js';
-import { bareOf } from './delete-only-fallback.js';
+import { deleteOnlyFallbackOf } from './delete-only-fallback.js';
 import {
   apiVersion,
   type AnyKind,
@@ -10,7 +10,7 @@ import {
   type KindObject,
   type ObjectOf,
   type OwnerReference,
-  type Part,
+  type StagedWrites,
   type Transaction,
 } from './kind.js';
 import { digest } from '../security/keyring.js';
@@ -19,7 +19,13 @@ import { metadataSizeFaults } from './metadata-size.js';
 import { outboxRow } from './outbox-row.js';
 import type { Registry } from './registry.js';
 import { alreadyExists, invalid, notFound, noFreeName } from './status.js';
-import { counts, frame, objectKey, storedOf, type Stored } from './encoded-object.js';
+import {
+  isLive,
+  encode,
+  objectKey,
+  encodedObjectOf,
+  type EncodedObject,
+} from './encoded-object.js';
 import { toTimestamp } from './timestamp.js';
 
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
@@ -57,13 +63,13 @@ export const uniqueKey = (kind: AnyKind, field: string, value: string): string =
  */
 export interface Source {
   get(key: string): Promise<Entry | undefined>;
-  readonly known?: readonly Stored[] /** Another one of the same commit, whose raw keys this one goes on from. */;
+  readonly known?: readonly EncodedObject[] /** Another one of the same commit, whose raw keys this one goes on from. */;
   readonly first?: StoreTransaction;
 }
 
 interface Staged {
   kind: AnyKind;
-  before: Stored | undefined;
+  before: EncodedObject | undefined;
   object: KindObject | undefined;
 }
 
@@ -73,10 +79,10 @@ export class StoreTransaction implements Transaction {
   readonly #source: Source;
   readonly #call: Call;
   readonly #read = new Map<string, Entry | undefined>();
-  readonly #objects = new Map<string, Stored>();
+  readonly #objects = new Map<string, EncodedObject>();
   readonly #staged = new Map<string, Staged>();
   readonly #raw = new Map<string, Write>();
-  readonly #parts: Part[] = [];
+  readonly #parts: StagedWrites[] = [];
   /** Whether another one has taken over a key since this one was finished. */
   isChanged = false;
   /** What is to be done once the commit is made. */
@@ -192,8 +198,8 @@ export class StoreTransaction implements Transaction {
     const before = await this.#stored(kind, name);
     const old = before?.object;
     if (!old) return undefined;
-    if (kind.strategy.remove)
-      return ((await kind.strategy.remove(this, old, this.#call)) ?? old) as ObjectOf<K>;
+    if (kind.strategy.beginDelete)
+      return ((await kind.strategy.beginDelete(this, old, this.#call)) ?? old) as ObjectOf<K>;
     await this.#remove(kind, old, before);
     return old as ObjectOf<K>;
   }
@@ -203,13 +209,13 @@ export class StoreTransaction implements Transaction {
     if (before) await this.#remove(kind, before.object, before);
   }
 
-  async #remove(kind: AnyKind, old: KindObject, before: Stored): Promise<void> {
+  async #remove(kind: AnyKind, old: KindObject, before: EncodedObject): Promise<void> {
     this.#staged.set(objectKey(kind, old.metadata.name), { kind, before, object: undefined });
     await this.#claim(kind, undefined, old);
-    await kind.strategy.also?.(this, undefined, old, this.#call);
+    await kind.strategy.beforeCommit?.(this, undefined, old, this.#call);
   }
 
-  async later(
+  async enqueue(
     worker: string,
     payload: unknown,
     until: number,
@@ -235,7 +241,7 @@ export class StoreTransaction implements Transaction {
     this.write(key, value, expires);
   }
 
-  add(part: Part): void {
+  add(part: StagedWrites): void {
     this.#parts.push(part);
   }
   after(effect: () => void): void {
@@ -268,7 +274,7 @@ export class StoreTransaction implements Transaction {
   /**
    * The checks and writes of everything staged, and the objects whose version the commit decides.
    */
-  finish(): { part: Part; written: KindObject[] } {
+  finish(): { part: StagedWrites; written: KindObject[] } {
     const checks: Check[] = [...this.#read].map(([key, entry]) => ({
       key,
       is: entry ? entry.revision : 'absent',
@@ -280,18 +286,18 @@ export class StoreTransaction implements Transaction {
         if (before) writes.push({ delete: key });
         continue;
       }
-      const framed = frame(kind, object);
+      const framed = encode(kind, object);
       if (before?.equals(framed)) continue;
       const expires = kind.expires?.(object);
       writes.push({ put: key, value: framed, ...(expires !== undefined && { expires }) });
       written.push(object);
     }
-    const bare = bareOf([{ checks, writes: [...writes] }, ...this.#parts]);
+    const bare = deleteOnlyFallbackOf([{ checks, writes: [...writes] }, ...this.#parts]);
     for (const part of this.#parts) {
       checks.push(...part.checks.filter((check) => !this.#read.has(check.key)));
       writes.push(...part.writes);
     }
-    return { part: { checks, writes, ...(bare && { bare }) }, written };
+    return { part: { checks, writes, ...(bare && { deleteOnlyFallback: bare }) }, written };
   }
 
   async #entry(key: string): Promise<Entry | undefined> {
@@ -304,16 +310,16 @@ export class StoreTransaction implements Transaction {
   /** What was read, if it counts now; the check at commit is on what stands there either way. */
   #live(key: string): Entry | undefined {
     const entry = this.#read.get(key);
-    return counts(entry, this.#call.now) ? entry : undefined;
+    return isLive(entry, this.#call.now) ? entry : undefined;
   }
 
-  async #stored(kind: AnyKind, name: string): Promise<Stored | undefined> {
+  async #stored(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
     const key = objectKey(kind, name);
     const entry = await this.#entry(key);
     if (!entry) return undefined;
     let stored = this.#objects.get(key);
     if (!stored) {
-      stored = storedOf(kind, entry);
+      stored = encodedObjectOf(kind, entry);
       this.#objects.set(key, stored);
     }
     return stored;
@@ -323,7 +329,7 @@ export class StoreTransaction implements Transaction {
    * Default, validate, generation, also, unique values: the order of hooks every write goes
    * through.
    */
-  async #settle(kind: AnyKind, next: KindObject, before: Stored | undefined): Promise<void> {
+  async #settle(kind: AnyKind, next: KindObject, before: EncodedObject | undefined): Promise<void> {
     const old = before?.object;
     const call = this.#call;
     kind.strategy.default?.(next, old, call);
@@ -335,7 +341,7 @@ export class StoreTransaction implements Transaction {
     if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
     if (old) next.metadata.generation = old.metadata.generation + (changed ? 1 : 0);
     this.#staged.set(objectKey(kind, next.metadata.name), { kind, before, object: next });
-    await kind.strategy.also?.(this, next, old, call);
+    await kind.strategy.beforeCommit?.(this, next, old, call);
     await this.#claim(kind, next, old);
   }
 

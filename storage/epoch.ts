@@ -1,4 +1,4 @@
-import { under, Unknown, type Storage } from './storage.js';
+import { prefixRange, Unknown, type Storage } from './storage.js';
 
 const key = 'meta/epoch';
 
@@ -16,7 +16,7 @@ export async function readEpoch(storage: Storage): Promise<number> {
  * its start alone.
  */
 export async function raiseEpoch(storage: Storage, now = Date.now()): Promise<number> {
-  const alive = (await storage.list(under('meta/clocks/'))).entries.filter(
+  const alive = (await storage.list(prefixRange('meta/clocks/'))).entries.filter(
     ({ expires }) => expires !== undefined && expires > now,
   ).length;
   if (alive > 0)

@@ -1,4 +1,4 @@
-import { Unknown, type Committed, type Lost, type Witness } from './storage.js';
+import { Unknown, type Committed, type Lost, type StorageMetrics } from './storage.js';
 
 type Result = Committed | Lost;
 interface Settle {
@@ -7,7 +7,10 @@ interface Settle {
 }
 
 /** What settles a commit, telling the witness, where there is one, how it ended. */
-export function witnessed(witness: Witness | undefined, { resolve, reject }: Settle): Settle {
+export function instrumented(
+  witness: StorageMetrics | undefined,
+  { resolve, reject }: Settle,
+): Settle {
   if (!witness) return { resolve, reject };
   return {
     resolve(result) {

@@ -6,7 +6,7 @@ const printable = /^[!-~]+$/;
 export const keyOf = (write: Write): string => ('put' in write ? write.put : write.delete);
 
 /** Throws TooLarge for a key that is empty, too long or not printable ASCII without space. */
-export function admitKey(key: string): void {
+export function validateKey(key: string): void {
   if (key.length > limits.keyBytes)
     throw new TooLarge(`a key of ${key.length} bytes is over ${limits.keyBytes}`);
   if (!printable.test(key))
@@ -17,12 +17,12 @@ export function admitKey(key: string): void {
  * Throws TooLarge for a commit over the limits and TypeError for one that writes a key twice;
  * answers its size in bytes.
  */
-export function admit(checks: readonly Check[], writes: readonly Write[]): number {
+export function checkLimits(checks: readonly Check[], writes: readonly Write[]): number {
   if (checks.length > limits.checks)
     throw new TooLarge(`${checks.length} checks are over ${limits.checks}`);
   if (writes.length > limits.writes)
     throw new TooLarge(`${writes.length} writes are over ${limits.writes}`);
-  for (const { key } of checks) admitKey(key);
+  for (const { key } of checks) validateKey(key);
   const bytes = writes.reduce((sum, write) => sum + sizeOf(write), 0);
   if (bytes > limits.commitBytes)
     throw new TooLarge(`a commit of ${bytes} bytes is over ${limits.commitBytes}`);
@@ -32,7 +32,7 @@ export function admit(checks: readonly Check[], writes: readonly Write[]): numbe
 
 function sizeOf(write: Write): number {
   const key = keyOf(write);
-  admitKey(key);
+  validateKey(key);
   return key.length + ('put' in write ? write.value.length : 0);
 }
 

@@ -123,7 +123,7 @@ export interface Size {
 }
 
 /** Told by a driver what it does; nothing of it may throw. */
-export interface Witness {
+export interface StorageMetrics {
   /** So many commits were handed over together. */
   batch(commits: number): void;
   /** A commit was made, lost its race, may have been made, or certainly was not. */
@@ -218,7 +218,7 @@ export class TooLarge extends Error {
 }
 
 /** The range of all keys that begin with `prefix`. */
-export function under(prefix: string): Range {
+export function prefixRange(prefix: string): Range {
   const last = prefix.charCodeAt(prefix.length - 1);
   return { start: prefix, end: prefix.slice(0, -1) + String.fromCharCode(last + 1) };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { refuseOtherKeys } from '../cmd/vestibule/serve/keys-record.js';
-import { Clocks } from '../cmd/vestibule/serve/clock-skew.js';
+import { ClockSkew } from '../cmd/vestibule/serve/clock-skew.js';
 import { Keys, newKeys, type KeysFile } from '../security/keyring.js';
 import { createLog } from '../observability/log.js';
 import { openEmbedded } from '../storage/embedded/embedded.js';
@@ -63,7 +63,7 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
 
   test('are rotated step by step while replicas serve; a replica that shares none of one sort does not start beside them', async () => {
     const file = new Keys(first);
-    const clocks = new Clocks(storage, createLog('silent'), { keys: () => file.ids() });
+    const clocks = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
     await refuseOtherKeys(storage, file);
     clocks.start();
     await clocks.written();
@@ -79,7 +79,7 @@ describe.each(['embedded', 'etcd'] as const)('the keys of a store on %s', (store
     for (const secret of [...first.cookies, ...first.hmac, ...first.sealing, first.pairwise])
       expect(written).not.toContain(secret);
     await clocks.stop();
-    const later = new Clocks(storage, createLog('silent'), { keys: () => file.ids() });
+    const later = new ClockSkew(storage, createLog('silent'), { keys: () => file.ids() });
     file.take(keysOf(second, first));
     later.start();
     await later.written();

@@ -4,7 +4,7 @@ import { Account } from '../kinds/account/account.js';
 import { Group } from '../kinds/group/group.js';
 import { Passkey } from '../kinds/passkey/passkey.js';
 import type { AnyKind } from '../registry/kind.js';
-import { frame, objectKey, Stored } from '../registry/encoded-object.js';
+import { encode, objectKey, EncodedObject } from '../registry/encoded-object.js';
 import { uniqueKey } from '../registry/transaction.js';
 import { readRevocation } from '../cmd/vestibule/admin/revocations.js';
 import { verifySnapshot } from '../storage/snapshot/reader.js';
@@ -39,7 +39,7 @@ function framed(
   const metadata = { name, uid: 'u', resourceVersion: '1', generation, creationTimestamp };
   return {
     put: objectKey(kind, name),
-    value: frame(kind, { metadata, spec, status, internal } as never),
+    value: encode(kind, { metadata, spec, status, internal } as never),
   };
 }
 
@@ -98,7 +98,7 @@ describe.each(['embedded', 'etcd'] as const)('a restore on %s', (kind) => {
     const passkeysOf = (name: string): Promise<number> =>
       using(to.open(), async (storage) => {
         const { entry } = await storage.get(objectKey(Account, name));
-        const object = new Stored(Account, entry!).object as {
+        const object = new EncodedObject(Account, entry!).object as {
           status: { passkeys: number };
           internal: unknown;
           spec: unknown;

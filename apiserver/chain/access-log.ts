@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import type { Keys } from '../../security/keyring.js';
 import type { Log } from '../../observability/log.js';
 import type { StatusError } from '../../registry/status.js';
-import { tracing } from '../../observability/tracer.js';
+import { getTracer } from '../../observability/tracer.js';
 import { auditEvent, signInFacts, type AuditSink } from './audit.js';
-import type { Req, Res } from '../http/message.js';
-import type { FrontProxy } from '../requestheader/authenticator.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
 import type { ServerMeter } from './metrics.js';
 import { clientNetwork } from '../http/client-network.js';
 import { nameSpan } from './tracing.js';
@@ -22,9 +22,9 @@ export interface AccessLogParts {
 /** Writes down what was asked and answered, for whoever runs the service. */
 export class AccessLog {
   readonly #parts: AccessLogParts;
-  readonly #frontProxy: FrontProxy;
+  readonly #frontProxy: RequestHeaderAuthenticator;
 
-  constructor(parts: AccessLogParts, frontProxy: FrontProxy) {
+  constructor(parts: AccessLogParts, frontProxy: RequestHeaderAuthenticator) {
     this.#parts = parts;
     this.#frontProxy = frontProxy;
   }
@@ -33,7 +33,7 @@ export class AccessLog {
    * Counts, audits and logs an answer, each where it is wanted; `at` is when it was asked, in
    * milliseconds since the epoch.
    */
-  record(req: Req, res: Res, milliseconds: number, at: number): void {
+  record(req: ApiRequest, res: ApiResponse, milliseconds: number, at: number): void {
     const { meter, audit } = this.#parts;
     meter?.record(req, res, milliseconds);
     const event = audit && auditEvent(req, res, at, at + milliseconds, this.#hidden);
@@ -49,16 +49,16 @@ export class AccessLog {
   }
 
   /** Reads at debug, changes and refusals at info (docs/design/operations.md#logs). */
-  #log(req: Req, res: Res, milliseconds: number): void {
+  #log(req: ApiRequest, res: ApiResponse, milliseconds: number): void {
     const level =
       res.statusCode < 400 && (req.method === 'GET' || req.method === 'HEAD') ? 'debug' : 'info';
     if (!this.#parts.log.isLevelEnabled(level)) return;
-    const { ask, caller } = req;
-    const resource = ask?.type === 'resource' ? ask : undefined;
+    const { requestInfo, caller } = req;
+    const resource = requestInfo?.type === 'resource' ? requestInfo : undefined;
     this.#parts.log[level](
       {
         auditID: req.auditID,
-        traceID: tracing()?.traceID,
+        traceID: getTracer()?.traceID,
         method: req.method,
         code: res.statusCode,
         milliseconds: Math.round(milliseconds * 10) / 10,
@@ -68,7 +68,7 @@ export class AccessLog {
               resource: resource.kind.resource,
               subresource: resource.action?.subresource,
             }
-          : { type: ask?.type }),
+          : { type: requestInfo?.type }),
         account: caller?.type === 'Account' ? caller.account : undefined,
         client: caller?.type === 'Client' ? caller.client : req.clientName,
         user: this.#userOf(req),
@@ -95,7 +95,7 @@ export class AccessLog {
   }
 
   /** The user of a cluster who asked, let in or not. */
-  #userOf(req: Req): string | undefined {
+  #userOf(req: ApiRequest): string | undefined {
     const caller = req.claim && this.#frontProxy.caller(req);
     return caller?.type === 'Machine' ? this.#hidden(caller.user) : undefined;
   }

@@ -1,5 +1,5 @@
 import type { Caller, Decision } from '../../registry/kind.js';
-import type { Req, Res } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
 import { signInEventOf } from '../../registry/sign-in-event.js';
 import { codes } from '../../registry/status.js';
@@ -25,14 +25,14 @@ export type Hide = (text: string) => string;
  * secrets.
  */
 export function auditEvent(
-  req: Req,
-  res: Res,
+  req: ApiRequest,
+  res: ApiResponse,
   began: number,
   ended: number,
   hide: Hide,
 ): Record<string, unknown> | undefined {
-  const { ask } = req;
-  if (ask && unremarkable.has(ask.type)) return undefined;
+  const { requestInfo } = req;
+  if (requestInfo && unremarkable.has(requestInfo.type)) return undefined;
   const reason = Object.entries(codes).find(([, code]) => code === res.statusCode)?.[0];
   return {
     kind: 'Event',
@@ -41,7 +41,7 @@ export function auditEvent(
     auditID: req.auditID,
     stage: 'ResponseComplete',
     requestURI: uriOf(req),
-    verb: ask?.type === 'resource' ? ask.verb : req.method!.toLowerCase(),
+    verb: requestInfo?.type === 'resource' ? requestInfo.verb : req.method!.toLowerCase(),
     user: userOf(req.caller, hide),
     sourceIPs: [req.network],
     userAgent: String(req.headers['user-agent'] ?? '').slice(0, 512),
@@ -60,15 +60,15 @@ export function auditEvent(
 /**
  * The path as it was understood: an endpoint by its own name, anything unknown as nothing at all.
  */
-function uriOf({ ask, url }: Req): string {
-  if (!ask) return '';
-  if (ask.type === 'provider') return endpointName(ask.path);
+function uriOf({ requestInfo, url }: ApiRequest): string {
+  if (!requestInfo) return '';
+  if (requestInfo.type === 'provider') return endpointName(requestInfo.path);
   return url!.split('?', 1)[0]!;
 }
 
-function objectRef({ ask }: Req): { objectRef?: unknown } {
-  if (ask?.type !== 'resource') return {};
-  const { kind, name, action } = ask;
+function objectRef({ requestInfo }: ApiRequest): { objectRef?: unknown } {
+  if (requestInfo?.type !== 'resource') return {};
+  const { kind, name, action } = requestInfo;
   return {
     objectRef: {
       resource: kind.resource,
@@ -102,7 +102,7 @@ function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown>
 }
 
 /** What policy said and what became of a sign-in; nothing where the request came to neither. */
-function annotations(req: Req, hide: Hide): { annotations?: Record<string, string> } {
+function annotations(req: ApiRequest, hide: Hide): { annotations?: Record<string, string> } {
   const all = { ...decided(req), ...signInAnnotations(req, hide) };
   return Object.keys(all).length > 0 ? { annotations: all } : {};
 }
@@ -111,7 +111,7 @@ function annotations(req: Req, hide: Hide): { annotations?: Record<string, strin
  * A sign-in that was tried, or tokens that were asked for, in a form that a search finds:
  * `id.vestibule.org/sign-in-…`.
  */
-function signInAnnotations(req: Req, hide: Hide): Record<string, string> {
+function signInAnnotations(req: ApiRequest, hide: Hide): Record<string, string> {
   const facts = signInFacts(req, hide) ?? {};
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [`id.vestibule.org/sign-in-${name}`, value]),
@@ -119,7 +119,7 @@ function signInAnnotations(req: Req, hide: Hide): Record<string, string> {
 }
 
 /** What the logs say of the sign-in that a request tried; of an address its keyed hash. */
-export function signInFacts(req: Req, hide: Hide): Record<string, string> | undefined {
+export function signInFacts(req: ApiRequest, hide: Hide): Record<string, string> | undefined {
   const event = signInEventOf(req);
   if (!event) return undefined;
   const { address, ...facts } = event;
@@ -133,8 +133,8 @@ export function signInFacts(req: Req, hide: Hide): Record<string, string> | unde
  * What policy said, by which rules, and where that is written down; nothing where the request never
  * came before it.
  */
-function decided({ admitted, refusal }: Req): Record<string, string> {
-  const decision = refusal ?? admitted?.decision;
+function decided({ authorized, refusal }: ApiRequest): Record<string, string> {
+  const decision = refusal ?? authorized?.decision;
   if (!decision) return {};
   const name = recorded(decision);
   return {

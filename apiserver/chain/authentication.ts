@@ -1,15 +1,15 @@
 import cookieParser from 'cookie-parser';
 import type { IncomingMessage } from 'node:http';
-import type { Authenticator, Presented } from '../../registry/authenticator.js';
+import type { Authenticator, AuthenticationRequest } from '../../registry/authenticator.js';
 import { cookieValues } from '../../security/cookie-header.js';
 import type { Caller } from '../../registry/kind.js';
-import type { Tally } from '../../observability/counters.js';
+import type { Counter } from '../../observability/counters.js';
 import { forbidden, StatusError, unauthorized } from '../../registry/status.js';
-import { traced } from '../../observability/tracer.js';
-import type { Req } from '../http/message.js';
-import type { FrontProxy } from '../requestheader/authenticator.js';
+import { withSpan } from '../../observability/tracer.js';
+import type { ApiRequest } from '../http/message.js';
+import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
 import { isBrowser } from '../http/headers.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import type { Step } from './step.js';
 
 const identity = (text: string): string => text;
@@ -53,7 +53,7 @@ function isPlain(header: string, name: string): boolean {
 }
 
 /** What authenticators look at. */
-class Shown implements Presented {
+class Shown implements AuthenticationRequest {
   readonly request: IncomingMessage;
   readonly bound?: string;
 
@@ -81,11 +81,15 @@ export function impersonates({ headers }: IncomingMessage): boolean {
  */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
-  readonly #frontProxy: FrontProxy;
-  readonly #attempts: Tally | undefined;
+  readonly #frontProxy: RequestHeaderAuthenticator;
+  readonly #attempts: Counter | undefined;
 
   /** `attempts` counts credentials by what became of them; a request without any is none. */
-  constructor(authenticators: readonly Authenticator[], frontProxy: FrontProxy, attempts?: Tally) {
+  constructor(
+    authenticators: readonly Authenticator[],
+    frontProxy: RequestHeaderAuthenticator,
+    attempts?: Counter,
+  ) {
     this.#authenticators = authenticators;
     this.#frontProxy = frontProxy;
     this.#attempts = attempts;
@@ -93,8 +97,9 @@ export class Authentication {
 
   /** Finds out who asks, where it makes a difference to the answer, and remembers it. */
   readonly step: Step = async (req) => {
-    const ask = req.ask!;
-    if (ask.type === 'resource') req.caller = await this.caller(req, boundName(ask));
+    const requestInfo = req.requestInfo!;
+    if (requestInfo.type === 'resource')
+      req.caller = await this.caller(req, boundName(requestInfo));
     else if (isJudged(req)) req.caller = await this.caller(req, undefined);
   };
 
@@ -102,14 +107,14 @@ export class Authentication {
    * Returns who sent a request. `bound` is the object that a browser must be bound to; `again`
    * where the same request is asked about once more, which counts nothing.
    */
-  async caller(request: Req, bound: string | undefined, again = false): Promise<Caller> {
+  async caller(request: ApiRequest, bound: string | undefined, again = false): Promise<Caller> {
     if (impersonates(request)) throw forbidden('impersonation is not served');
     if (request.claim) return this.#frontProxy.caller(request) ?? visitor;
     const bearer = request.headers.authorization !== undefined;
     if (bearer && isBrowser(request)) throw forbidden('a browser’s request must not carry a token');
     if (!bearer && request.headers.cookie === undefined) return visitor;
     const found = (): Promise<Caller> =>
-      traced(
+      withSpan(
         'authenticate',
         () => this.#ask(new Shown(request, bound), bearer),
         ({ type }) => ({ 'vestibule.caller': type }),
@@ -117,7 +122,7 @@ export class Authentication {
     return !this.#attempts || again ? found() : counted(this.#attempts, found);
   }
 
-  async #ask(presented: Presented, bearer: boolean): Promise<Caller> {
+  async #ask(presented: AuthenticationRequest, bearer: boolean): Promise<Caller> {
     for (const authenticator of this.#authenticators) {
       const caller = await authenticator(presented);
       if (caller) return caller;
@@ -128,15 +133,15 @@ export class Authentication {
 }
 
 /** The name of the object that only the browser bound to it may see. */
-export const boundName = ({ kind, name }: ResourceAsk): string | undefined =>
+export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefined =>
   kind.bound ? name : undefined;
 
 /**
  * A bad token is never "nobody", whatever it comes with; the provider judges its own, and health
  * stays open (docs/design/kubernetes.md#authentication).
  */
-function isJudged(req: Req): boolean {
-  const { type } = req.ask!;
+function isJudged(req: ApiRequest): boolean {
+  const { type } = req.requestInfo!;
   if (type === 'review') return true;
   if (type === 'health' || type === 'provider') return false;
   return req.headers.authorization !== undefined || impersonates(req);
@@ -146,7 +151,7 @@ function isJudged(req: Req): boolean {
  * Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for
  * nothing here, as it does everywhere.
  */
-async function counted(attempts: Tally, found: () => Promise<Caller>): Promise<Caller> {
+async function counted(attempts: Counter, found: () => Promise<Caller>): Promise<Caller> {
   try {
     const caller = await found();
     if (caller.type !== 'Visitor') attempts.add('success');

@@ -30,9 +30,12 @@ export function refuseCrossSite(request: IncomingMessage, origin: string, api: b
 export const checkOrigin =
   (origin: string): Step =>
   (req) => {
-    const ask = req.ask!;
-    if (ask.type === 'provider' && exemptFromOrigin(ask.path)) return;
-    const isApi = ask.type === 'resource' || ask.type === 'discovery' || ask.type === 'review';
+    const requestInfo = req.requestInfo!;
+    if (requestInfo.type === 'provider' && exemptFromOrigin(requestInfo.path)) return;
+    const isApi =
+      requestInfo.type === 'resource' ||
+      requestInfo.type === 'discovery' ||
+      requestInfo.type === 'review';
     refuseCrossSite(req, origin, isApi);
   };
 

@@ -1,5 +1,5 @@
 import { StatusError } from '../../registry/status.js';
-import type { Req, Res } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { none, timeoutMsOf } from '../codec/query.js';
 import type { Step } from './step.js';
 
@@ -9,16 +9,16 @@ import type { Step } from './step.js';
  * is heard by no one. The timer is cleared with the answer; a watch keeps its own time.
  */
 export const startDeadline =
-  (fail: (req: Req, res: Res, error: StatusError) => void): Step =>
+  (fail: (req: ApiRequest, res: ApiResponse, error: StatusError) => void): Step =>
   (req, res) => {
-    const ask = req.ask!;
+    const requestInfo = req.requestInfo!;
     if (
-      ask.query === none ||
-      ask.type === 'provider' ||
-      (ask.type === 'resource' && ask.verb === 'watch')
+      requestInfo.query === none ||
+      requestInfo.type === 'provider' ||
+      (requestInfo.type === 'resource' && requestInfo.verb === 'watch')
     )
       return;
-    const ms = timeoutMsOf(ask.query);
+    const ms = timeoutMsOf(requestInfo.query);
     if (ms === undefined) return;
     req.deadline = setTimeout(() => {
       if (res.writableEnded) return;

@@ -1,7 +1,7 @@
 import { tooManyRequests } from '../../registry/status.js';
 import { hasBody } from '../http/headers.js';
 import type { MemoryGuard } from '../http/memory-guard.js';
-import type { Req, Res } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Step } from './step.js';
 
 /** How many requests may be answered at once. */
@@ -20,7 +20,7 @@ export class InFlight {
   changes = 0;
   readonly #memory: MemoryGuard;
   readonly #most: Bounds;
-  readonly #arriving = new Set<Req>();
+  readonly #arriving = new Set<ApiRequest>();
 
   constructor(memory: MemoryGuard, most: Bounds = { reads: 400, changes: 200 }) {
     this.#memory = memory;
@@ -32,16 +32,17 @@ export class InFlight {
    * health checks apart (docs/design/operations.md#requests-in-flight).
    */
   readonly step: Step = (req, res) => {
-    const ask = req.ask!;
-    if (ask.type === 'health') return;
-    if (ask.type === 'resource' && ask.verb === 'watch') return this.#memory.refuseWatch();
+    const requestInfo = req.requestInfo!;
+    if (requestInfo.type === 'health') return;
+    if (requestInfo.type === 'resource' && requestInfo.verb === 'watch')
+      return this.#memory.refuseWatch();
     this.#memory.refuseBody(Number(req.headers['content-length'] ?? 0));
     req.memory = this.#memory;
     this.enter(req, res);
   };
 
   /** Takes a place until the answer is over; 429 where none is left. */
-  enter(req: Req, res: Res): void {
+  enter(req: ApiRequest, res: ApiResponse): void {
     const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
     if (this[which] >= this.#most[which])
       throw tooManyRequests(1, 'too many requests are in flight');
@@ -66,7 +67,7 @@ export class InFlight {
     });
   }
 
-  #arrive(req: Req): void {
+  #arrive(req: ApiRequest): void {
     this.#arriving.add(req);
     if (this.#arriving.size <= 2 * this.#most.changes) return;
     const [oldest] = this.#arriving;

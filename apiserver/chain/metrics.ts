@@ -1,11 +1,15 @@
 import type { Action } from '../../registry/action.js';
 import type { AnyKind, Verb } from '../../registry/kind.js';
 import { group, version } from '../../registry/kind.js';
-import { Histogram, Tally } from '../../observability/counters.js';
-import type { Req, Res } from '../http/message.js';
+import { Histogram, Counter } from '../../observability/counters.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { endpointName } from '../request/provider-paths.js';
 import { none } from '../codec/query.js';
-import type { Ask, OtherAsk, ResourceAsk } from '../request/request-info.js';
+import type {
+  RequestInfo,
+  NonResourceRequestInfo,
+  ResourceRequestInfo,
+} from '../request/request-info.js';
 
 /** Seconds, as a kube-apiserver sorts its answers by. */
 export const requestSeconds: readonly number[] = [
@@ -61,16 +65,16 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** What the HTTP core counts where somebody wants to know. */
 export class ServerMeter {
-  readonly watchEvents = new Tally();
+  readonly watchEvents = new Counter();
   /** Watches cut off since their reader was too slow. */
-  readonly terminated = new Tally();
-  readonly authentications = new Tally(['success', 'failure', 'error']);
+  readonly terminated = new Counter();
+  readonly authentications = new Counter(['success', 'failure', 'error']);
   readonly #objects = new Map<AnyKind, Map<Action | Verb, RequestSeries[]>>();
   readonly #others = new Map<string, RequestSeries>();
 
   /** Counts one answer. */
-  record(req: Req, res: Res, milliseconds: number): void {
-    const series = this.of(req.ask, req.method!);
+  record(req: ApiRequest, res: ApiResponse, milliseconds: number): void {
+    const series = this.of(req.requestInfo, req.method!);
     const code = res.statusCode;
     series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
     series.seconds.observe(milliseconds / 1000);
@@ -78,10 +82,10 @@ export class ServerMeter {
   }
 
   /** The series that a request counts in; one that could not be read counts by its method alone. */
-  of(ask: Ask | undefined, method: string): RequestSeries {
-    return ask?.type === 'resource'
-      ? this.#object(ask)
-      : this.#other(ask, methods.has(method) ? method : 'other');
+  of(requestInfo: RequestInfo | undefined, method: string): RequestSeries {
+    return requestInfo?.type === 'resource'
+      ? this.#object(requestInfo)
+      : this.#other(requestInfo, methods.has(method) ? method : 'other');
   }
 
   /** Every series there is by now. */
@@ -91,8 +95,8 @@ export class ServerMeter {
     yield* this.#others.values();
   }
 
-  #object(ask: ResourceAsk): RequestSeries {
-    const { kind, verb, action, name, query } = ask;
+  #object(requestInfo: ResourceRequestInfo): RequestSeries {
+    const { kind, verb, action, name, query } = requestInfo;
     let ofKind = this.#objects.get(kind);
     if (!ofKind) {
       ofKind = new Map();
@@ -119,8 +123,8 @@ export class ServerMeter {
     return slots[slot];
   }
 
-  #other(ask: OtherAsk | undefined, verb: string): RequestSeries {
-    const subresource = ask === undefined ? '' : placeOf(ask);
+  #other(requestInfo: NonResourceRequestInfo | undefined, verb: string): RequestSeries {
+    const subresource = requestInfo === undefined ? '' : placeOf(requestInfo);
     const key = `${verb} ${subresource}`;
     const before = this.#others.get(key);
     if (before) return before;
@@ -143,7 +147,7 @@ export class ServerMeter {
  * What a path that is no object's is called: an endpoint by its own, without what may follow it,
  * anything else by its sort.
  */
-function placeOf({ type, path }: OtherAsk): string {
+function placeOf({ type, path }: NonResourceRequestInfo): string {
   if (type === 'provider') return endpointName(path);
   if (type === 'health') return `/${path.split('/')[1]}`;
   return type;

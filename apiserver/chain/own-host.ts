@@ -20,8 +20,8 @@ export function refuseOtherHost(host: string | undefined, own: URL): void {
 /** The same as a step, for all but health checks and what a front proxy sends. */
 export const checkHost =
   (own: URL | undefined): Step =>
-  ({ ask, claim, headers }) => {
-    if (own && ask!.type !== 'health' && !claim) refuseOtherHost(headers.host, own);
+  ({ requestInfo, claim, headers }) => {
+    if (own && requestInfo!.type !== 'health' && !claim) refuseOtherHost(headers.host, own);
   };
 
 const hostnameOf = (host: string): string => {

@@ -4,6 +4,6 @@ import type { Step } from './step.js';
 /** Refuses everything but health checks until the server is ready. */
 export const refuseUntilReady =
   (isReady: () => boolean): Step =>
-  ({ ask }) => {
-    if (!isReady() && ask!.type !== 'health') throw unavailable('starting');
+  ({ requestInfo }) => {
+    if (!isReady() && requestInfo!.type !== 'health') throw unavailable('starting');
   };

@@ -7,10 +7,10 @@ import type { Step } from './step.js';
 export const readRequestInfo =
   (registry: Registry): Step =>
   (req) => {
-    req.ask = parseRequest(req, registry);
+    req.requestInfo = parseRequest(req, registry);
   };
 
 /** Refuses a malformed query: only now, so that strangers learn nothing by it. */
 export const checkQuery: Step = (req) => {
-  refuseMalformed(req.ask!);
+  refuseMalformed(req.requestInfo!);
 };

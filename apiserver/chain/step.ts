@@ -1,7 +1,7 @@
-import type { Req, Res } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 
 /**
  * One step of the request chain. It throws a StatusError to refuse the request, and returns a
  * promise only where it has to wait.
  */
-export type Step = (req: Req, res: Res) => void | Promise<void>;
+export type Step = (req: ApiRequest, res: ApiResponse) => void | Promise<void>;

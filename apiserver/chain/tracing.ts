@@ -1,6 +1,6 @@
 import type { AddressList } from '../../security/cidr-list.js';
-import { tracing } from '../../observability/tracer.js';
-import type { Req, Res } from '../http/message.js';
+import { getTracer } from '../../observability/tracer.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isFromProxy } from '../http/client-network.js';
 
 /**
@@ -8,11 +8,11 @@ import { isFromProxy } from '../http/client-network.js';
  * counts from a trusted proxy alone (docs/design/operations.md#traces).
  */
 export function withinSpan(
-  req: Req,
+  req: ApiRequest,
   trusted: AddressList | undefined,
   serve: () => Promise<void>,
 ): Promise<void> {
-  const tracer = tracing();
+  const tracer = getTracer();
   if (!tracer) return serve();
   const { traceparent } = req.headers;
   return tracer.request(
@@ -22,12 +22,12 @@ export function withinSpan(
 }
 
 /** Calls the span of a request after what was asked: a verb and a kind, never a name. */
-export function nameSpan({ ask, method, auditID }: Req, res: Res): void {
+export function nameSpan({ requestInfo, method, auditID }: ApiRequest, res: ApiResponse): void {
   const name =
-    ask?.type === 'resource'
-      ? `${ask.verb} ${ask.kind.resource}${ask.action ? `/${ask.action.subresource}` : ''}`
-      : (ask?.type ?? 'request');
-  tracing()?.answered(name, res.statusCode, {
+    requestInfo?.type === 'resource'
+      ? `${requestInfo.verb} ${requestInfo.kind.resource}${requestInfo.action ? `/${requestInfo.action.subresource}` : ''}`
+      : (requestInfo?.type ?? 'request');
+  getTracer()?.answered(name, res.statusCode, {
     'http.request.method': method!,
     'vestibule.audit_id': auditID,
   });

@@ -25,7 +25,7 @@ function weight(header: string, coding: string): number {
  * The smallest form the client takes, with its headers; caches are told that it depends. Only for
  * bodies that are the same for everybody: compressing a secret beside a stranger's words tells it.
  */
-export function coded(
+export function encodeContent(
   { plain, br, gzip }: Coded,
   accepted = '',
 ): { body: Buffer; headers: string[] } {

@@ -1,5 +1,5 @@
 import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
-import type { Stored } from '../../registry/encoded-object.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
 
 /** An object on the wire: the one place, with Stored.wire, that cuts `internal` off. */
 export function wireObject(
@@ -21,7 +21,7 @@ export function wireObject(
  * out for each caller.
  */
 export function wireBytes(
-  stored: Stored,
+  stored: EncodedObject,
   call: Pick<Call, 'caller' | 'now'>,
   revision?: number,
 ): Buffer {
@@ -33,7 +33,7 @@ export function wireBytes(
 
 /** The same as an object; not to be changed. */
 export function shownObject(
-  stored: Stored,
+  stored: EncodedObject,
   call: Pick<Call, 'caller' | 'now'>,
   revision?: number,
 ): KindObject {

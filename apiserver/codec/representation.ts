@@ -1,6 +1,6 @@
 import { apiVersion, type AnyKind, type Call } from '../../registry/kind.js';
 import { notAcceptable } from '../../registry/status.js';
-import type { Stored } from '../../registry/encoded-object.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
 import { clausesOf, takesJSON, type Clause } from './accept.js';
 import type { Query } from './query.js';
 import { cellsOf, columnsOf } from './table.js';
@@ -12,7 +12,7 @@ type Seen = Pick<Call, 'caller' | 'now'>;
  * How a caller is shown objects: whole, as rows of a table, or by their metadata alone
  * (docs/design/kubernetes.md#representations).
  */
-export interface View {
+export interface Representation {
   readonly metadataOnly: boolean;
   /**
    * Whether the query asked to include what there is not; told once the request is known to be
@@ -24,15 +24,15 @@ export interface View {
   /** A list up to its first item; `]}` ends it. */
   opening(kind: AnyKind, metadata: object): string;
   /** One object of a list. */
-  item(stored: Stored, call: Seen, revision?: number): Buffer;
+  item(stored: EncodedObject, call: Seen, revision?: number): Buffer;
   /** One object by itself; `first` where none came before it in a stream. */
-  single(stored: Stored, call: Seen, first: boolean, revision?: number): Buffer;
+  single(stored: EncodedObject, call: Seen, first: boolean, revision?: number): Buffer;
   /** That nothing up to a version is missing, as an event's object. */
   bookmark(kind: AnyKind, metadata: object): object;
 }
 
 /** Objects as they are. */
-export const whole: View = {
+export const whole: Representation = {
   metadataOnly: false,
   label: () => '',
   opening: (kind, metadata) =>
@@ -43,7 +43,7 @@ export const whole: View = {
 };
 
 /** An object's metadata, as this caller sees it. */
-function partial(version: string, stored: Stored, call: Seen, revision?: number): object {
+function partial(version: string, stored: EncodedObject, call: Seen, revision?: number): object {
   const { metadata } = shownObject(stored, call);
   return {
     kind: 'PartialObjectMetadata',
@@ -53,8 +53,8 @@ function partial(version: string, stored: Stored, call: Seen, revision?: number)
   };
 }
 
-function metadataView(version: string): View {
-  const item = (stored: Stored, call: Seen, revision?: number): Buffer =>
+function metadataView(version: string): Representation {
+  const item = (stored: EncodedObject, call: Seen, revision?: number): Buffer =>
     Buffer.from(JSON.stringify(partial(version, stored, call, revision)));
   return {
     metadataOnly: true,
@@ -73,14 +73,14 @@ function metadataView(version: string): View {
 
 const included = ['Metadata', 'Object', 'None'] as const;
 
-function tableView(version: string, include: (typeof included)[number]): View {
+function tableView(version: string, include: (typeof included)[number]): Representation {
   const opening = (metadata: object, columns: object[]): string =>
     `{"kind":"Table","apiVersion":"${version}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`;
-  const shown = (stored: Stored, call: Seen, revision?: number): string => {
+  const shown = (stored: EncodedObject, call: Seen, revision?: number): string => {
     if (include === 'Object') return wireBytes(stored, call, revision).toString();
     return include === 'None' ? 'null' : JSON.stringify(partial(version, stored, call, revision));
   };
-  const row = (stored: Stored, call: Seen, revision?: number): string =>
+  const row = (stored: EncodedObject, call: Seen, revision?: number): string =>
     `{"cells":${JSON.stringify(cellsOf(stored.kind, shownObject(stored, call), call.now))},"object":${shown(stored, call, revision)}}`;
   return {
     metadataOnly: false,
@@ -118,7 +118,7 @@ type Shape = 'get' | 'list' | 'watch';
  * The first view that an Accept header names and that there is; 406 where there is none, 400 for an
  * unknown includeObject.
  */
-export function viewOf(accept: string | undefined, shape: string, query: Query): View {
+export function viewOf(accept: string | undefined, shape: string, query: Query): Representation {
   if (accept === undefined || accept === 'application/json') return whole;
   for (const clause of clausesOf(accept)) {
     if (!takesJSON(clause)) continue;
@@ -136,7 +136,7 @@ function transformed(
   { as, group, version = '' }: Clause,
   shape: Shape,
   query: Query,
-): View | undefined {
+): Representation | undefined {
   if (group !== 'meta.k8s.io') return undefined;
   if (as === (shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata'))
     return metadata.get(version);

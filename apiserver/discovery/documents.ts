@@ -3,7 +3,7 @@ import { apiVersion, group, version } from '../../registry/kind.js';
 import type { Registry } from '../../registry/registry.js';
 import { notAcceptable } from '../../registry/status.js';
 import { clausesOf, takesJSON, type Clause } from '../codec/accept.js';
-import type { Req, Res } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import {
   apiVersions,
   groupDiscovery,
@@ -130,8 +130,8 @@ export class Documents {
    * Answers a GET of one of them; 304 to whoever has it, 406 to whoever takes it in no form there
    * is.
    */
-  send(req: Req, res: Res): void {
-    const { path, query } = req.admitted!.ask as {
+  send(req: ApiRequest, res: ApiResponse): void {
+    const { path, query } = req.authorized!.requestInfo as {
       path: string;
       query: ReadonlyMap<string, string>;
     };

@@ -213,7 +213,7 @@ export const ends: Record<
       responses: answers(
         200,
         'Gone, or the object while it is being ended.',
-        kind.strategy.remove ? { anyOf: [ref(kind.kind), ref('Status')] } : ref('Status'),
+        kind.strategy.beginDelete ? { anyOf: [ref(kind.kind), ref('Status')] } : ref('Status'),
         onWrites,
       ),
     }),

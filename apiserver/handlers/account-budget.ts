@@ -19,12 +19,12 @@ export async function spendAccountBudget(
 ): Promise<void> {
   if (caller?.type !== 'Account' || caller.operator) return;
   await counted.spend(
-    { name: 'accountchanges', most: limits.accountChanges, seconds: day, block: 20 },
+    { name: 'accountchanges', max: limits.accountChanges, seconds: day, block: 20 },
     caller.account,
     now,
   );
   await counted.spend(
-    { name: 'accountbytes', most: limits.accountBytes, seconds: day, block: 64 << 10 },
+    { name: 'accountbytes', max: limits.accountBytes, seconds: day, block: 64 << 10 },
     caller.account,
     now,
     Math.max(1, bytes),

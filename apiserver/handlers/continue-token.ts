@@ -2,9 +2,9 @@ import type { Caller } from '../../registry/kind.js';
 import type { Keys } from '../../security/keyring.js';
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
-import type { Admitted } from '../http/message.js';
+import type { AuthorizedRequest } from '../http/message.js';
 import type { Query } from '../codec/query.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 
 const tokensKept = 100;
 
@@ -29,23 +29,27 @@ export class ContinueTokens {
   }
 
   /** The token that a query brings; throws where it is not good for it. */
-  open(admitted: Admitted, query: Query): ContinueToken | undefined {
+  open(authorized: AuthorizedRequest, query: Query): ContinueToken | undefined {
     const text = query.get('continue') || undefined;
     if (text === undefined) return undefined;
     if (query.has('resourceVersionMatch'))
-      throw invalid({ ...(admitted.ask as ResourceAsk).kind, kind: 'ListOptions' }, '', [
-        {
-          reason: 'FieldValueForbidden',
-          field: 'resourceVersionMatch',
-          message: 'Forbidden: not with continue',
-        },
-      ]);
+      throw invalid(
+        { ...(authorized.requestInfo as ResourceRequestInfo).kind, kind: 'ListOptions' },
+        '',
+        [
+          {
+            reason: 'FieldValueForbidden',
+            field: 'resourceVersionMatch',
+            message: 'Forbidden: not with continue',
+          },
+        ],
+      );
     if (!['', '0', undefined].includes(query.get('resourceVersion')))
       throw badRequest('specifying resource version is not allowed when using continue');
     try {
       const sealed = Buffer.from(text, 'base64url');
       const token = JSON.parse(
-        this.#keys.open(bindingOf(admitted), sealed).toString(),
+        this.#keys.open(bindingOf(authorized), sealed).toString(),
       ) as ContinueToken;
       if (token.q === fingerprint(query) && sealed.toString('base64url') === text) return token;
     } catch {
@@ -55,8 +59,8 @@ export class ContinueTokens {
   }
 
   /** Seals a token; the same for whoever comes from the same page by the same way once more. */
-  seal(admitted: Admitted, token: ContinueToken): string {
-    const binding = bindingOf(admitted);
+  seal(authorized: AuthorizedRequest, token: ContinueToken): string {
+    const binding = bindingOf(authorized);
     const text = JSON.stringify(token);
     const way = `${binding} ${text}`;
     const before = this.#sealed.get(way);
@@ -73,8 +77,8 @@ export const fingerprint = (query: Query): string =>
   JSON.stringify([query.get('labelSelector') ?? '', query.get('fieldSelector') ?? '']);
 
 /** A token is good for one resource, one caller, one range. */
-const bindingOf = ({ ask, caller, owner }: Admitted): string =>
-  `continue ${(ask as ResourceAsk).kind.resource} ${owner ?? ''} ${holderOf(caller)}`;
+const bindingOf = ({ requestInfo, caller, owner }: AuthorizedRequest): string =>
+  `continue ${(requestInfo as ResourceRequestInfo).kind.resource} ${owner ?? ''} ${holderOf(caller)}`;
 
 function holderOf(caller: Caller): string {
   if (caller.type === 'Account') return `a:${caller.account}`;

@@ -3,9 +3,9 @@ import { apiVersion, type KindObject } from '../../registry/kind.js';
 import { toJSONSchema, Validator, prune } from '../../registry/schema.js';
 import { badRequest, conflict, invalid } from '../../registry/status.js';
 import { readObject, refuseBodyType } from '../http/body.js';
-import type { Req, Res } from '../http/message.js';
-import { isDryRun, judgeUnknown } from './field-validation.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import { isDryRun, checkUnknownFields } from './field-validation.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 
 const DeleteOptions = z.object({
   propagationPolicy: z
@@ -37,9 +37,9 @@ const policies = ['Orphan', 'Background', 'Foreground', undefined];
  * (docs/design/kubernetes.md#deletes).
  */
 export async function readDeleteOptions(
-  req: Req,
-  res: Res,
-  ask: ResourceAsk,
+  req: ApiRequest,
+  res: ApiResponse,
+  requestInfo: ResourceRequestInfo,
   most: number,
 ): Promise<DeleteOptions> {
   refuseBodyType(req);
@@ -48,12 +48,12 @@ export async function readDeleteOptions(
     throw badRequest('the kind in the data does not match the expected kind (DeleteOptions)');
   if (given !== undefined && !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(given)))
     throw badRequest('the API version in the data does not match the expected API version (v1)');
-  const of = { ...ask.kind, kind: 'DeleteOptions' };
-  judgeUnknown(
+  const of = { ...requestInfo.kind, kind: 'DeleteOptions' };
+  checkUnknownFields(
     req,
     res,
-    ask,
-    ask.name ?? '',
+    requestInfo,
+    requestInfo.name ?? '',
     prune(validator.schema, body, 'options').map((path) => path.slice('options.'.length)),
     of,
   );
@@ -62,28 +62,28 @@ export async function readDeleteOptions(
     .map((cause) => ({ ...cause, field: cause.field?.replace(/^\./, '') ?? '' }));
   if (
     body.propagationPolicy === undefined &&
-    !policies.includes(ask.query.get('propagationPolicy'))
+    !policies.includes(requestInfo.query.get('propagationPolicy'))
   )
     causes.push({
       reason: 'FieldValueNotSupported',
       field: 'propagationPolicy',
       message: 'Unsupported value: supported values: "Orphan", "Background", "Foreground"',
     });
-  if (causes.length > 0) throw invalid(of, ask.name ?? '', causes);
+  if (causes.length > 0) throw invalid(of, requestInfo.name ?? '', causes);
   const options = body as z.infer<typeof DeleteOptions>;
-  return { ...options, dry: isDryRun(ask, options.dryRun ?? []) };
+  return { ...options, dry: isDryRun(requestInfo, options.dryRun ?? []) };
 }
 
 /** 409 where the object is not the one that is meant. */
 export function refusePreconditions(
-  ask: ResourceAsk,
+  requestInfo: ResourceRequestInfo,
   { preconditions = {} }: DeleteOptions,
   { metadata }: KindObject,
 ): void {
   for (const field of ['uid', 'resourceVersion'] as const)
     if (preconditions[field] !== undefined && preconditions[field] !== metadata[field])
       throw conflict(
-        ask.kind,
+        requestInfo.kind,
         metadata.name,
         `Precondition failed: ${field} in precondition does not match ${field} of the object`,
       );

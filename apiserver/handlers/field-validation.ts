@@ -2,10 +2,10 @@ import { apiVersion, type AnyKind } from '../../registry/kind.js';
 import { CallerMetadata } from '../../registry/metadata-schema.js';
 import { prune, toJSONSchema, Validator, type JSONSchema } from '../../registry/schema.js';
 import { badRequest, invalid, type Cause, type Named } from '../../registry/status.js';
-import type { Req, Res } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isBrowser } from '../http/headers.js';
 import { none } from '../codec/query.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 
 const callerMetadata = new Validator(toJSONSchema(CallerMetadata, 'metadata'));
 const knownMetadata = new Set([
@@ -60,10 +60,10 @@ export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema
  * What fieldValidation makes of unknown members of a body of kind `of`
  * (docs/design/kubernetes.md#field-validation). May run again when a write lost a race.
  */
-export function judgeUnknown(
-  req: Req,
-  res: Res,
-  { query, kind }: ResourceAsk,
+export function checkUnknownFields(
+  req: ApiRequest,
+  res: ApiResponse,
+  { query, kind }: ResourceRequestInfo,
   name: string,
   unknown: readonly string[],
   of: Named = kind,
@@ -99,7 +99,7 @@ export function judgeUnknown(
  * Parameters of writes alone: one that is not understood is 422, lest a mistake passes for a choice
  * (docs/design/kubernetes.md#field-validation).
  */
-function refuseWriteParameters(query: ResourceAsk['query'], name: string, of: Named): void {
+function refuseWriteParameters(query: ResourceRequestInfo['query'], name: string, of: Named): void {
   const mode = query.get('fieldValidation') ?? 'Warn';
   const manager = query.get('fieldManager') ?? '';
   if (!['Ignore', 'Warn', 'Strict'].includes(mode))
@@ -191,13 +191,13 @@ export function hiddenCharacters(value: unknown, at: string): Cause[] {
 
 /** dryRun of a query or options: only All. */
 export function isDryRun(
-  ask: { query: ReadonlyMap<string, string>; kind: AnyKind },
+  requestInfo: { query: ReadonlyMap<string, string>; kind: AnyKind },
   options: readonly unknown[] = [],
 ): boolean {
-  const given = ask.query.get('dryRun');
+  const given = requestInfo.query.get('dryRun');
   const asked = [...(given === undefined ? [] : [given]), ...options];
   if (asked.some((one) => one !== 'All'))
-    throw invalid(ask.kind, '', [
+    throw invalid(requestInfo.kind, '', [
       {
         reason: 'FieldValueNotSupported',
         field: 'dryRun',

@@ -11,16 +11,17 @@ import type { LimitOf } from '../../registry/rate-limit.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
 import type { Registry } from '../../registry/registry.js';
 import { badRequest, invalid, notFound } from '../../registry/status.js';
-import { Outdated, type Store } from '../../registry/store.js';
-import type { Admission } from '../chain/authorization.js';
+import { StaleCacheError } from '../../registry/stale-cache-error.js';
+import type { Store } from '../../registry/store.js';
+import type { Authorization } from '../chain/authorization.js';
 import { spendAccountBudget } from './account-budget.js';
 import { objectOf, readBytes, refuseBodyType } from '../http/body.js';
-import type { Admitted, Req, Res } from '../http/message.js';
+import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import {
   hiddenCharacters,
   isDryRun,
   isRecord,
-  judgeUnknown,
+  checkUnknownFields,
   refuseOtherKind,
   unknownMembers,
 } from './field-validation.js';
@@ -30,24 +31,25 @@ import { rangeOf } from './list.js';
 import { isBrowser } from '../http/headers.js';
 import { readDeleteOptions, refusePreconditions } from './delete-options.js';
 import { none, versionOf, wholeNumber } from '../codec/query.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector } from '../codec/selectors.js';
-import { refuseTooNew } from './resource-version.js';
+import { waitUntilFresh } from './resource-version.js';
 import { whole } from '../codec/representation.js';
 import { changed, created } from './apply-body.js';
-import { guard } from '../../registry/storage-errors.js';
+import { toStatusError } from '../../registry/storage-errors.js';
 import { siteOf } from '../../security/fetch-metadata.js';
-import { copyOf, Stored } from '../../registry/encoded-object.js';
+import { copyOf, EncodedObject } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { isNavigation } from '../http/headers.js';
 
 /** What the handlers stand on. */
 export interface HandlerParts {
   store: Store;
   registry: Registry;
-  admission: Admission;
+  authorization: Authorization;
   encoder: Encoder;
   limits: NetworkLimits;
-  ports(req: Req, res: Res): Ports;
+  ports(req: ApiRequest, res: ApiResponse): Ports;
 }
 
 const empty = Buffer.alloc(0);
@@ -63,9 +65,10 @@ export class Handlers {
     this.#bodyLimit = parts.store.settings.limits.requestBodySize;
   }
 
-  async get(req: Req, res: Res): Promise<void> {
-    const { ask, target } = admittedOf(req);
-    if (ask.query !== none && ask.query.get('resourceVersion')) return this.#notOlder(req, res);
+  async get(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo, target } = authorizedOf(req);
+    if (requestInfo.query !== none && requestInfo.query.get('resourceVersion'))
+      return this.#notOlder(req, res);
     return this.#shown(req, res, target!);
   }
 
@@ -73,56 +76,58 @@ export class Handlers {
    * The object read anew once the store has reached the version that was named, and decided anew:
    * 400, 504 (docs/design/kubernetes.md#lists).
    */
-  async #notOlder(req: Req, res: Res): Promise<void> {
-    const { ask, target: held } = admittedOf(req);
-    const version = versionOf(ask.query, () =>
+  async #notOlder(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo, target: held } = authorizedOf(req);
+    const version = versionOf(requestInfo.query, () =>
       badRequest('resourceVersion must be a decimal number'),
     );
     if (version === undefined) return this.#shown(req, res, held!);
-    await refuseTooNew(this.#parts.store, version);
-    const target = await this.#parts.store.stored(ask.kind, ask.name!);
-    if (!target || !this.#parts.admission.sees(req.admitted!, target))
-      throw notFound(ask.kind, ask.name!);
+    await waitUntilFresh(this.#parts.store, version);
+    const target = await this.#parts.store.stored(requestInfo.kind, requestInfo.name!);
+    if (!target || !this.#parts.authorization.canSee(req.authorized!, target))
+      throw notFound(requestInfo.kind, requestInfo.name!);
     return this.#shown(req, res, target);
   }
 
-  async #shown(req: Req, res: Res, target: Stored): Promise<void> {
-    const { ask } = admittedOf(req);
-    if (ask.kind.bound && isNavigation(req))
+  async #shown(req: ApiRequest, res: ApiResponse, target: EncodedObject): Promise<void> {
+    const { requestInfo } = authorizedOf(req);
+    if (requestInfo.kind.bound && isNavigation(req))
       return this.#parts.encoder.send(req, res, 303, empty, [
         'Location',
-        `/interaction/${ask.name}`,
+        `/interaction/${requestInfo.name}`,
         'Vary',
         'Accept, Sec-Fetch-Mode',
         'Cache-Control',
         'no-store',
       ]);
-    if (ask.view !== whole)
+    if (requestInfo.view !== whole)
       return this.#parts.encoder.send(
         req,
         res,
         200,
-        ask.view.single(target, { caller: req.admitted!.caller, now: Date.now() }, true),
+        requestInfo.view.single(target, { caller: req.authorized!.caller, now: Date.now() }, true),
       );
-    if (!ask.kind.strategy.view && !ask.kind.strategy.status)
+    if (!requestInfo.kind.strategy.decorate && !requestInfo.kind.strategy.status)
       return this.#parts.encoder.send(req, res, 200, target.wire());
     return this.#answer(req, res, 200, target.parse(), this.#call(req, res));
   }
 
-  async create(req: Req, res: Res): Promise<void> {
-    const { ask } = admittedOf(req);
-    const instead = ask.kind.create;
-    if (instead && !instead.dryRun && ask.query.has('dryRun'))
+  async create(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo } = authorizedOf(req);
+    const instead = requestInfo.kind.create;
+    if (instead && !instead.dryRun && requestInfo.query.has('dryRun'))
       throw badRequest('dryRun is not for this');
     await this.#spend(instead?.limit, req);
-    const body = await this.#body(req, res, ask);
-    const call = this.#call(req, res, isDryRun(ask));
+    const body = await this.#body(req, res, requestInfo);
+    const call = this.#call(req, res, isDryRun(requestInfo));
     const object = instead
-      ? await instead.run(call, this.#sent(ask.kind, body))
-      : await call.change((tx) => tx.create(ask.kind, created(ask.kind, copyOf(body)) as never));
-    const shown = ask.kind.strategy.status ? copyOf(object) : object;
-    ask.kind.strategy.status?.(shown, call);
-    this.#parts.encoder.json(req, res, 201, wireObject(ask.kind, shown));
+      ? await instead.run(call, this.#sent(requestInfo.kind, body))
+      : await call.change((tx) =>
+          tx.create(requestInfo.kind, created(requestInfo.kind, copyOf(body)) as never),
+        );
+    const shown = requestInfo.kind.strategy.status ? copyOf(object) : object;
+    requestInfo.kind.strategy.status?.(shown, call);
+    this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, shown));
   }
 
   /** What is sent to a kind whose create is an action of its own. */
@@ -133,37 +138,37 @@ export class Handlers {
     return { spec, metadata };
   }
 
-  async update(req: Req, res: Res): Promise<void> {
+  async update(req: ApiRequest, res: ApiResponse): Promise<void> {
     await this.#write(req, res, 'replace');
   }
-  async patch(req: Req, res: Res): Promise<void> {
+  async patch(req: ApiRequest, res: ApiResponse): Promise<void> {
     await this.#write(req, res, 'merge');
   }
 
   /**
    * Counts the request against a limit by client network, if there is one; throws 429 beyond it.
    */
-  async #spend(limit: LimitOf | undefined, { network }: Req): Promise<void> {
+  async #spend(limit: LimitOf | undefined, { network }: ApiRequest): Promise<void> {
     const { limits, store } = this.#parts;
     if (limit) await limits.spend(limit(store.settings.limits), network, Date.now());
   }
 
-  async #write(req: Req, res: Res, how: 'replace' | 'merge'): Promise<void> {
-    const { ask } = admittedOf(req);
-    await this.#spend(ask.kind.changeLimit, req);
+  async #write(req: ApiRequest, res: ApiResponse, how: 'replace' | 'merge'): Promise<void> {
+    const { requestInfo } = authorizedOf(req);
+    await this.#spend(requestInfo.kind.changeLimit, req);
     refuseBodyType(req);
-    const body = await this.#read(req, ask.kind.bodyLimit);
-    const { schema } = this.#parts.registry.schemas(ask.kind).spec;
+    const body = await this.#read(req, requestInfo.kind.bodyLimit);
+    const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
     const write = async (): Promise<void> => {
-      const call = this.#call(req, res, isDryRun(ask));
+      const call = this.#call(req, res, isDryRun(requestInfo));
       const object = await call.change((tx) =>
-        tx.update(ask.kind, ask.name!, (next) =>
-          judgeUnknown(
+        tx.update(requestInfo.kind, requestInfo.name!, (next) =>
+          checkUnknownFields(
             req,
             res,
-            ask,
-            ask.name!,
-            changed(ask.kind, next, copyOf(body), how, schema),
+            requestInfo,
+            requestInfo.name!,
+            changed(requestInfo.kind, next, copyOf(body), how, schema),
           ),
         ),
       );
@@ -172,26 +177,26 @@ export class Handlers {
     try {
       await write();
     } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-      req.admitted = await this.#parts.admission.again(req.admitted!);
+      if (!(error instanceof StaleCacheError)) throw error;
+      req.authorized = await this.#parts.authorization.reauthorize(req.authorized!);
       await write();
     }
   }
 
-  async delete(req: Req, res: Res): Promise<void> {
-    const { ask } = admittedOf(req);
-    const options = await readDeleteOptions(req, res, ask, this.#bodyLimit);
+  async delete(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo } = authorizedOf(req);
+    const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
     const call = this.#call(req, res, options.dry);
     const old = await call.change(async (tx) => {
-      const target = await tx.get(ask.kind, ask.name!);
-      if (!target) throw notFound(ask.kind, ask.name!);
-      refusePreconditions(ask, options, target);
-      return tx.delete(ask.kind, ask.name!);
+      const target = await tx.get(requestInfo.kind, requestInfo.name!);
+      if (!target) throw notFound(requestInfo.kind, requestInfo.name!);
+      refusePreconditions(requestInfo, options, target);
+      return tx.delete(requestInfo.kind, requestInfo.name!);
     });
-    if (ask.kind.strategy.remove) {
+    if (requestInfo.kind.strategy.beginDelete) {
       const left = call.dryRun
         ? old!
-        : (await this.#parts.store.stored(ask.kind, ask.name!))?.parse();
+        : (await this.#parts.store.stored(requestInfo.kind, requestInfo.name!))?.parse();
       return this.#answer(req, res, 200, left ?? deleted(old!, call.now), call);
     }
     const { uid } = old!.metadata;
@@ -200,7 +205,12 @@ export class Handlers {
       apiVersion: 'v1',
       metadata: {},
       status: 'Success',
-      details: { name: ask.name, group: ask.kind.group, kind: ask.kind.resource, uid },
+      details: {
+        name: requestInfo.name,
+        group: requestInfo.kind.group,
+        kind: requestInfo.kind.resource,
+        uid,
+      },
       code: 200,
     });
   }
@@ -209,37 +219,37 @@ export class Handlers {
    * Deletes one at a time what the selectors name and the caller may delete; answers the List of
    * what went.
    */
-  async deletecollection(req: Req, res: Res): Promise<void> {
-    const { ask, owner } = admittedOf(req);
-    const options = await readDeleteOptions(req, res, ask, this.#bodyLimit);
+  async deletecollection(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo, owner } = authorizedOf(req);
+    const options = await readDeleteOptions(req, res, requestInfo, this.#bodyLimit);
     const call = this.#call(req, res, options.dry);
-    const selector = parseSelector(ask.query, ask.kind);
-    const page = await guard(
-      this.#parts.store.storage.list(rangeOf(ask.kind, owner, selector.name)),
+    const selector = parseSelector(requestInfo.query, requestInfo.kind);
+    const page = await toStatusError(
+      this.#parts.store.storage.list(rangeOf(requestInfo.kind, owner, selector.name)),
     );
     const gone: unknown[] = [];
-    const most = wholeNumber(ask.query, 'limit', 2 ** 31) || Infinity;
+    const most = wholeNumber(requestInfo.query, 'limit', 2 ** 31) || Infinity;
     for (const entry of page.entries) {
-      const stored = new Stored(ask.kind, entry);
+      const stored = new EncodedObject(requestInfo.kind, entry);
       const decision = selector.matches(stored.object)
-        ? this.#parts.admission.judge(req.admitted!, stored)
+        ? this.#parts.authorization.decide(req.authorized!, stored)
         : undefined;
       if (!decision?.allowed) continue;
       const old = await this.#parts.store.change(
         call,
         async (tx) => {
-          const target = await tx.get(ask.kind, stored.name);
-          if (target) refusePreconditions(ask, options, target);
-          return tx.delete(ask.kind, stored.name);
+          const target = await tx.get(requestInfo.kind, stored.name);
+          if (target) refusePreconditions(requestInfo, options, target);
+          return tx.delete(requestInfo.kind, stored.name);
         },
         decision,
       );
-      if (old) gone.push(this.#ended(ask.kind, old, call));
+      if (old) gone.push(this.#ended(requestInfo.kind, old, call));
       if (gone.length === most) break;
     }
     this.#parts.encoder.json(req, res, 200, {
-      kind: `${ask.kind.kind}List`,
-      apiVersion: `${ask.kind.group}/v1alpha1`,
+      kind: `${requestInfo.kind.kind}List`,
+      apiVersion: `${requestInfo.kind.group}/v1alpha1`,
       metadata: { resourceVersion: String(page.revision) },
       items: gone,
     });
@@ -247,7 +257,7 @@ export class Handlers {
 
   /** What went, as it is listed: where an end is carried out by steps, marked with it. */
   #ended(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
-    const shown = copyOf(kind.strategy.remove ? deleted(old, call.now) : old);
+    const shown = copyOf(kind.strategy.beginDelete ? deleted(old, call.now) : old);
     kind.strategy.status?.(shown, call);
     return wireObject(kind, shown);
   }
@@ -255,24 +265,30 @@ export class Handlers {
   /**
    * POST, GET or PATCH on `<resource>/<name>/<subresource>`: network limit, decode, validate, run.
    */
-  async action(req: Req, res: Res): Promise<void> {
-    const { ask, target } = admittedOf(req);
-    const action = ask.action!;
-    if (ask.query.has('dryRun')) throw badRequest('dryRun is not for actions');
+  async action(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo, target } = authorizedOf(req);
+    const action = requestInfo.action!;
+    if (requestInfo.query.has('dryRun')) throw badRequest('dryRun is not for actions');
     await this.#spend(action.limit, req);
     const call = this.#call(req, res);
     const body =
-      action.verb === 'get' ? { spec: {}, apply() {} } : await this.#actionBody(req, res, ask);
+      action.verb === 'get'
+        ? { spec: {}, apply() {} }
+        : await this.#actionBody(req, res, requestInfo);
     const answer = (await action.run(call, target!.object, body)) as KindObject;
     const kind = action.answers ?? action.of;
     if ('schema' in kind) return this.#parts.encoder.json(req, res, action.code, answer);
     await this.#answer(req, res, action.code, answer, call, kind);
   }
 
-  async #actionBody(req: Req, res: Res, ask: ResourceAsk): Promise<ActionBody<unknown>> {
-    const action = ask.action!;
+  async #actionBody(
+    req: ApiRequest,
+    res: ApiResponse,
+    requestInfo: ResourceRequestInfo,
+  ): Promise<ActionBody<unknown>> {
+    const action = requestInfo.action!;
     refuseBodyType(req);
-    const body = await this.#read(req, action.bodyLimit ?? ask.kind.bodyLimit);
+    const body = await this.#read(req, action.bodyLimit ?? requestInfo.kind.bodyLimit);
     refuseOtherKind(body, action.kind);
     const answers = action.answers && 'resource' in action.answers ? action.answers : action.of;
     if (action.verb === 'patch') {
@@ -280,10 +296,10 @@ export class Handlers {
       return {
         spec: undefined,
         apply: (next) =>
-          judgeUnknown(
+          checkUnknownFields(
             req,
             res,
-            ask,
+            requestInfo,
             next.metadata.name,
             changed(answers, next, copyOf(body), 'merge', schema),
             answers,
@@ -291,32 +307,43 @@ export class Handlers {
       };
     }
     const validator = this.#parts.registry.body(action)!;
-    const of = { ...ask.kind, kind: action.kind };
-    judgeUnknown(req, res, ask, ask.name!, unknownMembers(body, validator.schema), of);
+    const of = { ...requestInfo.kind, kind: action.kind };
+    checkUnknownFields(
+      req,
+      res,
+      requestInfo,
+      requestInfo.name!,
+      unknownMembers(body, validator.schema),
+      of,
+    );
     const faults = validator.check(body.spec ?? {}, 'spec');
     const causes = faults.length > 0 ? faults : hiddenCharacters(body.spec, 'spec');
-    if (causes.length > 0) throw invalid(of, ask.name!, causes);
+    if (causes.length > 0) throw invalid(of, requestInfo.name!, causes);
     return { spec: body.spec ?? {}, apply() {} };
   }
 
-  async #body(req: Req, res: Res, ask: ResourceAsk): Promise<Record<string, unknown>> {
+  async #body(
+    req: ApiRequest,
+    res: ApiResponse,
+    requestInfo: ResourceRequestInfo,
+  ): Promise<Record<string, unknown>> {
     refuseBodyType(req);
-    const body = await this.#read(req, ask.kind.bodyLimit);
-    refuseOtherKind(body, ask.kind.kind);
+    const body = await this.#read(req, requestInfo.kind.bodyLimit);
+    refuseOtherKind(body, requestInfo.kind.kind);
     const name =
       isRecord(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
-    judgeUnknown(
+    checkUnknownFields(
       req,
       res,
-      ask,
+      requestInfo,
       name,
-      unknownMembers(body, this.#parts.registry.schemas(ask.kind).sent.schema),
+      unknownMembers(body, this.#parts.registry.schemas(requestInfo.kind).sent.schema),
     );
     return body;
   }
 
   /** The body of a change, which counts for the account that asks. */
-  async #read(req: Req, most = this.#bodyLimit): Promise<Record<string, unknown>> {
+  async #read(req: ApiRequest, most = this.#bodyLimit): Promise<Record<string, unknown>> {
     const bytes = await readBytes(req, most);
     const { limits, store } = this.#parts;
     await spendAccountBudget(limits, store.settings.limits, req.caller, bytes.length, Date.now());
@@ -324,22 +351,22 @@ export class Handlers {
   }
 
   async #answer(
-    req: Req,
-    res: Res,
+    req: ApiRequest,
+    res: ApiResponse,
     code: number,
     object: KindObject,
     call: Call,
-    kind = admittedOf(req).ask.kind,
+    kind = authorizedOf(req).requestInfo.kind,
   ): Promise<void> {
-    const { status, view } = kind.strategy;
-    const shown = status || view ? copyOf(object) : object;
+    const { status, decorate } = kind.strategy;
+    const shown = status || decorate ? copyOf(object) : object;
     status?.(shown, call);
-    await view?.(shown, call);
+    await decorate?.(shown, call);
     this.#parts.encoder.json(req, res, code, wireObject(kind, shown));
   }
 
-  #call(req: Req, res: Res, dryRun = false): Call {
-    const { caller, target, recalled = false, decision } = req.admitted!;
+  #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {
+    const { caller, target, recalled = false, decision } = req.authorized!;
     const site = siteOf(req);
     const request: RequestFacts = {
       auditID: req.auditID,
@@ -354,7 +381,7 @@ export class Handlers {
       ports: this.#parts.ports(req, res),
       dryRun,
       decision,
-      ...(target && { target: { stored: target, recalled } }),
+      ...(target && { target: { stored: target, fromCache: recalled } }),
     });
   }
 }
@@ -363,17 +390,6 @@ const deleted = (old: KindObject, now: number): KindObject => ({
   ...old,
   metadata: { deletionTimestamp: toTimestamp(now), ...old.metadata },
 });
-const admittedOf = (req: Req): Admitted & { ask: ResourceAsk } =>
-  req.admitted as Admitted & { ask: ResourceAsk };
 
-/**
- * Whether a browser opens an address, rather than a script fetches it
- * (docs/design/kubernetes.md#navigation).
- */
-function isNavigation({ headers }: Req): boolean {
-  if (headers['sec-fetch-mode'] !== undefined) return headers['sec-fetch-mode'] === 'navigate';
-  const accept = headers.accept ?? '';
-  const html = accept.indexOf('text/html');
-  const json = accept.indexOf('application/json');
-  return html >= 0 && (json < 0 || html < json);
-}
+const authorizedOf = (req: ApiRequest): AuthorizedRequest & { requestInfo: ResourceRequestInfo } =>
+  req.authorized as AuthorizedRequest & { requestInfo: ResourceRequestInfo };

@@ -1,7 +1,7 @@
-import { Stored } from '../../registry/encoded-object.js';
+import { EncodedObject } from '../../registry/encoded-object.js';
 import type { Entry } from '../../storage/storage.js';
-import type { Admitted } from '../http/message.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { AuthorizedRequest } from '../http/message.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { whole } from '../codec/representation.js';
 
 const comma = Buffer.from(',');
@@ -10,12 +10,15 @@ const comma = Buffer.from(',');
 export const listEnd = Buffer.from(']}');
 
 /** What a view knows of the call that it is made for. */
-export const viewCall = ({ caller }: Admitted) => ({ caller, now: Date.now() });
+export const viewCall = ({ caller }: AuthorizedRequest) => ({ caller, now: Date.now() });
 
 /** Items with the commas between them. */
-export function itemsOf(entries: readonly Stored[], admitted: Admitted): Buffer[] {
-  const { view } = admitted.ask as ResourceAsk;
-  const seen = viewCall(admitted);
+export function itemsOf(
+  entries: readonly EncodedObject[],
+  authorized: AuthorizedRequest,
+): Buffer[] {
+  const { view } = authorized.requestInfo as ResourceRequestInfo;
+  const seen = viewCall(authorized);
   return entries.flatMap((one, i) =>
     i === 0 ? [view.item(one, seen)] : [comma, view.item(one, seen)],
   );
@@ -32,19 +35,19 @@ const known = new WeakMap<
 
 /** The items of `shown`, all but the last of `entries` or all of them. */
 export function itemsAlike(
-  admitted: Admitted,
+  authorized: AuthorizedRequest,
   entries: readonly Entry[],
   shown: readonly Entry[],
 ): readonly Buffer[] {
-  const { kind, view } = admitted.ask as ResourceAsk;
+  const { kind, view } = authorized.requestInfo as ResourceRequestInfo;
   const isAlike = view === whole && !kind.strategy.status;
   const before = isAlike ? known.get(entries) : undefined;
   if (before?.count === shown.length) return before.items;
   const items = [
     Buffer.concat(
       itemsOf(
-        shown.map((entry) => new Stored(kind, entry)),
-        admitted,
+        shown.map((entry) => new EncodedObject(kind, entry)),
+        authorized,
       ),
     ),
   ];

@@ -1,6 +1,6 @@
 import {
   Compacted,
-  under,
+  prefixRange,
   type Entry,
   type ListOptions,
   type Page,
@@ -9,19 +9,19 @@ import {
 } from '../../storage/storage.js';
 import type { AnyKind } from '../../registry/kind.js';
 import { badRequest, expired, invalid } from '../../registry/status.js';
-import { guard } from '../../registry/storage-errors.js';
+import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
-import { counts, Stored } from '../../registry/encoded-object.js';
+import { isLive, EncodedObject } from '../../registry/encoded-object.js';
 import type { Keys } from '../../security/keyring.js';
-import type { Admission } from '../chain/authorization.js';
-import type { Admitted, Req, Res } from '../http/message.js';
+import type { Authorization } from '../chain/authorization.js';
+import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { ContinueTokens, fingerprint } from './continue-token.js';
 import { bodyOf, itemsAlike, itemsOf, listEnd, viewCall } from './list-body.js';
 import { versionOf, wholeNumber } from '../codec/query.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
-import { refuseTooNew } from './resource-version.js';
+import { waitUntilFresh } from './resource-version.js';
 
 /** So many rows are read at a time, at least, where some are left out. */
 const sieved = 100;
@@ -50,7 +50,7 @@ interface Found {
 interface Sieve {
   readonly selects: boolean;
   readonly passesAll: boolean;
-  pass(entry: Entry): Stored | undefined;
+  pass(entry: Entry): EncodedObject | undefined;
 }
 
 /** The keys of a collection, or of one owner's part of it. */
@@ -66,7 +66,7 @@ export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string)
       start: `objects/${kind.resource}/${exact}`,
       end: `objects/${kind.resource}/${exact}!`,
     };
-  return under(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
+  return prefixRange(`objects/${kind.resource}/${owner === undefined ? '' : `${owner}-`}`);
 }
 
 /**
@@ -75,45 +75,45 @@ export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string)
  */
 export class Lister {
   readonly #store: Store;
-  readonly #admission: Admission;
+  readonly #admission: Authorization;
   readonly #encoder: Encoder;
   readonly #tokens: ContinueTokens;
   readonly #pageMost: number;
 
-  constructor(store: Store, admission: Admission, encoder: Encoder, keys: Keys) {
+  constructor(store: Store, authorization: Authorization, encoder: Encoder, keys: Keys) {
     this.#store = store;
     this.#pageMost = store.settings.limits.listPageSize;
-    this.#admission = admission;
+    this.#admission = authorization;
     this.#encoder = encoder;
     this.#tokens = new ContinueTokens(keys);
   }
 
-  async list(req: Req, res: Res): Promise<void> {
-    const admitted = req.admitted!;
-    const ask = admitted.ask as ResourceAsk;
-    const selector = parseSelector(ask.query, ask.kind);
-    const limit = wholeNumber(ask.query, 'limit', 2 ** 31);
-    const token = this.#tokens.open(admitted, ask.query);
-    const range = rangeOf(ask.kind, admitted.owner, selector.name);
-    const at = token?.r ?? (await this.#exactly(ask, limit));
+  async list(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const authorized = req.authorized!;
+    const requestInfo = authorized.requestInfo as ResourceRequestInfo;
+    const selector = parseSelector(requestInfo.query, requestInfo.kind);
+    const limit = wholeNumber(requestInfo.query, 'limit', 2 ** 31);
+    const token = this.#tokens.open(authorized, requestInfo.query);
+    const range = rangeOf(requestInfo.kind, authorized.owner, selector.name);
+    const at = token?.r ?? (await this.#exactly(requestInfo, limit));
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
-    if (!limit) return this.#whole(req, res, admitted, selector, from, at);
-    const sieve = this.#sieve(admitted, selector);
+    if (!limit) return this.#whole(req, res, authorized, selector, from, at);
+    const sieve = this.#sieve(authorized, selector);
     const found = await (sieve.passesAll
-      ? this.#plain(admitted, from, Math.min(limit, this.#pageMost), at, !token)
-      : this.#page(admitted, sieve, from, Math.min(limit, this.#pageMost), at, !token));
+      ? this.#plain(authorized, from, Math.min(limit, this.#pageMost), at, !token)
+      : this.#page(authorized, sieve, from, Math.min(limit, this.#pageMost), at, !token));
     const remaining =
       token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
     const next =
       found.more && found.last !== undefined
-        ? this.#tokens.seal(admitted, {
+        ? this.#tokens.seal(authorized, {
             r: found.revision,
             k: found.last,
-            q: fingerprint(ask.query),
+            q: fingerprint(requestInfo.query),
             ...(remaining !== undefined && { n: remaining }),
           })
         : undefined;
-    const head = ask.view.opening(ask.kind, {
+    const head = requestInfo.view.opening(requestInfo.kind, {
       resourceVersion: String(found.revision),
       ...(next && { continue: next }),
       ...(next && remaining && { remainingItemCount: remaining }),
@@ -123,7 +123,7 @@ export class Lister {
 
   /** A page of which nothing is left out. */
   async #plain(
-    admitted: Admitted,
+    authorized: AuthorizedRequest,
     range: Range,
     limit: number,
     at: Revision | undefined,
@@ -142,7 +142,7 @@ export class Lister {
     const shown = more ? entries.slice(0, limit) : entries;
     const following = behind + 1 < countable ? behind + 1 : undefined;
     return {
-      items: itemsAlike(admitted, entries, shown),
+      items: itemsAlike(authorized, entries, shown),
       count: shown.length,
       last: shown.at(-1)?.key,
       revision,
@@ -157,16 +157,16 @@ export class Lister {
    * range ends: a token promises something to see. On a first page what follows is counted.
    */
   async #page(
-    admitted: Admitted,
+    authorized: AuthorizedRequest,
     sieve: Sieve,
     range: Range,
     limit: number,
     at: Revision | undefined,
     first: boolean,
   ): Promise<Found> {
-    const entries: Stored[] = [];
+    const entries: EncodedObject[] = [];
     const found = () => ({
-      items: itemsOf(entries, admitted),
+      items: itemsOf(entries, authorized),
       count: entries.length,
       last: entries.at(-1)?.entry.key,
     });
@@ -225,16 +225,16 @@ export class Lister {
   }
 
   async #whole(
-    req: Req,
-    res: Res,
-    admitted: Admitted,
+    req: ApiRequest,
+    res: ApiResponse,
+    authorized: AuthorizedRequest,
     selector: Selector,
     range: Range,
     at: Revision | undefined,
   ): Promise<void> {
-    const { kind, view } = admitted.ask as ResourceAsk;
-    const sieve = this.#sieve(admitted, selector);
-    const seen = viewCall(admitted);
+    const { kind, view } = authorized.requestInfo as ResourceRequestInfo;
+    const sieve = this.#sieve(authorized, selector);
+    const seen = viewCall(authorized);
     let page = await this.#read(range, {
       limit: this.#pageMost,
       ahead: 1,
@@ -274,15 +274,15 @@ export class Lister {
     } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
   }
 
-  #sieve(admitted: Admitted, selector: Selector): Sieve {
-    const { kind } = admitted.ask as ResourceAsk;
+  #sieve(authorized: AuthorizedRequest, selector: Selector): Sieve {
+    const { kind } = authorized.requestInfo as ResourceRequestInfo;
     const selects = selector.filters;
-    const seesAll = this.#admission.seesAll(admitted);
-    const pass = (entry: Entry): Stored | undefined => {
-      if (!counts(entry, Date.now())) return undefined;
-      const stored = new Stored(kind, entry);
+    const seesAll = this.#admission.canSeeAll(authorized);
+    const pass = (entry: Entry): EncodedObject | undefined => {
+      if (!isLive(entry, Date.now())) return undefined;
+      const stored = new EncodedObject(kind, entry);
       return (!selects || selector.matches(stored.object)) &&
-        (seesAll || this.#admission.sees(admitted, stored))
+        (seesAll || this.#admission.canSee(authorized, stored))
         ? stored
         : undefined;
     };
@@ -291,7 +291,7 @@ export class Lister {
 
   async #read(range: Range, options: ListOptions): Promise<Page> {
     try {
-      return await guard(this.#store.storage.list(range, options));
+      return await toStatusError(this.#store.storage.list(range, options));
     } catch (error) {
       if (error instanceof Compacted)
         throw expired(
@@ -306,7 +306,7 @@ export class Lister {
    * (docs/design/kubernetes.md#lists).
    */
   async #exactly(
-    { query, kind }: ResourceAsk,
+    { query, kind }: ResourceRequestInfo,
     limit: number | undefined,
   ): Promise<Revision | undefined> {
     const match = query.get('resourceVersionMatch');
@@ -335,13 +335,13 @@ export class Lister {
     if (match === 'Exact' && text === '0')
       throw wrong('Exact needs a resourceVersion other than "0"');
     if (version === undefined) return undefined;
-    await refuseTooNew(this.#store, version);
+    await waitUntilFresh(this.#store, version);
     return match === 'Exact' || (match === undefined && limit) ? version : undefined;
   }
 }
 
 /** Writes some of a body that is sent as it is read; whether more may follow at once. */
-function write(res: Res, bytes: Buffer): boolean {
+function write(res: ApiResponse, bytes: Buffer): boolean {
   res.bytes += bytes.length;
   return res.write(bytes);
 }

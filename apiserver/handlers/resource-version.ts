@@ -1,4 +1,4 @@
-import { guard } from '../../registry/storage-errors.js';
+import { toStatusError } from '../../registry/storage-errors.js';
 import { timeout } from '../../registry/status.js';
 import type { Store } from '../../registry/store.js';
 import type { Revision } from '../../storage/storage.js';
@@ -11,8 +11,8 @@ const waitForVersion = 2_500;
  * reached.
  */
 export async function shortOf(store: Store, version: Revision): Promise<Revision | undefined> {
-  if (await store.hub.reached(version, waitForVersion)) return undefined;
-  const { revision } = await guard(store.storage.get('meta/hub'));
+  if (await store.watchCache.waitUntil(version, waitForVersion)) return undefined;
+  const { revision } = await toStatusError(store.storage.get('meta/hub'));
   return revision < version ? revision : undefined;
 }
 
@@ -20,7 +20,7 @@ export async function shortOf(store: Store, version: Revision): Promise<Revision
  * 504 where the store has not reached a version even after a brief wait
  * (docs/design/kubernetes.md#lists).
  */
-export async function refuseTooNew(store: Store, version: Revision): Promise<void> {
+export async function waitUntilFresh(store: Store, version: Revision): Promise<void> {
   const revision = await shortOf(store, version);
   if (revision !== undefined)
     throw timeout(`Too large resource version: ${version}, current: ${revision}`, [

@@ -4,14 +4,14 @@ import type { Registry } from '../../registry/registry.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
 import { badRequest, invalid, unauthorized } from '../../registry/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
-import type { Admission, Answer } from '../chain/authorization.js';
+import type { Authorization, Answer } from '../chain/authorization.js';
 import { readBytes, readObject, refuseBodyType } from '../http/body.js';
-import type { Req, Res } from '../http/message.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import { isBrowser } from '../http/headers.js';
 import { fieldsOf, textOf, unwrap } from '../codec/protobuf.js';
 import { none } from '../codec/query.js';
-import { reviewPaths, typeOfPath, type ResourceAsk } from '../request/request-info.js';
+import { reviewPaths, typeOfPath, type ResourceRequestInfo } from '../request/request-info.js';
 import { viewOf, whole } from '../codec/representation.js';
 import { nameGrammar } from './apply-body.js';
 
@@ -43,21 +43,21 @@ const no = (reason: string): Answer => ({ allowed: false, reason });
  */
 export class Reviews {
   readonly #registry: Registry;
-  readonly #admission: Admission;
+  readonly #admission: Authorization;
   readonly #encoder: Encoder;
 
-  constructor(registry: Registry, admission: Admission, encoder: Encoder) {
+  constructor(registry: Registry, authorization: Authorization, encoder: Encoder) {
     this.#registry = registry;
-    this.#admission = admission;
+    this.#admission = authorization;
     this.#encoder = encoder;
   }
 
   /** Answers a POST on one of their paths. */
-  async answer(req: Req, res: Res): Promise<void> {
-    const { ask, caller } = req.admitted!;
-    const [, , of, version] = (ask as { path: string }).path.split('/');
+  async answer(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const { requestInfo, caller } = req.authorized!;
+    const [, , of, version] = (requestInfo as { path: string }).path.split('/');
     const apiVersion = `${of}/${version}`;
-    const kind = reviewPaths.get((ask as { path: string }).path)!;
+    const kind = reviewPaths.get((requestInfo as { path: string }).path)!;
     viewOf(req.headers.accept, 'review', none);
     const { body, spec } = await read(req, kind);
     if ((body.kind || kind) !== kind)
@@ -92,7 +92,7 @@ export class Reviews {
     const { path, verb } = nonResourceAttributes!;
     const type = typeOfPath(path);
     return type && ['get', 'head'].includes(verb)
-      ? this.#admission.mayOther({ type, path, query: none }, site)
+      ? this.#admission.canDoNonResource({ type, path, query: none }, site)
       : no('there is nothing to be done there');
   }
 
@@ -113,9 +113,9 @@ export class Reviews {
       ),
     );
     if (asks.length === 0) return no('no such resource is served');
-    for (const ask of asks) {
-      const answer = ask
-        ? await this.#admission.may(ask, caller, site)
+    for (const requestInfo of asks) {
+      const answer = requestInfo
+        ? await this.#admission.canDo(requestInfo, caller, site)
         : no('that verb is not offered');
       if (!answer.allowed) return answer;
     }
@@ -123,10 +123,10 @@ export class Reviews {
   }
 
   #askFor(
-    kind: ResourceAsk['kind'],
+    kind: ResourceRequestInfo['kind'],
     verb: string,
     { subresource, name }: z.infer<typeof Resource>,
-  ): ResourceAsk | undefined {
+  ): ResourceRequestInfo | undefined {
     if (name !== '' && name !== '~' && !(name.length <= 253 && nameGrammar.test(name)))
       return undefined;
     if (name === '~' && kind.resource !== 'accounts' && kind.resource !== 'sessions')
@@ -152,7 +152,7 @@ interface Sent {
 }
 
 /** The body as JSON or, from kubectl, as protobuf; 400, 413, 415. */
-async function read(req: Req, kind: string): Promise<Sent> {
+async function read(req: ApiRequest, kind: string): Promise<Sent> {
   if (isBrowser(req) || req.headers['content-type'] !== protobuf) {
     refuseBodyType(req);
     const body = await readObject(req, most);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Res } from '../http/message.js';
+import type { ApiResponse } from '../http/message.js';
 
 const lineEnd = Buffer.from('}\n');
 const chunkEnd = Buffer.from('\r\n');
@@ -8,7 +8,7 @@ const chunkEnd = Buffer.from('\r\n');
  * One event of a stream: a line of JSON, framed as a chunk too (RFC 9112 7.1), so that what a
  * thousand are told is framed once.
  */
-export class Line {
+export class WatchFrame {
   readonly #chunk: Buffer;
   readonly #begin: number;
 
@@ -30,7 +30,7 @@ export class Line {
    * once; else (HTTP/1.0, HEAD, an answer before it on the connection, a half that is closed) node
    * is given the line.
    */
-  sendTo(res: Res): void {
+  sendTo(res: ApiResponse): void {
     if (res.destroyed || res.writableEnded) return;
     const { socket } = res;
     if (!socket?.writable || !res.chunkedEncoding || res.writableLength !== socket.writableLength)

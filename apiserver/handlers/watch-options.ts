@@ -1,7 +1,7 @@
 import { badRequest, invalid } from '../../registry/status.js';
 import type { Revision } from '../../storage/storage.js';
 import { flag, timeoutMsOf, versionOf, wholeNumber } from '../codec/query.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 
 /** The longest time of a watch, in milliseconds, as timers can hold it. */
@@ -21,11 +21,11 @@ export interface WatchOptions {
  * twice that.
  */
 export function parseWatchOptions(
-  ask: ResourceAsk,
+  requestInfo: ResourceRequestInfo,
   name: string | undefined,
   shortest: number,
 ): WatchOptions {
-  const { query, kind } = ask;
+  const { query, kind } = requestInfo;
   const wrong = (field: string, message: string): Error =>
     invalid({ ...kind, kind: 'ListOptions' }, '', [
       { reason: 'FieldValueForbidden', field, message: `Forbidden: ${message}` },

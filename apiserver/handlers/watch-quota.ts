@@ -16,7 +16,7 @@ type Bounds = Pick<
  * The places there are for watches on this replica: of a session or sign-in, and of networks and
  * everybody where no one signed in.
  */
-export class Places {
+export class WatchQuota {
   readonly #open = new Map<string, number>();
   readonly #bounds: Bounds;
 

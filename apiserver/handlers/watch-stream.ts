@@ -1,19 +1,19 @@
 import { Compacted, type Revision } from '../../storage/storage.js';
 import type { AnyKind } from '../../registry/kind.js';
-import type { HubEvent } from '../../registry/watchcache/event.js';
+import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { expired, StatusError, unavailable } from '../../registry/status.js';
-import { guard } from '../../registry/storage-errors.js';
+import { toStatusError } from '../../registry/storage-errors.js';
 import type { Store } from '../../registry/store.js';
-import { counts, Stored } from '../../registry/encoded-object.js';
-import type { Admission } from '../chain/authorization.js';
-import type { Admitted, Res } from '../http/message.js';
-import { Line } from './watch-frame.js';
+import { isLive, EncodedObject } from '../../registry/encoded-object.js';
+import type { Authorization } from '../chain/authorization.js';
+import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
+import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
 import type { ServerMeter } from '../chain/metrics.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { shortOf } from './resource-version.js';
-import { whole, type View } from '../codec/representation.js';
+import { whole, type Representation } from '../codec/representation.js';
 import type { WatchOptions } from './watch-options.js';
 
 const bounds = {
@@ -27,10 +27,10 @@ const bounds = {
 /** One open watch. */
 export class WatchStream {
   readonly #store: Store;
-  readonly #admission: Admission;
-  readonly #admitted: Admitted;
+  readonly #admission: Authorization;
+  readonly #admitted: AuthorizedRequest;
   readonly #start: WatchOptions;
-  readonly #res: Res;
+  readonly #res: ApiResponse;
   readonly #stays: () => Promise<boolean>;
   readonly #meter: ServerMeter | undefined;
   readonly #prefix: string;
@@ -43,28 +43,28 @@ export class WatchStream {
 
   constructor(
     store: Store,
-    admission: Admission,
-    admitted: Admitted,
+    authorization: Authorization,
+    authorized: AuthorizedRequest,
     start: WatchOptions,
-    res: Res,
+    res: ApiResponse,
     stays: () => Promise<boolean>,
     meter?: ServerMeter,
   ) {
     this.#store = store;
-    this.#admission = admission;
-    this.#admitted = admitted;
+    this.#admission = authorization;
+    this.#admitted = authorized;
     this.#start = start;
     this.#res = res;
     this.#stays = stays;
     this.#meter = meter;
-    const range = rangeOf(this.#kind, admitted.owner, start.selector.name);
+    const range = rangeOf(this.#kind, authorized.owner, start.selector.name);
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
     this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
   }
 
   /** Whether a GET of its objects says more than they hold. */
   get viewed(): boolean {
-    return this.#kind.strategy.view !== undefined;
+    return this.#kind.strategy.decorate !== undefined;
   }
 
   /** Resolves when the stream has ended, for whatever reason. */
@@ -101,10 +101,10 @@ export class WatchStream {
   }
 
   get #kind(): AnyKind {
-    return (this.#admitted.ask as ResourceAsk).kind;
+    return (this.#admitted.requestInfo as ResourceRequestInfo).kind;
   }
-  get #view(): View {
-    return (this.#admitted.ask as ResourceAsk).view;
+  get #view(): Representation {
+    return (this.#admitted.requestInfo as ResourceRequestInfo).view;
   }
 
   /** Whether no object has been told yet. */
@@ -129,11 +129,11 @@ export class WatchStream {
     if (from !== undefined && (await shortOf(this.#store, from)) !== undefined) throw tooOld();
     const revision =
       initial === 'none'
-        ? (from ?? (await guard(this.#store.storage.get('meta/hub'))).revision)
+        ? (from ?? (await toStatusError(this.#store.storage.get('meta/hub'))).revision)
         : await this.#existing();
     if (initial === 'list' && this.#start.bookmarks)
       this.#write('BOOKMARK', this.#mark(revision, { 'k8s.io/initial-events-end': 'true' }));
-    this.#subscription = this.#store.hub.subscribe(this.#kind.resource, revision, {
+    this.#subscription = this.#store.watchCache.subscribe(this.#kind.resource, revision, {
       event: (event) => this.#take(event),
       ready: () => this.#ready(),
       end: (why) => {
@@ -151,13 +151,13 @@ export class WatchStream {
     let at: Revision | undefined;
     const whole = rangeOf(this.#kind, this.#admitted.owner, this.#start.selector.name);
     for (let range = whole; ; ) {
-      const page = await guard(
+      const page = await toStatusError(
         this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }),
       );
       at = page.revision;
       for (const entry of page.entries) {
-        const stored = new Stored(this.#kind, entry);
-        if (counts(entry, Date.now()) && this.#visible(stored)) this.#added(stored);
+        const stored = new EncodedObject(this.#kind, entry);
+        if (isLive(entry, Date.now()) && this.#visible(stored)) this.#added(stored);
         if (this.#res.writableLength > bounds.bytes) await this.#ready();
       }
       await this.#ready();
@@ -187,7 +187,7 @@ export class WatchStream {
    * Tells an event; a reader too far behind is told no more and resumes from its version, therefore
    * never in the midst of a revision, which several objects may share.
    */
-  #take(event: HubEvent): void {
+  #take(event: WatchCacheEvent): void {
     const name = (event.after ?? event.before)!.name;
     if (
       this.#cut ||
@@ -207,7 +207,7 @@ export class WatchStream {
     }
   }
 
-  #added(stored: Stored): void {
+  #added(stored: EncodedObject): void {
     this.#meter?.watchEvents.add(this.#kind.resource);
     this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
   }
@@ -218,25 +218,25 @@ export class WatchStream {
     this.#res.destroy();
   }
 
-  #deliver(event: HubEvent): void {
+  #deliver(event: WatchCacheEvent): void {
     const after = event.after && this.#visible(event.after) ? event.after : undefined;
     const before = event.before && this.#visible(event.before) ? event.before : undefined;
     if (!after && !before) return;
     const type = eventType(before, after);
     const shown = after ?? before!;
     const first = this.#isFirst();
-    const make = (): Line =>
-      new Line(type, this.#view.single(shown, this.#call, first, event.revision));
+    const make = (): WatchFrame =>
+      new WatchFrame(type, this.#view.single(shown, this.#call, first, event.revision));
     const isShared = !this.#kind.strategy.status && (!first || this.#view === whole);
     this.#meter?.watchEvents.add(this.#kind.resource);
     const line = isShared ? event.shared(`${type} ${this.#view.label(Date.now())}`, make) : make();
     line.sendTo(this.#res);
   }
 
-  #visible(stored: Stored): boolean {
+  #visible(stored: EncodedObject): boolean {
     const { selector } = this.#start;
     if (selector.filters && !selector.matches(stored.object)) return false;
-    return this.#admission.sees(this.#admitted, stored);
+    return this.#admission.canSee(this.#admitted, stored);
   }
 
   get #call() {
@@ -263,7 +263,7 @@ export class WatchStream {
     this.#write('ERROR', Buffer.from(JSON.stringify(error.toStatus())));
   }
   #write(type: string, object: Buffer): void {
-    new Line(type, object).sendTo(this.#res);
+    new WatchFrame(type, object).sendTo(this.#res);
   }
 }
 
@@ -274,8 +274,8 @@ function statusOf(error: unknown): StatusError {
 }
 
 function eventType(
-  before: Stored | undefined,
-  after: Stored | undefined,
+  before: EncodedObject | undefined,
+  after: EncodedObject | undefined,
 ): 'ADDED' | 'MODIFIED' | 'DELETED' {
   if (!before) return 'ADDED';
   return after ? 'MODIFIED' : 'DELETED';

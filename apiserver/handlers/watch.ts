@@ -1,20 +1,20 @@
 import type { Store } from '../../registry/store.js';
-import type { Admission } from '../chain/authorization.js';
-import type { Admitted, Req, Res } from '../http/message.js';
+import type { Authorization } from '../chain/authorization.js';
+import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
 import type { ServerMeter } from '../chain/metrics.js';
-import { Places } from './watch-quota.js';
-import type { ResourceAsk } from '../request/request-info.js';
+import { WatchQuota } from './watch-quota.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseWatchOptions } from './watch-options.js';
 import { WatchStream } from './watch-stream.js';
 
 /** Streams of changes, one JSON event a line (docs/design/kubernetes.md#watches). */
 export class Watcher {
   readonly #store: Store;
-  readonly #admission: Admission;
+  readonly #admission: Authorization;
   readonly #encoder: Encoder;
-  readonly #again: (req: Req) => Promise<Admitted>;
-  readonly #places: Places;
+  readonly #again: (req: ApiRequest) => Promise<AuthorizedRequest>;
+  readonly #places: WatchQuota;
   readonly #streams = new Set<WatchStream>();
   readonly #meter: ServerMeter | undefined;
 
@@ -24,35 +24,35 @@ export class Watcher {
    */
   constructor(
     store: Store,
-    admission: Admission,
+    authorization: Authorization,
     encoder: Encoder,
-    again: (req: Req) => Promise<Admitted>,
+    again: (req: ApiRequest) => Promise<AuthorizedRequest>,
     meter?: ServerMeter,
   ) {
     this.#store = store;
-    this.#places = new Places(store.settings.limits);
-    this.#admission = admission;
+    this.#places = new WatchQuota(store.settings.limits);
+    this.#admission = authorization;
     this.#encoder = encoder;
     this.#again = again;
     this.#meter = meter;
   }
 
-  async watch(req: Req, res: Res): Promise<void> {
-    const admitted = req.admitted!;
+  async watch(req: ApiRequest, res: ApiResponse): Promise<void> {
+    const authorized = req.authorized!;
     const start = parseWatchOptions(
-      admitted.ask as ResourceAsk,
-      admitted.target?.name ?? (admitted.ask as ResourceAsk).name,
+      authorized.requestInfo as ResourceRequestInfo,
+      authorized.target?.name ?? (authorized.requestInfo as ResourceRequestInfo).name,
       this.#store.settings.limits.watchTimeout,
     );
-    const release = this.#places.take(admitted.caller, req.network);
-    const series = this.#meter?.of(admitted.ask, req.method!);
+    const release = this.#places.take(authorized.caller, req.network);
+    const series = this.#meter?.of(authorized.requestInfo, req.method!);
     if (series) series.open += 1;
     try {
       this.#encoder.begin(req, res, 200);
       const stream = new WatchStream(
         this.#store,
         this.#admission,
-        admitted,
+        authorized,
         start,
         res,
         () => this.#stays(req),
@@ -96,8 +96,8 @@ export class Watcher {
     );
   }
 
-  async #stays(req: Req): Promise<boolean> {
-    const { caller, owner } = req.admitted!;
+  async #stays(req: ApiRequest): Promise<boolean> {
+    const { caller, owner } = req.authorized!;
     const now = await this.#again(req).catch(() => undefined);
     return (
       now !== undefined &&

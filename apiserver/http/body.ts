@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseJSON } from '../../registry/strict-json.js';
 import { badRequest, StatusError, tooLarge, unsupportedMediaType } from '../../registry/status.js';
-import type { Req, Res } from './message.js';
+import type { ApiRequest, ApiResponse } from './message.js';
 import { parseMediaType } from '../codec/media-type.js';
 import { isBrowser, rawValues } from './headers.js';
 import { hasBody } from './headers.js';
@@ -51,7 +51,7 @@ const leftover = 64 << 10;
  * Before a refusal: the connection is closed where more of a body is under way, or the client still
  * waits to be asked for it.
  */
-export function refuseBody(request: Req, response: Res): void {
+export function refuseBody(request: ApiRequest, response: ApiResponse): void {
   if (request.complete || !hasBody(request)) return;
   if (request.welcome === undefined && Number(request.headers['content-length']) <= leftover)
     return;
@@ -59,7 +59,7 @@ export function refuseBody(request: Req, response: Res): void {
 }
 
 /** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
-export function readBytes(request: Req, most: number): Promise<Buffer> {
+export function readBytes(request: ApiRequest, most: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > most) return Promise.reject(tooLarge(most));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -83,7 +83,7 @@ export function readBytes(request: Req, most: number): Promise<Buffer> {
 
 /** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
 export async function readObject(
-  request: Req,
+  request: ApiRequest,
   most: number,
   optional = false,
 ): Promise<Record<string, unknown>> {

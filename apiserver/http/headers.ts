@@ -19,3 +19,15 @@ export const isBrowser = ({ headers }: IncomingMessage): boolean =>
 /** Whether a body belongs to the request, there or not yet. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
+ * Whether a browser opens an address, rather than a script fetches it
+ * (docs/design/kubernetes.md#navigation).
+ */
+export function isNavigation({ headers }: IncomingMessage): boolean {
+  if (headers['sec-fetch-mode'] !== undefined) return headers['sec-fetch-mode'] === 'navigate';
+  const accept = headers.accept ?? '';
+  const html = accept.indexOf('text/html');
+  const json = accept.indexOf('application/json');
+  return html >= 0 && (json < 0 || html < json);
+}

@@ -1,5 +1,5 @@
 import type { Limits } from '../../registry/limit-settings.js';
-import { Tally } from '../../observability/counters.js';
+import { Counter } from '../../observability/counters.js';
 import { tooManyRequests } from '../../registry/status.js';
 import { recentMemoryUse, type MemoryUse } from './memory-use.js';
 
@@ -12,7 +12,7 @@ const retryAfterSeconds = 5;
  */
 export class MemoryGuard {
   /** Refusals, by what was refused. */
-  readonly refused = new Tally(['watch', 'body']);
+  readonly refused = new Counter(['watch', 'body']);
   readonly #bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>;
   readonly #read: () => readonly MemoryUse[];
 

@@ -2,18 +2,18 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 import type { Caller, Decision } from '../../registry/kind.js';
 import type { DecisionSummary } from '../../registry/status.js';
-import type { Stored } from '../../registry/encoded-object.js';
-import type { Claim } from '../request/asserted-user.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
+import type { AssertedHeaders } from '../request/asserted-user.js';
 import type { MemoryGuard } from './memory-guard.js';
-import type { Ask } from '../request/request-info.js';
+import type { RequestInfo } from '../request/request-info.js';
 
 /** What the steps before the handlers found out. */
-export interface Admitted {
-  readonly ask: Ask;
+export interface AuthorizedRequest {
+  readonly requestInfo: RequestInfo;
   readonly caller: Caller;
   readonly decision: Decision;
   /** The object the path names, as it was when the decision was made. */
-  readonly target?: Stored;
+  readonly target?: EncodedObject;
   /** It is but remembered: whatever comes of it is to be proved by a commit. */
   readonly recalled?: boolean;
   /** What policy was told of the request besides. */
@@ -26,13 +26,13 @@ export interface Admitted {
  * A request as a class, so that V8 keeps its shape: Express's methods stand on its prototype
  * instead of being put on each object.
  */
-export class Req extends IncomingMessage {
+export class ApiRequest extends IncomingMessage {
   auditID = '';
   network = '';
   /** Header fields as they were sent. */
   fieldCount = 0;
   /** What is asked, once that is known. */
-  ask: Ask | undefined;
+  requestInfo: RequestInfo | undefined;
   /** Who asks, once that is known; of what anybody may ask, it stays open. */
   caller: Caller | undefined;
   /**
@@ -42,11 +42,11 @@ export class Req extends IncomingMessage {
   clientName: string | undefined;
   /** The decision that refused it, where policy did. */
   refusal: DecisionSummary | undefined;
-  admitted: Admitted | undefined;
+  authorized: AuthorizedRequest | undefined;
   /** Ends the request with a 504, where it came with a `timeout`. */
   deadline: NodeJS.Timeout | undefined;
   /** What a front proxy says of who sent it. */
-  claim: Claim | undefined;
+  claim: AssertedHeaders | undefined;
   /** Refuses a body that turns out to be large, while memory is short. */
   memory: MemoryGuard | undefined;
   /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
@@ -62,7 +62,7 @@ export class Req extends IncomingMessage {
 }
 
 /** The response's counterpart. */
-export class Res extends ServerResponse<Req> {
+export class ApiResponse extends ServerResponse<ApiRequest> {
   /** Bytes of the body sent so far. */
   bytes = 0;
 }
@@ -77,14 +77,14 @@ export function createApp(): Express {
   app.disable('etag');
   app.set('query parser', 'simple');
   for (const [ours, theirs] of [
-    [Req, express.request],
-    [Res, express.response],
+    [ApiRequest, express.request],
+    [ApiResponse, express.response],
   ] as const)
     for (const key of Reflect.ownKeys(theirs))
       Object.defineProperty(ours.prototype, key, Object.getOwnPropertyDescriptor(theirs, key)!);
-  (app as { request: unknown }).request = Req.prototype;
-  (app as { response: unknown }).response = Res.prototype;
-  for (const prototype of [Req.prototype, Res.prototype])
+  (app as { request: unknown }).request = ApiRequest.prototype;
+  (app as { response: unknown }).response = ApiResponse.prototype;
+  for (const prototype of [ApiRequest.prototype, ApiResponse.prototype])
     Object.defineProperty(prototype, 'app', { configurable: true, writable: true, value: app });
   return app;
 }

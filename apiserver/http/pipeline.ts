@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
-import type { Req, Res } from './message.js';
+import type { ApiRequest, ApiResponse } from './message.js';
 
 /**
  * What waits on a connection: answers to requests that came before the one ahead of them was
  * answered, and whether a message came that cannot be read.
  */
 interface Waiting {
-  readonly answers: Res[];
+  readonly answers: ApiResponse[];
   broken: boolean;
 }
 
@@ -22,15 +22,19 @@ function waitingOn(socket: Duplex): Waiting {
 }
 
 /** The answer that node is sending on a connection. */
-const currentOn = (socket: Duplex): Res | undefined =>
-  (socket as { _httpMessage?: Res })._httpMessage;
+const currentOn = (socket: Duplex): ApiResponse | undefined =>
+  (socket as { _httpMessage?: ApiResponse })._httpMessage;
 
 /**
  * Serves the requests of a connection one after another (RFC 9112 9.3.2), so that none is carried
  * out behind an answer that closes the connection: node gives an answer its socket when the one
  * before it has left, and never after one that closes. While a request waits nothing more is read.
  */
-export function serveInTurn(req: Req, res: Res, serve: (req: Req, res: Res) => void): void {
+export function serveInTurn(
+  req: ApiRequest,
+  res: ApiResponse,
+  serve: (req: ApiRequest, res: ApiResponse) => void,
+): void {
   const { socket } = req;
   if (res.socket) {
     if (socket.writable) serve(req, res);

@@ -1,6 +1,6 @@
 import { hsts } from '../../security/hsts.js';
 import { internalError, StatusError } from '../../registry/status.js';
-import type { Req, Res } from './message.js';
+import type { ApiRequest, ApiResponse } from './message.js';
 
 const fixed = [
   'X-Content-Type-Options',
@@ -45,7 +45,13 @@ export class Encoder {
    * Bytes already encoded; short ones as latin1 text, which stays the same bytes and which node
    * puts behind the head in one piece.
    */
-  send(req: Req, res: Res, code: number, body: Buffer, more: readonly string[] = plain): void {
+  send(
+    req: ApiRequest,
+    res: ApiResponse,
+    code: number,
+    body: Buffer,
+    more: readonly string[] = plain,
+  ): void {
     this.#send(
       req,
       res,
@@ -57,8 +63,8 @@ export class Encoder {
   }
 
   #send(
-    req: Req,
-    res: Res,
+    req: ApiRequest,
+    res: ApiResponse,
     code: number,
     length: number,
     body: Buffer | string,
@@ -81,7 +87,7 @@ export class Encoder {
   }
 
   /** The same as 200 of a body in parts. */
-  sendParts(req: Req, res: Res, parts: readonly Buffer[]): void {
+  sendParts(req: ApiRequest, res: ApiResponse, parts: readonly Buffer[]): void {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     if (length <= inOnePiece || req.method === 'HEAD')
       return this.send(req, res, 200, Buffer.concat(parts));
@@ -104,7 +110,7 @@ export class Encoder {
    * The headers of a stream, sent before its first event; node frames it in chunks or, for
    * HTTP/1.0, by the connection's end.
    */
-  begin(req: Req, res: Res, code: number): void {
+  begin(req: ApiRequest, res: ApiResponse, code: number): void {
     res.writeHead(code, [
       ...this.#headers,
       'Audit-ID',
@@ -117,7 +123,7 @@ export class Encoder {
     res.flushHeaders();
   }
 
-  json(req: Req, res: Res, code: number, value: unknown): void {
+  json(req: ApiRequest, res: ApiResponse, code: number, value: unknown): void {
     const text = JSON.stringify(value);
     const length = Buffer.byteLength(text);
     if (length !== text.length || length > inOnePiece) this.send(req, res, code, Buffer.from(text));
@@ -125,7 +131,7 @@ export class Encoder {
   }
 
   /** The Status of an error; anything that is not a StatusError is a 500 without detail. */
-  error(req: Req, res: Res, error: unknown): void {
+  error(req: ApiRequest, res: ApiResponse, error: unknown): void {
     const status = error instanceof StatusError ? error : internalError();
     this.send(req, res, status.code, Buffer.from(JSON.stringify(status.toStatus())), [
       ...plain,
@@ -150,7 +156,7 @@ export function errorHeaders({ headers, details }: StatusError): string[] {
  * One write of the head where nothing was set by name before; else by name, so that repeated ones
  * (cookies, warnings) all stay.
  */
-function writeHead(res: Res, code: number, headers: string[]): void {
+function writeHead(res: ApiResponse, code: number, headers: string[]): void {
   if (res.getHeaderNames().length === 0) return void res.writeHead(code, headers);
   for (let i = 0; i < headers.length; i += 2) res.appendHeader(headers[i]!, headers[i + 1]!);
   res.writeHead(code);

@@ -2,4 +2,4 @@
  * What a request says of who somebody is: names of headers in lower case, each with one of its
  * values, in order.
  */
-export type Claim = readonly (readonly [name: string, value: string])[];
+export type AssertedHeaders = readonly (readonly [name: string, value: string])[];

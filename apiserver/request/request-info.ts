@@ -6,12 +6,12 @@ import { badRequest, methodNotAllowed, noSuchPath, notFound } from '../../regist
 import { endpointMethods } from './provider-paths.js';
 import { allowed, methodOf, verbOf, withHead } from './verbs.js';
 import { isWatch, none, parseQuery, type Query } from '../codec/query.js';
-import { viewOf, type View } from '../codec/representation.js';
+import { viewOf, type Representation } from '../codec/representation.js';
 
 /**
  * A request for objects: the one reading of the path that policy, router, audit and handlers share.
  */
-export interface ResourceAsk {
+export interface ResourceRequestInfo {
   readonly type: 'resource';
   readonly kind: AnyKind;
   readonly verb: Verb;
@@ -19,18 +19,18 @@ export interface ResourceAsk {
   name?: string;
   readonly action?: Action;
   /** How objects are to be shown. */
-  readonly view: View;
+  readonly view: Representation;
   readonly query: Query;
 }
 
 /** A request for anything else, by what policy calls it. */
-export interface OtherAsk {
+export interface NonResourceRequestInfo {
   readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
   readonly path: string;
   readonly query: Query;
 }
 
-export type Ask = ResourceAsk | OtherAsk;
+export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
 
 const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 /**
@@ -79,7 +79,7 @@ const pagePath =
 export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
 
 /** Reads method and target once; 400, 404, 405 or 406 where they lead nowhere. */
-export function parseRequest(request: IncomingMessage, registry: Registry): Ask {
+export function parseRequest(request: IncomingMessage, registry: Registry): RequestInfo {
   const target = request.url!;
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
   const mark = target.indexOf('?');
@@ -109,7 +109,11 @@ function refuseOddSpelling(path: string): void {
   if (!/^[\x21-\x7e]*$/.test(path) || path.includes('%') || path.includes('\\')) throw noSuchPath();
 }
 
-function otherType(path: string, method: string, request: IncomingMessage): OtherAsk['type'] {
+function otherType(
+  path: string,
+  method: string,
+  request: IncomingMessage,
+): NonResourceRequestInfo['type'] {
   const methods = endpointMethods(path);
   if (methods) return refuseMethod(method, methods, request);
   if (reviewPaths.has(path)) return refuseReview(method);
@@ -120,7 +124,7 @@ function otherType(path: string, method: string, request: IncomingMessage): Othe
 }
 
 /** What policy calls a path that is there to be read; undefined for any other. */
-export function typeOfPath(path: string): OtherAsk['type'] | undefined {
+export function typeOfPath(path: string): NonResourceRequestInfo['type'] | undefined {
   if (isDocument.has(path)) return 'discovery';
   if (healthPath.test(path)) return 'health';
   if (pagePath.test(path)) return 'page';
@@ -155,7 +159,7 @@ function parseResource(
   query: Query,
   registry: Registry,
   accept: string | undefined,
-): ResourceAsk {
+): ResourceRequestInfo {
   const [resource = '', name, subresource, ...more] = rest.split('/');
   const kind = registry.kindOf(resource);
   if (!kind || more.length > 0 || name === '' || subresource === '') throw noSuchPath();
@@ -186,7 +190,7 @@ function parseAction(
   query: Query,
   registry: Registry,
   accept: string | undefined,
-): ResourceAsk {
+): ResourceRequestInfo {
   const actions = registry.actionsOn(kind, subresource);
   if (actions.length === 0) throw noSuchPath();
   const action = actions.find((one) => methodOf(one) === method);

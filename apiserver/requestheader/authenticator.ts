@@ -1,10 +1,10 @@
 import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
 import type { Caller } from '../../registry/kind.js';
 import type { Log } from '../../observability/log.js';
-import type { Req } from '../http/message.js';
+import type { ApiRequest } from '../http/message.js';
 import { provedDuring, type Period } from './chain.js';
 import { claimPattern, takeHeaders, userOf } from './headers.js';
-import { linkOf, type Link } from './certificate.js';
+import { linkOf, type CertificateLink } from './certificate.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 
 /**
@@ -12,8 +12,8 @@ import type { ProxyTrust, TrustSource } from './trust.js';
  * the trust of now makes of it.
  */
 interface Peer {
-  readonly leaf: Link;
-  readonly others: readonly Link[];
+  readonly leaf: CertificateLink;
+  readonly others: readonly CertificateLink[];
   /** Its common name, where it has exactly one. */
   readonly name: string | undefined;
   trust?: ProxyTrust;
@@ -38,7 +38,7 @@ const credentials = /^(?:cookie|authorization)$/i;
  * (docs/design/kubernetes.md#front-proxy). Without a source nobody is believed, and the headers are
  * removed all the same.
  */
-export class FrontProxy {
+export class RequestHeaderAuthenticator {
   readonly #source: TrustSource | undefined;
   readonly #log: Pick<Log, 'warn'>;
   readonly #peers = new WeakMap<TLSSocket, Peer | 'none'>();
@@ -58,7 +58,7 @@ export class FrontProxy {
    * Takes every claim of who somebody is out of a request, before anything else looks at it; keeps
    * it where a front proxy made it, whose cookies and tokens then go too.
    */
-  receive(req: Req): void {
+  receive(req: ApiRequest): void {
     const claim = takeHeaders(req, this.#pattern);
     if (!claim || !this.#trusts(req.socket)) return;
     req.claim = claim;
@@ -70,7 +70,7 @@ export class FrontProxy {
    * Whom a front proxy says a request is of, by what is trusted now; undefined where none does, or
    * not any more.
    */
-  caller(req: Req): Caller | undefined {
+  caller(req: ApiRequest): Caller | undefined {
     const { claim, socket } = req;
     const trust = this.#source?.current;
     const found = claim && trust && this.#trusts(socket) ? userOf(claim, trust) : undefined;

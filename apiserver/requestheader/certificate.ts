@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 
 /** A certificate as a chain needs to know it, taken apart once. */
-export interface Link {
+export interface CertificateLink {
   readonly certificate: X509Certificate;
   /** When it is good, in milliseconds since the epoch, both included. */
   readonly from: number;
@@ -44,7 +44,7 @@ const clientAuth = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
 
 /** Takes a certificate in DER or PEM apart; throws where it is none. */
-export function linkOf(bytes: Buffer | string): Link {
+export function linkOf(bytes: Buffer | string): CertificateLink {
   const certificate = new X509Certificate(bytes);
   const { algorithm, extensions } = partsOf(certificate.raw);
   const usages = certificate.keyUsage as readonly string[] | undefined; // the extended ones, as Node calls them

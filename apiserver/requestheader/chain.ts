@@ -1,4 +1,4 @@
-import type { Link } from './certificate.js';
+import type { CertificateLink } from './certificate.js';
 
 /** From when until when something is so, in milliseconds since the epoch, both included. */
 export interface Period {
@@ -14,9 +14,9 @@ const longest = 6;
  * others that came with it (RFC 5280 6.1); never where there is no such way.
  */
 export function provedDuring(
-  leaf: Link,
-  others: readonly Link[],
-  authorities: readonly Link[],
+  leaf: CertificateLink,
+  others: readonly CertificateLink[],
+  authorities: readonly CertificateLink[],
 ): Period[] {
   return upwards([leaf], others, authorities).map((way) => ({
     from: Math.max(...way.map(({ from }) => from)),
@@ -26,13 +26,13 @@ export function provedDuring(
 
 /** Every way from the last certificate of `way` to an authority, each with all that is on it. */
 function upwards(
-  way: readonly Link[],
-  others: readonly Link[],
-  authorities: readonly Link[],
-): (readonly Link[])[] {
+  way: readonly CertificateLink[],
+  others: readonly CertificateLink[],
+  authorities: readonly CertificateLink[],
+): (readonly CertificateLink[])[] {
   const last = way.at(-1)!;
   if (!last.understood || !last.sound || !last.forClients || way.length > longest) return [];
-  const signed = (by: Link): boolean => issued(by, last, way.length - 1);
+  const signed = (by: CertificateLink): boolean => issued(by, last, way.length - 1);
   const arrived = authorities
     .filter((one) => one.understood && one.forClients && signed(one))
     .map((one) => [...way, one]);
@@ -45,7 +45,7 @@ function upwards(
 }
 
 /** Whether it is an authority that signed the other, with so many authorities below it. */
-function issued(by: Link, other: Link, below: number): boolean {
+function issued(by: CertificateLink, other: CertificateLink, below: number): boolean {
   if (!by.authority || by.below < below) return false;
   try {
     return (

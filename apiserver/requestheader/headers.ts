@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { ProxySettings } from './trust.js';
-import type { Claim } from '../request/asserted-user.js';
+import type { AssertedHeaders } from '../request/asserted-user.js';
 
 /** A user of a cluster, as claimed. */
-export interface ClaimedUser {
+export interface AssertedUser {
   readonly user: string;
   readonly groups: readonly string[];
   readonly uid?: string;
@@ -37,7 +37,10 @@ export function claimPattern(headers?: Headers): RegExp {
  * Takes headers out of a request, in every form that Node keeps of them, and gives back what they
  * said; undefined where there was none.
  */
-export function takeHeaders(request: IncomingMessage, pattern: RegExp): Claim | undefined {
+export function takeHeaders(
+  request: IncomingMessage,
+  pattern: RegExp,
+): AssertedHeaders | undefined {
   const { rawHeaders } = request;
   let found: [string, string][] | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2)
@@ -66,9 +69,9 @@ const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
  * nobody that could be told apart by what is shown.
  */
 export function userOf(
-  claim: Claim,
+  claim: AssertedHeaders,
   { usernameHeaders, groupHeaders, uidHeaders, extraHeaderPrefixes }: Headers,
-): ClaimedUser | undefined {
+): AssertedUser | undefined {
   try {
     const said = claim
       .map(([name, value]) => [name, utf8.decode(Buffer.from(value, 'latin1'))] as const)
@@ -104,7 +107,10 @@ export function userOf(
  * Keys come percent-encoded and, by way of HTTP, in lower case; one that is encoded wrongly stays
  * as it is.
  */
-function extraOf(said: Claim, prefixes: readonly string[]): Record<string, string[]> | undefined {
+function extraOf(
+  said: AssertedHeaders,
+  prefixes: readonly string[],
+): Record<string, string[]> | undefined {
   const extra = new Map<string, string[]>();
   for (const prefix of prefixes)
     for (const [name, value] of said)

@@ -1,4 +1,4 @@
-import type { Link } from './certificate.js';
+import type { CertificateLink } from './certificate.js';
 import { linkOf } from './certificate.js';
 
 /**
@@ -18,7 +18,7 @@ export interface ProxySettings {
 
 /** The same, ready to judge by; another object whenever anything in it is otherwise. */
 export interface ProxyTrust extends ProxySettings {
-  readonly links: readonly Link[];
+  readonly links: readonly CertificateLink[];
   /**
    * Those of the authorities that TLS is told of, PEM: whoever connects is asked for a certificate
    * of theirs. Of several by one name it is told of none: it would try a signature by one with the
@@ -107,7 +107,7 @@ export function trustOf(settings: ProxySettings): ProxyTrust {
   });
   if (!links.some(({ authority }) => authority))
     throw new Error('none of the certificates is an authority’s');
-  const named = (link: Link): number =>
+  const named = (link: CertificateLink): number =>
     links.filter(({ certificate }) => certificate.subject === link.certificate.subject).length;
   return {
     ...settings,

@@ -68,11 +68,13 @@ async function serve(args: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => {
     /* Node's own answer opens its inspector, to whoever is on this machine */
   });
-  const [{ loadConfig }, { createLog, gathered }, { giveBack }] = await Promise.all([
-    import('./options/config.js'),
-    import('../../observability/log.js'),
-    import('./serve/release-startup-heap.js'),
-  ]);
+  const [{ loadConfig }, { createLog, bufferedStream: gathered }, { giveBack }] = await Promise.all(
+    [
+      import('./options/config.js'),
+      import('../../observability/log.js'),
+      import('./serve/release-startup-heap.js'),
+    ],
+  );
   const config = await loadConfig(args, process.env);
   const log = createLog(config.logLevel, gathered(process.stderr), config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
@@ -84,7 +86,7 @@ async function serve(args: readonly string[]): Promise<void> {
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT || process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
       ? (await import('../../observability/otel.js')).startTracing(process.env, log)
       : undefined;
-  (await import('../../observability/tracer.js')).traceBy(tracer);
+  (await import('../../observability/tracer.js')).setTracer(tracer);
   const { startService } = await import('./serve/service.js');
   const service = await startService(config, log, root);
   reopen = () => service.reopen();

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { defineKind, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { requireFreshSignIn } from '../signin/recent-sign-in.js';
-import { closeLater } from './deletion-row.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
+import { enqueueDeletion } from './deletion-row.js';
 import { canonical } from '../signin/email-address.js';
 import { ownChanges } from '../signin/update-limit.js';
 import { line, timestamp, webAddress } from '../signin/schema-types.js';
@@ -125,7 +125,7 @@ export const Account = defineKind({
     Passkeys: (account) => account.status.passkeys,
   },
   strategy: {
-    also(_tx, next, old, { now }) {
+    beforeCommit(_tx, next, old, { now }) {
       if (!next) return;
       if (old && !isDeepStrictEqual(old.spec, next.spec))
         next.status.profileTimestamp = toTimestamp(now);
@@ -138,14 +138,19 @@ export const Account = defineKind({
      * Nobody can sign in to it from this commit on, and its address is free; everything it owns
      * goes afterwards, itself last.
      */
-    async remove(tx, old, call) {
+    async beginDelete(tx, old, call) {
       const isOwn = call.caller.type === 'Account' && call.caller.account === old.metadata.name;
-      requireFreshSignIn(call, Account, old.metadata.name, isOwn ? old.status.passkeys : undefined);
+      requireRecentAuthentication(
+        call,
+        Account,
+        old.metadata.name,
+        isOwn ? old.status.passkeys : undefined,
+      );
       if (old.metadata.deletionTimestamp) return;
       await tx.update(Account, old.metadata.name, ({ metadata }) => {
         metadata.deletionTimestamp = toTimestamp(call.now);
       });
-      await closeLater(tx, call, { account: old.metadata.name, why: 'Deleted' });
+      await enqueueDeletion(tx, call, { account: old.metadata.name, why: 'Deleted' });
       if (isOwn) tx.after(() => call.ports.forgetCookies());
     },
   },

@@ -18,7 +18,11 @@ export type ClosingRow = Closing & {
 const patience = 30 * 86_400_000;
 
 /** Has it carried out after the commit, to the end, whatever happens meanwhile (`closer.ts`). */
-export async function closeLater(tx: Transaction, call: Call, closing: Closing): Promise<void> {
+export async function enqueueDeletion(
+  tx: Transaction,
+  call: Call,
+  closing: Closing,
+): Promise<void> {
   const byOwner = call.caller.type === 'Account' && call.caller.account === closing.account;
   const row: ClosingRow = {
     ...closing,
@@ -26,5 +30,5 @@ export async function closeLater(tx: Transaction, call: Call, closing: Closing):
     browser: describeBrowser(call.request.userAgent),
     byOwner,
   };
-  await tx.later('closing', row, call.now + patience, { id: closing.account });
+  await tx.enqueue('closing', row, call.now + patience, { id: closing.account });
 }

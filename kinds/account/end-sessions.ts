@@ -24,7 +24,7 @@ type SignedOut = ObjectOf<typeof Account>['internal']['signedOut'];
  * Whether a sign-in of an account counts: not one from before its other sessions were ended,
  * wherever it was still on its way (docs/design/security.md#sign-out).
  */
-export const stillCounts = (signedOut: SignedOut, session: string, seconds: number): boolean =>
+export const isSessionValid = (signedOut: SignedOut, session: string, seconds: number): boolean =>
   !signedOut || seconds > signedOut.seconds || session === signedOut.kept;
 
 /**
@@ -32,7 +32,7 @@ export const stillCounts = (signedOut: SignedOut, session: string, seconds: numb
  * then on; the objects of `most` of them go with it, the rest follow from the outbox. So whoever
  * signed in by what was taken away is signed out with it.
  */
-export async function endOtherSessions(
+export async function revokeOtherSessions(
   tx: Transaction,
   call: Call,
   account: string,
@@ -52,7 +52,7 @@ export async function endOtherSessions(
   });
   const others = await sessionsOf(call, order);
   tx.add(await call.ports.endSessions(others.slice(0, most)));
-  if (others.length > most) await tx.later('sessions', order, call.now + workFor);
+  if (others.length > most) await tx.enqueue('sessions', order, call.now + workFor);
 }
 
 async function sessionsOf(

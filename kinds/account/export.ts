@@ -3,7 +3,7 @@ import { defineAction, type Action } from '../../registry/action.js';
 import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
 import { copyOf } from '../../registry/encoded-object.js';
-import { requireFreshSignIn } from '../signin/recent-sign-in.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Account } from './account.js';
 
 /** Limits exports by client network: one account may be many objects. */
@@ -42,7 +42,7 @@ export const exportOf = (kinds: readonly AnyKind[]): Action =>
     description: 'Returns the account and every object that it owns.',
     async run(call, account) {
       const { name } = account.metadata;
-      requireFreshSignIn(call, Account, name, account.status.passkeys);
+      requireRecentAuthentication(call, Account, name, account.status.passkeys);
       const owned = kinds.filter(
         ({ owner }) => owner === 'spec.account' || owner === 'status.account',
       );

@@ -14,16 +14,10 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
-import {
-  askerOf,
-  countTry,
-  restingUntil,
-  uncountTry,
-  wrongCodes,
-} from '../signin/code-throttle.js';
+import { askerOf, countTry, lockedUntil, uncountTry, wrongCodes } from '../signin/code-throttle.js';
 import { codeLength, emailedCode, newCode } from '../signin/code-format.js';
-import { requireFreshSignIn } from '../signin/recent-sign-in.js';
-import { endOtherSessions } from '../account/end-sessions.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
+import { revokeOtherSessions } from '../account/end-sessions.js';
 import { spending } from '../signin/spending.js';
 import { timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
@@ -115,7 +109,7 @@ export const newAddressChallenge = defineAction({
       ]);
     const faults = newAddressFaults(email, 'spec.email');
     if (faults.length > 0) throw invalid({ ...Account, kind: 'EmailChallenge' }, name, faults);
-    requireFreshSignIn(call, Account, name, passkeys);
+    requireRecentAuthentication(call, Account, name, passkeys);
     const [code, id] = [newCode(limits), randomUUID()];
     const challenge: Challenge = {
       id,
@@ -146,7 +140,7 @@ export const newAddressChallenge = defineAction({
             ends: challenge.expires,
           },
         };
-        await tx.later('mail', order, challenge.expires, { id });
+        await tx.enqueue('mail', order, challenge.expires, { id });
       }),
     );
     return {
@@ -183,18 +177,18 @@ export const newAddress = defineAction({
   spec: z.object({ code: emailedCode() }),
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { code } }) {
     const session = sessionOf(call, name);
-    requireFreshSignIn(call, Account, name, passkeys);
+    requireRecentAuthentication(call, Account, name, passkeys);
     const { id, address } = await spendTry(call, name, session, code);
     return call.change(async (tx) => {
       if ((await read(tx, session))?.id !== id)
         throw over('a newer one was sent, or it was used already', name);
       const account = (await tx.get(Account, name))!;
-      requireFreshSignIn(call, Account, name, account.status.passkeys);
+      requireRecentAuthentication(call, Account, name, account.status.passkeys);
       tx.remove(keyOf(session));
       await uncountTry(tx, canonical(address), askerOf(call, canonical(address)), call);
       const former = account.status.email.address;
       if (canonical(former) !== canonical(address)) {
-        await endOtherSessions(tx, call, name);
+        await revokeOtherSessions(tx, call, name);
         const order: MailOrder = {
           to: former,
           addressChanged: {
@@ -203,7 +197,7 @@ export const newAddress = defineAction({
             now: call.now,
           },
         };
-        await tx.later('mail', order, call.now + 86_400_000);
+        await tx.enqueue('mail', order, call.now + 86_400_000);
       }
       return tx.update(Account, name, ({ status }) => {
         status.email = { address, verifiedTimestamp: toTimestamp(call.now) };
@@ -230,7 +224,7 @@ async function spendTry(
       if (call.now > held.expires) throw over('it has expired', name);
       if (code.length !== held.length) throw wrongCode(name, `must be ${held.length} digits`);
       const asker = askerOf(call, canonical(held.address));
-      const rests = await restingUntil(tx, canonical(held.address), asker, call);
+      const rests = await lockedUntil(tx, canonical(held.address), asker, call);
       if (rests > 0)
         throw tooManyRequests(Math.ceil((rests - call.now) / 1000), 'codes rest for this address');
       await countTry(tx, canonical(held.address), asker, call);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { endOtherSessions } from '../account/end-sessions.js';
+import { revokeOtherSessions } from '../account/end-sessions.js';
 import { Account } from '../account/account.js';
-import { closeLater } from '../account/deletion-row.js';
+import { enqueueDeletion } from '../account/deletion-row.js';
 
 /**
  * POST accounts/<name>/disable: nobody can sign in to it any more; its sessions end, and all that
@@ -20,8 +20,8 @@ export const disable = defineAction({
     call.change(async (tx) => {
       const account = await tx.get(Account, name);
       if (account?.status.disabledTimestamp) return account;
-      await endOtherSessions(tx, call, name);
-      await closeLater(tx, call, { account: name, why: 'Disabled' });
+      await revokeOtherSessions(tx, call, name);
+      await enqueueDeletion(tx, call, { account: name, why: 'Disabled' });
       return tx.update(Account, name, ({ status }) => {
         status.disabledTimestamp = toTimestamp(call.now);
       });

@@ -123,7 +123,7 @@ export const ClaimsProvider = defineKind({
       if (provider.metadata.annotations)
         provider.metadata.annotations = withoutManifest(provider.metadata.annotations);
     },
-    also(_tx, next, old, { caller }) {
+    beforeCommit(_tx, next, old, { caller }) {
       const {
         metadata: { name },
         spec,

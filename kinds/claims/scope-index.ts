@@ -1,5 +1,5 @@
 import type { ObjectOf } from '../../registry/kind.js';
-import { Mirror } from '../../registry/informer.js';
+import { Informer } from '../../registry/informer.js';
 import type { Store } from '../../registry/store.js';
 import { copyOf } from '../../registry/encoded-object.js';
 import { builtInSpec, ClaimsProvider } from './claims-provider.js';
@@ -11,11 +11,11 @@ export type ClaimsProviderObject = ObjectOf<typeof ClaimsProvider>;
 /** The services that supply claims and the scopes there are with them, kept by the hub. */
 export class Suppliers {
   readonly #providers = new Map<string, ClaimsProviderObject>();
-  readonly #mirror: Mirror<typeof ClaimsProvider>;
+  readonly #mirror: Informer<typeof ClaimsProvider>;
   #scopes: readonly Scope[] | undefined;
 
   constructor(store: Store) {
-    this.#mirror = new Mirror(store, ClaimsProvider, (before, after) => {
+    this.#mirror = new Informer(store, ClaimsProvider, (before, after) => {
       const { name } = (after ?? before)!.metadata;
       if (after) this.#providers.set(name, after);
       else this.#providers.delete(name);

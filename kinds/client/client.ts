@@ -171,7 +171,7 @@ export const Client = defineKind({
       next.status.conditions = conditionsOf(next.spec, old?.status.conditions, now);
     },
     validate: (next, _old, { settings }) => validate(next.metadata.name, next.spec, settings),
-    also(_tx, next, old) {
+    beforeCommit(_tx, next, old) {
       if (next && !old && builtInClients.has(next.metadata.name))
         throw alreadyExists(named, next.metadata.name);
     },

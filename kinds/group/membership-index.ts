@@ -1,5 +1,5 @@
 import type { ObjectOf } from '../../registry/kind.js';
-import { Mirror } from '../../registry/informer.js';
+import { Informer } from '../../registry/informer.js';
 import type { Store } from '../../registry/store.js';
 import { canonical } from '../signin/email-address.js';
 import { Group, operators } from './group.js';
@@ -17,7 +17,7 @@ export class Memberships {
   #isListed = false;
   #version = 0;
   readonly #groups = new Map<string, readonly string[]>();
-  readonly #mirror: Mirror<typeof Group>;
+  readonly #mirror: Informer<typeof Group>;
 
   /**
    * `named` are addresses that stand in for the members of Group `operators` while it lists nobody,
@@ -25,7 +25,7 @@ export class Memberships {
    */
   constructor(store: Store, named: readonly string[]) {
     this.#named = new Set(named.map(canonical));
-    this.#mirror = new Mirror(store, Group, (before, after) => this.#moved(before, after));
+    this.#mirror = new Informer(store, Group, (before, after) => this.#moved(before, after));
   }
 
   /** Loads all groups and follows them; after the hub has begun. */

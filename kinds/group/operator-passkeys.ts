@@ -1,8 +1,8 @@
-import type { HubEvent } from '../../registry/watchcache/event.js';
+import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
-import type { Stored } from '../../registry/encoded-object.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
 import { Account } from '../account/account.js';
 import { canonical } from '../signin/email-address.js';
 import { operators } from './group.js';
@@ -49,12 +49,16 @@ export class OperatorPasskeys {
   /** Follows accounts from here on; after the hub has begun. */
   start(): void {
     this.#forget();
-    this.#subscription = this.#store.hub.subscribe(Account.resource, this.#store.hub.revision, {
-      event: (event) => this.#take(event),
-      end: (why) => {
-        if (why === 'Compacted') this.start();
+    this.#subscription = this.#store.watchCache.subscribe(
+      Account.resource,
+      this.#store.watchCache.revision,
+      {
+        event: (event) => this.#take(event),
+        end: (why) => {
+          if (why === 'Compacted') this.start();
+        },
       },
-    });
+    );
   }
 
   /** Follows nothing any more; before the hub stops. */
@@ -71,16 +75,16 @@ export class OperatorPasskeys {
 
   /** The same, reading where it must. */
   async of(): Promise<OperatorsHave> {
-    const { hub } = this.#store;
+    const { watchCache: hub } = this.#store;
     if (!this.#isFresh && this.#subscription)
-      await hub.reached(hub.committedTo(Account.resource), patience);
+      await hub.waitUntil(hub.committedTo(Account.resource), patience);
     return (
       this.held() ?? said(await (this.#isFresh ? (this.#reading ??= this.#keep()) : this.#read()))
     );
   }
 
   get #isFresh(): boolean {
-    const { hub } = this.#store;
+    const { watchCache: hub } = this.#store;
     return (
       this.#subscription !== undefined &&
       hub.trusts(Account.resource) &&
@@ -131,8 +135,8 @@ export class OperatorPasskeys {
     };
   }
 
-  #take({ before, after }: HubEvent): void {
-    const concerns = (stored: Stored | undefined): boolean => {
+  #take({ before, after }: WatchCacheEvent): void {
+    const concerns = (stored: EncodedObject | undefined): boolean => {
       const address = stored && addressOf(stored);
       return address !== undefined && (this.#known?.addresses.has(address) ?? true);
     };
@@ -152,7 +156,7 @@ const said = ({ hasAny, fullFrom }: Known): OperatorsHave => ({
 });
 
 /** Undefined where an object cannot be read: whoever asks for it is told so. */
-function addressOf(stored: Stored): string | undefined {
+function addressOf(stored: EncodedObject): string | undefined {
   try {
     return canonical((stored.object as ObjectOf<typeof Account>).status.email.address);
   } catch {

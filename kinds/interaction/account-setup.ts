@@ -3,18 +3,18 @@ import type { Call, Transaction } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { Account, accountSummary } from '../account/account.js';
 import { ownChanges } from '../signin/update-limit.js';
-import { requireFreshProof, type SignInProof } from '../signin/recent-sign-in.js';
-import { stillCounts } from '../account/end-sessions.js';
+import { requireRecentProof, type SignInProof } from '../signin/recent-sign-in.js';
+import { isSessionValid } from '../account/end-sessions.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { refuseFollowed, refuseUnless } from './preconditions.js';
+import { assertNotFollowed, assertPhase } from './preconditions.js';
 
 type Login = NonNullable<InteractionObject['internal']['login']>;
 type AccountObject = NonNullable<(typeof Account)['$object']>;
 
 /** Who just signed in, while the account is being set up: 410 and 409 else. */
 export const nameOfAccount = (interaction: InteractionObject, call: Call): string => {
-  refuseUnless('Authenticated', interaction, call);
-  refuseFollowed(interaction);
+  assertPhase('Authenticated', interaction, call);
+  assertNotFollowed(interaction);
   return interaction.internal.login!.account;
 };
 
@@ -22,13 +22,13 @@ export const nameOfAccount = (interaction: InteractionObject, call: Call): strin
  * 410 where the account is gone or nobody can sign in to it any more, or where it has ended this
  * sign-in since.
  */
-export function refuseEnded(
+export function assertSessionValid(
   account: AccountObject | undefined,
   { metadata, internal }: InteractionObject,
 ): asserts account is AccountObject {
   if (!account || account.status.disabledTimestamp)
     throw expired('the account is gone', Interaction, metadata.name);
-  if (!stillCounts(account.internal.signedOut, '', internal.login!.seconds))
+  if (!isSessionValid(account.internal.signedOut, '', internal.login!.seconds))
     throw expired('this sign-in was ended from elsewhere', Interaction, metadata.name);
 }
 
@@ -43,9 +43,9 @@ export async function registrant(
 ): Promise<{ account: AccountObject; login: Login }> {
   const interaction = (await tx.get(Interaction, name))!;
   const account = await tx.get(Account, nameOfAccount(interaction, call));
-  refuseEnded(account, interaction);
+  assertSessionValid(account, interaction);
   const login = interaction.internal.login!;
-  requireFreshProof(proofOf(login), account.status.passkeys, call, Interaction, name);
+  requireRecentProof(proofOf(login), account.status.passkeys, call, Interaction, name);
   return { account, login };
 }
 
@@ -64,7 +64,7 @@ export const readAccount = defineAction({
   description: 'The account that just signed in, while it is being set up.',
   async run(call, interaction) {
     const account = await call.store(Account).get(nameOfAccount(interaction, call));
-    refuseEnded(account, interaction);
+    assertSessionValid(account, interaction);
     return account;
   },
 });
@@ -84,8 +84,14 @@ export const setUpAccount = defineAction({
     return call.change(async (tx) => {
       const interaction = await tx.get(Interaction, metadata.name);
       const name = nameOfAccount(interaction!, call);
-      refuseEnded(await tx.get(Account, name), interaction!);
-      requireFreshProof(proofOf(interaction!.internal.login!), 0, call, Interaction, metadata.name);
+      assertSessionValid(await tx.get(Account, name), interaction!);
+      requireRecentProof(
+        proofOf(interaction!.internal.login!),
+        0,
+        call,
+        Interaction,
+        metadata.name,
+      );
       const account = await tx.update(Account, name, (next) => {
         const { labels, annotations, ownerReferences, ...rest } = next.metadata;
         body.apply(next);

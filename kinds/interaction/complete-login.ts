@@ -28,7 +28,7 @@ interface Proven {
  * signIn (docs/design/security.md#order-of-login-checks). What permits it becomes part of the
  * commit, or else what refuses.
  */
-export async function refusalOf(
+export async function denialReason(
   tx: Transaction,
   call: Call,
   { metadata, spec, internal }: InteractionObject,
@@ -78,7 +78,7 @@ const whenFull = (passkey: PasskeyStrength | undefined): string =>
     : ` This passkey was added after a sign-in by mail. It counts in full from ${passkey.fullStrengthTimestamp} on; until then, use another passkey.`;
 
 /** Marks the emailed proof as used, where there is one. */
-export function useUp({ internal, status }: InteractionObject): void {
+export function consumeProof({ internal, status }: InteractionObject): void {
   if (internal.email) internal.email.state = 'Used';
   delete status.emailChallenge;
 }
@@ -101,7 +101,7 @@ export function authenticate(
   call: Call,
 ): void {
   const { internal, status } = interaction;
-  useUp(interaction);
+  consumeProof(interaction);
   endChallenges(internal);
   status.phase = 'Authenticated';
   status.account = accountSummary(account);

@@ -7,12 +7,12 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import { Client } from '../client/client.js';
 import { Grant, grantName } from '../grant.js';
-import { stillCounts } from '../account/end-sessions.js';
+import { isSessionValid } from '../account/end-sessions.js';
 import { scopesRequiredBy, type Scope } from '../claims/scopes.js';
 import { Session } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { sessionFacts } from '../account/policy-facts.js';
-import { refuseUnless } from './preconditions.js';
+import { assertPhase } from './preconditions.js';
 
 /**
  * POST consent: records the scopes agreed to. Optional scopes left out are rejected for this Grant
@@ -31,7 +31,7 @@ export const consent = defineAction({
     const { name } = metadata;
     return call.change(async (tx) => {
       const interaction = (await tx.get(Interaction, name))!;
-      refuseUnless('ConsentRequired', interaction, call);
+      assertPhase('ConsentRequired', interaction, call);
       refuseRefused(interaction);
       const person = await personOf(tx, interaction, call);
       const agreed = [...new Set(spec.scopes)];
@@ -79,7 +79,11 @@ async function personOf(
   if (!account || account.status.disabledTimestamp)
     throw expired('the account is gone', Interaction, metadata.name);
   if (
-    !stillCounts(account.internal.signedOut, session.metadata.name, session.internal.loginSeconds)
+    !isSessionValid(
+      account.internal.signedOut,
+      session.metadata.name,
+      session.internal.loginSeconds,
+    )
   )
     throw expired('the session this sign-in continued has ended', Interaction, metadata.name);
   return { account, session };

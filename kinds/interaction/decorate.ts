@@ -14,7 +14,7 @@ import {
 import { takesPasskeys } from '../passkey/rp-id.js';
 import { Session, type Method } from '../session/session.js';
 import { subjectOf } from '../client/subject-identifier.js';
-import { refuseOver, refuseRevived } from './preconditions.js';
+import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
 import { sessionFacts, signedInNow } from '../account/policy-facts.js';
 import { naming } from '../signin/interaction-naming.js';
 import type { ConsentScope, InteractionObject } from './schema.js';
@@ -25,10 +25,14 @@ const methods: readonly Method[] = ['EmailCode', 'EmailLink', 'Passkey'];
  * Completes an Interaction for the browser it is bound to: methods, consent, and, once its result
  * was handed to the library, returnTo.
  */
-export async function viewInteraction(interaction: InteractionObject, call: Call): Promise<void> {
+export async function decorateInteraction(
+  interaction: InteractionObject,
+  call: Call,
+): Promise<void> {
   const { status } = interaction;
-  if (status.phase === 'Completed' || status.phase === 'Aborted') refuseRevived(interaction, call);
-  else refuseOver(interaction, call);
+  if (status.phase === 'Completed' || status.phase === 'Aborted')
+    assertCurrentEpoch(interaction, call);
+  else assertNotExpired(interaction, call);
   if (status.phase === 'LoginRequired') status.methods = await permittedMethods(interaction, call);
   else if (status.phase === 'ConsentRequired') await showConsent(interaction, call);
   else await showReturn(interaction, call);
@@ -47,7 +51,7 @@ async function permittedMethods(interaction: InteractionObject, call: Call): Pro
       call.decide('signIn', { ...nobody, ...signedInNow(method, call.now) }),
     ),
   );
-  const left = permitted.filter((_, i) => !decisions[i]!.whoever);
+  const left = permitted.filter((_, i) => !decisions[i]!.appliesToEveryone);
   return left.length > 0 ? left : permitted;
 }
 

@@ -20,8 +20,8 @@ import { spending } from '../signin/spending.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observed } from './observe-attempt.js';
-import { refuseUnless } from './preconditions.js';
-import { askerOf, restingUntil, wrongCodes, type Asker } from '../signin/code-throttle.js';
+import { assertPhase } from './preconditions.js';
+import { askerOf, lockedUntil, wrongCodes, type Asker } from '../signin/code-throttle.js';
 
 /**
  * Mails to one address, from one sign-in, for one client network. Who proves an earlier sign-in
@@ -33,18 +33,18 @@ export function mailLimits(
 ): { address: Limit[]; interaction: Limit; network: Limit } {
   const seconds = limits.mailWindow / 1000;
   const stranger = [
-    { name: 'mailaddress', most: limits.mailsPerAddress, seconds },
-    { name: 'mailaddressday', most: limits.mailsPerAddressDay, seconds: 86_400 },
+    { name: 'mailaddress', max: limits.mailsPerAddress, seconds },
+    { name: 'mailaddressday', max: limits.mailsPerAddressDay, seconds: 86_400 },
   ];
   return {
     address:
       asker === 'known'
-        ? [{ name: 'mailknown', most: limits.mailsPerKnownAddress, seconds }]
+        ? [{ name: 'mailknown', max: limits.mailsPerKnownAddress, seconds }]
         : stranger,
-    interaction: { name: 'mailinteraction', most: limits.mailsPerInteraction, seconds },
+    interaction: { name: 'mailinteraction', max: limits.mailsPerInteraction, seconds },
     network: {
       name: 'mailnetwork',
-      most: limits.mailsPerNetwork,
+      max: limits.mailsPerNetwork,
       seconds,
       block: 10,
       ...(asker === 'stranger' && { inAll: limits.mailsInAll }),
@@ -90,7 +90,7 @@ async function send(
         message: 'Invalid value: must be an email address',
       },
     ]);
-  refuseUnless('LoginRequired', begun, call);
+  assertPhase('LoginRequired', begun, call);
   refuseEarly(begun, call);
   const address = canonical(email);
   const asker = askerOf(call, address);
@@ -104,7 +104,7 @@ async function send(
   return spending(call, limits.network, () =>
     call.change(async (tx) => {
       const interaction = await tx.get(Interaction, name);
-      refuseUnless('LoginRequired', interaction!, call);
+      assertPhase('LoginRequired', interaction!, call);
       refuseEarly(interaction!, call);
       for (const limit of limits.address) await tx.spend(limit, address);
       await tx.spend(limits.interaction, name);
@@ -112,7 +112,7 @@ async function send(
       const faults = account ? [] : newAddressFaults(email, 'spec.email');
       if (faults.length > 0)
         throw invalid({ ...Interaction, kind: 'EmailChallenge' }, name, faults);
-      const isLinkOnly = codesRest || (await restingUntil(tx, address, asker, call)) > 0;
+      const isLinkOnly = codesRest || (await lockedUntil(tx, address, asker, call)) > 0;
       const next = await tx.update(Interaction, name, (object) =>
         challenge(object, email, secrets, isLinkOnly, call),
       );
@@ -121,7 +121,7 @@ async function send(
         signIn: mailFacts(next, secrets, isLinkOnly, call),
         interaction: name,
       };
-      await tx.later('mail', order, call.now + call.settings.limits.emailCodeLifetime, {
+      await tx.enqueue('mail', order, call.now + call.settings.limits.emailCodeLifetime, {
         id: secrets.id,
       });
       return next;

@@ -2,8 +2,8 @@ import { defineKind } from '../../registry/kind.js';
 import { conflict } from '../../registry/status.js';
 import { naming } from '../signin/interaction-naming.js';
 import { InteractionInternal, InteractionSpec, InteractionStatus, recordEndOf } from './schema.js';
-import { refuseOver } from './preconditions.js';
-import { viewInteraction } from './decorate.js';
+import { assertNotExpired } from './preconditions.js';
+import { decorateInteraction } from './decorate.js';
 
 export { type InteractionObject } from './schema.js';
 
@@ -26,11 +26,11 @@ export const Interaction = defineKind({
   expires: ({ internal }) => recordEndOf(internal),
   columns: { Phase: ({ status }) => status.phase, Client: ({ spec }) => spec.client },
   strategy: {
-    view: viewInteraction,
+    decorate: decorateInteraction,
     /** Cancels it: the Client is told `access_denied` when the browser follows returnTo. */
-    async remove(tx, old, call) {
+    async beginDelete(tx, old, call) {
       await tx.update(Interaction, old.metadata.name, (next) => {
-        refuseOver(next, call);
+        assertNotExpired(next, call);
         if (
           next.status.phase === 'Completed' ||
           next.status.phase === 'Aborted' ||

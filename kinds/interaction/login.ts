@@ -22,18 +22,12 @@ import { Assertion } from '../passkey/webauthn/credential.js';
 import { spending } from '../signin/spending.js';
 import type { Method } from '../session/session.js';
 import { codeData } from './email-challenge.js';
-import { authenticate, refusalOf, useUp } from './complete-login.js';
+import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observed } from './observe-attempt.js';
 import { enterByPasskey } from './passkey-login.js';
-import { refuseOver, wrongPhase } from './preconditions.js';
-import {
-  askerOf,
-  countTry,
-  restingUntil,
-  uncountTry,
-  wrongCodes,
-} from '../signin/code-throttle.js';
+import { assertNotExpired, wrongPhase } from './preconditions.js';
+import { askerOf, countTry, lockedUntil, uncountTry, wrongCodes } from '../signin/code-throttle.js';
 import { inWords } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
@@ -113,7 +107,7 @@ async function attempt(
     });
   if (interaction.internal.passkeyOnly && proof.method !== 'Passkey')
     throw forbidden('this sign-in must be by a passkey', Interaction, name);
-  refuseOver(interaction, call);
+  assertNotExpired(interaction, call);
   if (proof.method === 'Passkey') return enterByPasskey(call, name, proof.credential, decision);
   const challenge =
     proof.method === 'EmailLink'
@@ -198,7 +192,7 @@ async function spendTry(call: Call, name: string, code: string): Promise<string>
       refuseChallenge(held!, call.now, true);
       refuseLength(held!, code);
       const address = canonical(held!.internal.email!.address);
-      const rests = await restingUntil(tx, address, asker, call);
+      const rests = await lockedUntil(tx, address, asker, call);
       if (rests > 0)
         throw tooManyRequests(
           Math.ceil((rests - call.now) / 1000),
@@ -262,7 +256,7 @@ async function enter(
     if (account instanceof StatusError) {
       const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
       await tx.update(Interaction, name, (next) => {
-        useUp(next);
+        consumeProof(next);
         if (typeof refusedBy === 'string') next.internal.refusedBy = refusedBy;
       });
       return account;
@@ -289,7 +283,7 @@ async function accountOf(
   const { address } = interaction.internal.email!;
   const known = await tx.byUnique(Account, 'email', canonical(address));
   const name = known?.metadata.name ?? randomName(20);
-  const refused = await refusalOf(tx, call, interaction, { known, name, address, method });
+  const refused = await denialReason(tx, call, interaction, { known, name, address, method });
   if (refused) return refused;
   if (known)
     return tx.update(Account, name, ({ status }) => {

@@ -9,7 +9,7 @@ import { newChallenge, Purpose, putChallenge } from '../signin/passkey-challenge
 import { challengeAnswer, PasskeyChallenge, requestOptions } from '../passkey/options.js';
 import { registrant } from './account-setup.js';
 import { Interaction } from './interaction.js';
-import { refuseUnless } from './preconditions.js';
+import { assertPhase } from './preconditions.js';
 
 /**
  * POST passkeychallenge: options for the browser, to sign in or, once signed in, to register a
@@ -31,7 +31,7 @@ export const passkeyChallenge = defineAction({
     const challenge = newChallenge();
     const account = await call.change(async (tx) => {
       const interaction = (await tx.get(Interaction, name))!;
-      if (purpose === 'Authenticate') refuseUnless('LoginRequired', interaction, call);
+      if (purpose === 'Authenticate') assertPhase('LoginRequired', interaction, call);
       const person =
         purpose === 'Register' ? (await registrant(tx, call, name)).account : undefined;
       await tx.spend(challengesOfOne(call.settings.limits), name);

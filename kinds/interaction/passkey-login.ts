@@ -13,9 +13,9 @@ import { takeChallenge, type Taken } from '../signin/passkey-challenge.js';
 import type { Assertion } from '../passkey/webauthn/credential.js';
 import { Passkey } from '../passkey/passkey.js';
 import { countsInFull } from '../passkey/strength.js';
-import { authenticate, refusalOf, useUp } from './complete-login.js';
+import { authenticate, denialReason, consumeProof } from './complete-login.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { refuseUnless } from './preconditions.js';
+import { assertPhase } from './preconditions.js';
 
 type Verified = Extract<AssertionVerdict, { verified: true }>;
 
@@ -85,7 +85,7 @@ function tellOfClone(call: Call, { passkey, account }: Known): void {
 
 function take(call: Call, name: string): Promise<Taken> {
   return call.change(async (tx) => {
-    refuseUnless('LoginRequired', (await tx.get(Interaction, name))!, call);
+    assertPhase('LoginRequired', (await tx.get(Interaction, name))!, call);
     let taken!: Taken;
     await tx.update(Interaction, name, ({ internal }) => {
       taken = takeChallenge(internal, 'Authenticate', call.now);
@@ -102,7 +102,7 @@ async function enter(
   { known, verdict, decision }: { known: Known; verdict: Verified; decision: Decision },
 ): Promise<InteractionObject | StatusError> {
   const held = (await tx.get(Interaction, name))!;
-  refuseUnless('LoginRequired', held, call);
+  assertPhase('LoginRequired', held, call);
   const passkey = await tx.get(Passkey, known.passkey.metadata.name);
   const account = await tx.get(Account, known.account.metadata.name);
   if (!passkey || !account || passkey.metadata.uid !== known.passkey.metadata.uid)
@@ -117,7 +117,7 @@ async function enter(
     status.backedUp = verdict.backedUp;
     internal.counter = verdict.counter;
   });
-  const refused = await refusalOf(tx, call, held, {
+  const refused = await denialReason(tx, call, held, {
     known: account,
     name: account.metadata.name,
     address: account.status.email.address,
@@ -125,7 +125,7 @@ async function enter(
     passkey: passkey.status,
   });
   if (refused) {
-    await tx.update(Interaction, name, useUp);
+    await tx.update(Interaction, name, consumeProof);
     return refused;
   }
   const signedIn = await tx.update(Account, account.metadata.name, ({ status }) => {

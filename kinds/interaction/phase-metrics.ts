@@ -1,6 +1,6 @@
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import type { Store } from '../../registry/store.js';
-import { storedOf, type Stored } from '../../registry/encoded-object.js';
+import { encodedObjectOf, type EncodedObject } from '../../registry/encoded-object.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { Phase } from './schema.js';
 
@@ -12,7 +12,7 @@ const retry = 1_000;
  * How many Interactions the store has in each phase, followed through the hub; those that are over
  * count until they are collected.
  */
-export class Phases {
+export class PhaseMetrics {
   readonly #store: Store;
   #counts = new Map<PhaseName, number>();
   #subscription: Subscription | undefined;
@@ -31,11 +31,11 @@ export class Phases {
     try {
       const counts = new Map<PhaseName, number>();
       const revision = await this.#store.eachPage(Interaction, (page) => {
-        for (const entry of page) move(counts, storedOf(Interaction, entry), 1);
+        for (const entry of page) move(counts, encodedObjectOf(Interaction, entry), 1);
       });
       if (this.#stopped) return;
       this.#counts = counts;
-      this.#subscription = this.#store.hub.subscribe(Interaction.resource, revision, {
+      this.#subscription = this.#store.watchCache.subscribe(Interaction.resource, revision, {
         event: ({ before, after }) => {
           move(this.#counts, before, -1);
           move(this.#counts, after, 1);
@@ -65,13 +65,13 @@ export class Phases {
   }
 }
 
-function move(counts: Map<PhaseName, number>, stored: Stored | undefined, by: 1 | -1): void {
+function move(counts: Map<PhaseName, number>, stored: EncodedObject | undefined, by: 1 | -1): void {
   const phase = stored && phaseOf(stored);
   if (phase) counts.set(phase, (counts.get(phase) ?? 0) + by);
 }
 
 /** Undefined where an object cannot be read: whoever asks for it is told so. */
-function phaseOf(stored: Stored): PhaseName | undefined {
+function phaseOf(stored: EncodedObject): PhaseName | undefined {
   try {
     return (stored.object as InteractionObject).status.phase;
   } catch {

@@ -9,7 +9,7 @@ type Judged = Pick<Call, 'now' | 'settings'>;
 /**
  * 404 for one that a restored backup brought back: no code, link or cookie of it opens anything.
  */
-export function refuseRevived(
+export function assertCurrentEpoch(
   { internal, metadata }: InteractionObject,
   { settings }: Pick<Call, 'settings'>,
 ): void {
@@ -17,8 +17,8 @@ export function refuseRevived(
 }
 
 /** 410 over its time. */
-export function refuseOver(interaction: InteractionObject, call: Judged): void {
-  refuseRevived(interaction, call);
+export function assertNotExpired(interaction: InteractionObject, call: Judged): void {
+  assertCurrentEpoch(interaction, call);
   if (call.now > endOf(interaction.internal))
     throw expired('this sign-in is over its time', naming, interaction.metadata.name);
   const { created, touched = created } = interaction.internal;
@@ -37,17 +37,17 @@ export const wrongPhase = ({ metadata, status }: InteractionObject): StatusError
  * 409 once returnTo was followed: from then on the session speaks for the person, and this record
  * is history.
  */
-export function refuseFollowed(interaction: InteractionObject): void {
+export function assertNotFollowed(interaction: InteractionObject): void {
   if (interaction.internal.returnTo === undefined)
     throw conflict(naming, interaction.metadata.name, 'it was followed to its end already');
 }
 
 /** 410 over its time, 409 in any other phase. */
-export function refuseUnless(
+export function assertPhase(
   phase: InteractionObject['status']['phase'],
   interaction: InteractionObject,
   call: Judged,
 ): void {
-  refuseOver(interaction, call);
+  assertNotExpired(interaction, call);
   if (interaction.status.phase !== phase) throw wrongPhase(interaction);
 }

@@ -1,4 +1,4 @@
-import { Histogram, Tally } from '../../observability/counters.js';
+import { Histogram, Counter } from '../../observability/counters.js';
 import { StatusError, type Reason } from '../../registry/status.js';
 import type { Taken } from '../signin/passkey-challenge.js';
 import type { Method } from '../session/session.js';
@@ -24,13 +24,13 @@ export const outcomeOf = (error: unknown): Outcome =>
 const bounds: readonly number[] = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Tries to sign in, counted where they are made. */
-export class SignIns {
-  readonly tries = new Tally(
+export class SignInMetrics {
+  readonly tries = new Counter(
     methods.flatMap((method) => outcomes.map((outcome) => `${method} ${outcome}` as const)),
   );
   readonly seconds = new Histogram(bounds);
   /** Proofs that were good for one use and came once more, or too late. */
-  readonly refused = new Tally<'EmailCode' | 'EmailLink' | 'PasskeyChallenge'>([
+  readonly refused = new Counter<'EmailCode' | 'EmailLink' | 'PasskeyChallenge'>([
     'EmailCode',
     'EmailLink',
     'PasskeyChallenge',

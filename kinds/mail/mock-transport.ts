@@ -1,4 +1,4 @@
-import type { Part } from '../../registry/kind.js';
+import type { StagedWrites } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { MockMessage } from './mock-message.js';
@@ -12,7 +12,7 @@ interface Kept {
 }
 
 /** The Part that keeps a mail in the mock mailbox, its code and link parsed for convenience. */
-export function mockMessage(store: Store, mail: Kept, id: string): Promise<Part> {
+export function mockMessage(store: Store, mail: Kept, id: string): Promise<StagedWrites> {
   const code = /^\d{3,4} \d{3,4}$/m.exec(mail.text)?.[0].replace(' ', '');
   const link = mail.text
     .split(/\s/)

@@ -11,8 +11,8 @@ import { ownChanges } from '../signin/update-limit.js';
 import { conflict, invalid, unauthorized, type StatusError } from '../../registry/status.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
-import { requireFreshSignIn } from '../signin/recent-sign-in.js';
-import { endOtherSessions, stillCounts } from '../account/end-sessions.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
+import { revokeOtherSessions, isSessionValid } from '../account/end-sessions.js';
 import { Session } from '../session/session.js';
 import { line, timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
@@ -106,7 +106,7 @@ export const Passkey = defineKind({
     run: (call, { spec }): Promise<PasskeyObject> => registerSignedIn(call, spec as Sent),
   },
   strategy: {
-    async also(tx, next, old, call) {
+    async beforeCommit(tx, next, old, call) {
       if (next && old) return;
       const account = await tx.get(Account, (next ?? old)!.status.account);
       if (!account) return;
@@ -115,7 +115,7 @@ export const Passkey = defineKind({
         status.passkeys += next ? 1 : -1;
       });
       if (call.caller.type === 'System') return;
-      await tx.later(
+      await tx.enqueue(
         'mail',
         {
           to: account.status.email.address,
@@ -123,7 +123,7 @@ export const Passkey = defineKind({
         },
         call.now + noticeFor,
       );
-      if (!next) await endOtherSessions(tx, call, account.metadata.name);
+      if (!next) await revokeOtherSessions(tx, call, account.metadata.name);
       tx.after(() =>
         call.ports.audit(next ? 'passkey.added' : 'passkey.removed', {
           account: account.metadata.name,
@@ -158,7 +158,7 @@ const isOwner = ({ caller }: Pick<Call, 'caller'>, { metadata }: AccountObject):
  * service may take any away.
  */
 async function refuseRemoval(call: Call, account: AccountObject, name: string): Promise<void> {
-  requireFreshSignIn(
+  requireRecentAuthentication(
     call,
     Passkey,
     name,
@@ -251,7 +251,7 @@ export async function addPasskey(
 async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> {
   const { caller } = call;
   if (caller.type !== 'Account') throw unauthorized();
-  requireFreshSignIn(call, Passkey);
+  requireRecentAuthentication(call, Passkey);
   const challenge = call.ports.signIns.challengeOf(
     await call.change(async (tx) => {
       let taken!: Taken;
@@ -275,10 +275,14 @@ async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> 
     )
       throw unauthorized();
     if (
-      !stillCounts(account.internal.signedOut, session.metadata.name, session.internal.loginSeconds)
+      !isSessionValid(
+        account.internal.signedOut,
+        session.metadata.name,
+        session.internal.loginSeconds,
+      )
     )
       throw unauthorized();
-    requireFreshSignIn(call, Passkey, undefined, account.status.passkeys);
+    requireRecentAuthentication(call, Passkey, undefined, account.status.passkeys);
     return addPasskey(
       tx,
       call,

@@ -4,7 +4,7 @@ import type { Call, ObjectOf } from '../../registry/kind.js';
 import { perMinute, type LimitOf } from '../../registry/rate-limit.js';
 import { forbidden, unauthorized } from '../../registry/status.js';
 import { Account } from '../account/account.js';
-import { requireFreshSignIn } from '../signin/recent-sign-in.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Session } from '../session/session.js';
 import { newChallenge, putChallenge } from '../signin/passkey-challenge.js';
 import { challengeAnswer, creationOptions, PasskeyChallenge } from './options.js';
@@ -16,7 +16,7 @@ export const challengeLimit = perMinute('passkeychallenge', 'passkeysPerNetwork'
 /** Limits WebAuthn challenges of one sign-in or session, over two hours. */
 export const challengesOfOne: LimitOf = ({ challengesPerSession }) => ({
   name: 'passkeychallenges',
-  most: challengesPerSession,
+  max: challengesPerSession,
   seconds: 7_200,
 });
 
@@ -62,7 +62,7 @@ export const accountPasskeyChallenge = defineAction({
         Account,
         account.metadata.name,
       );
-    requireFreshSignIn(call, Account, account.metadata.name, account.status.passkeys);
+    requireRecentAuthentication(call, Account, account.metadata.name, account.status.passkeys);
     const challenge = newChallenge();
     await call.change(async (tx) => {
       const session = await tx.get(Session, caller.session!);

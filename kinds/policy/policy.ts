@@ -113,13 +113,13 @@ export const Policy = defineKind({
      * replica judges by it.
      */
     async run(call, { spec, metadata }): Promise<PolicyObject> {
-      const checked = await call.ports.law.check(spec.cedar);
+      const checked = await call.ports.policy.check(spec.cedar);
       if ('faults' in checked) throw invalid(Policy, '', causesOf(checked.faults));
       const made = await call.change((tx) =>
         enact(tx, call, { spec, rules: checked.rules, metadata }),
       );
-      if (call.dryRun) made.status.impact = await call.ports.law.replay(spec.cedar);
-      else await call.ports.law.inForce(made, checked.warnings);
+      if (call.dryRun) made.status.impact = await call.ports.policy.replay(spec.cedar);
+      else await call.ports.policy.inForce(made, checked.warnings);
       return made;
     },
   },

@@ -37,7 +37,7 @@ export async function announceRecovery(
     ...(token && { cancel: `${baseURL}/recovery#${metadata.name}.${token}` }),
     ...(by && { by }),
   };
-  await tx.later(
+  await tx.enqueue(
     'mail',
     { to: account.status.email.address, recovery: notice },
     call.now + noticeFor,

@@ -37,7 +37,7 @@ export const Recovery = defineKind({
   },
   strategy: {
     /** Cancels it; its record stays for a while. */
-    async remove(tx, old, call): Promise<RecoveryObject> {
+    async beginDelete(tx, old, call): Promise<RecoveryObject> {
       return cancelRecovery(tx, call, old as RecoveryObject);
     },
   },

@@ -6,7 +6,7 @@ import { conflict } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { randomName } from '../../registry/transaction.js';
 import { Account } from '../account/account.js';
-import { requireFreshSignIn } from '../signin/recent-sign-in.js';
+import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Passkey } from '../passkey/passkey.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { announceRecovery } from './announce.js';
@@ -17,7 +17,7 @@ import { recoverySteps, stepTime, type RecoveryRow } from './worker.js';
 /** Recoveries of one account that it may start itself in a day: each is a mail. */
 const startLimit: LimitOf = ({ recoveriesPerAccountDay }) => ({
   name: 'recovery',
-  most: recoveriesPerAccountDay,
+  max: recoveriesPerAccountDay,
   seconds: 86_400,
 });
 
@@ -45,7 +45,7 @@ export const startRecovery = defineAction({
   spec: z.object({}),
   async run(call, { metadata: { name } }) {
     const isOwn = call.caller.type === 'Account' && call.caller.account === name;
-    if (isOwn) requireFreshSignIn(call, Recovery, undefined, 0);
+    if (isOwn) requireRecentAuthentication(call, Recovery, undefined, 0);
     return call.change(async (tx) => {
       const account = (await tx.get(Account, name))!;
       if (account.metadata.deletionTimestamp) throw conflict(Account, name, 'it is being deleted');
@@ -85,7 +85,7 @@ async function start(
   )) as RecoveryObject;
   for (const step of recoverySteps) {
     const due = stepTime(recovery, step);
-    await tx.later('recovery', { recovery: name, step } satisfies RecoveryRow, due + patience, {
+    await tx.enqueue('recovery', { recovery: name, step } satisfies RecoveryRow, due + patience, {
       id: `${name}-${step}`,
       notBefore: due,
     });

@@ -5,7 +5,7 @@ import type { Outcome, Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
 import { fromTimestamp, toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { endOtherSessions } from '../account/end-sessions.js';
+import { revokeOtherSessions } from '../account/end-sessions.js';
 import { Passkey } from '../passkey/passkey.js';
 import { announceRecovery } from './announce.js';
 import { cancelRecovery, Recovery } from './recovery.js';
@@ -112,7 +112,7 @@ async function complete(
 ): Promise<void> {
   for (const passkey of await call.store(Passkey).list(account))
     await tx.delete(Passkey, passkey.metadata.name);
-  if (await tx.get(Account, account)) await endOtherSessions(tx, call, account, 0);
+  if (await tx.get(Account, account)) await revokeOtherSessions(tx, call, account, 0);
   await tx.update(Recovery, name, async (next) => {
     const recovery = next as RecoveryObject;
     recovery.status.phase = 'Completed';

@@ -112,7 +112,7 @@ export const Session = defineKind({
       session.status.current =
         caller.type === 'Account' && caller.session === session.metadata.name;
     },
-    async remove(tx, old, call) {
+    async beginDelete(tx, old, call) {
       const ending = await call.ports.endSessions([old]);
       tx.add(ending);
       if (call.caller.type === 'Account' && call.caller.session === old.metadata.name)

@@ -39,7 +39,7 @@ export function wrongCodes(
 ): Limit {
   return {
     name: 'wrongcodes',
-    most: wrongCodesPerNetwork,
+    max: wrongCodesPerNetwork,
     seconds: wrongCodeWindow / 1000,
     block: 2,
     ...(asker === 'stranger' && { inAll: wrongCodesInAll }),
@@ -74,7 +74,7 @@ async function read(
 }
 
 /** Until when codes rest for an address, or 0. */
-export async function restingUntil(
+export async function lockedUntil(
   tx: Transaction,
   address: string,
   asker: Asker,

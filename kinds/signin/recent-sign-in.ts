@@ -16,7 +16,7 @@ export interface SignInProof {
  * is how many the account has. Throws 403 with cause ReauthenticationRequired and, in
  * `details.methods`, the methods that suffice.
  */
-export function requireFreshProof(
+export function requireRecentProof(
   proof: SignInProof | undefined,
   passkeys: number,
   { now, settings }: Pick<Call, 'now' | 'settings'>,
@@ -45,7 +45,7 @@ export function requireFreshProof(
  * that has read the account in its transaction passes on. A token is no sign-in; Machines and this
  * service itself have none to renew.
  */
-export function requireFreshSignIn(
+export function requireRecentAuthentication(
   { caller, now, settings }: Pick<Call, 'caller' | 'now' | 'settings'>,
   of: Named,
   name?: string,
@@ -57,7 +57,7 @@ export function requireFreshSignIn(
     session !== undefined && authenticated !== undefined
       ? { methods, seconds: authenticated }
       : undefined;
-  requireFreshProof(proof, passkeys ?? caller.passkeys ?? 0, { now, settings }, of, name);
+  requireRecentProof(proof, passkeys ?? caller.passkeys ?? 0, { now, settings }, of, name);
 }
 
 const minutes = (milliseconds: number): string =>

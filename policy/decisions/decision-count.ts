@@ -1,4 +1,4 @@
-import { guard } from '../../registry/storage-errors.js';
+import { toStatusError } from '../../registry/storage-errors.js';
 import type { Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import { objectKey } from '../../registry/encoded-object.js';
@@ -32,7 +32,7 @@ export async function countDecisions(
 /** Deletes the oldest, which come last; answers how many stay. */
 async function makeRoom(tx: Transaction, store: Store, account: string): Promise<number> {
   const { start, end } = singlesOf(account);
-  const { entries } = await guard(
+  const { entries } = await toStatusError(
     store.storage.list({
       start: objectKey(PolicyDecision, start),
       end: objectKey(PolicyDecision, end),

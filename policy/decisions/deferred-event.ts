@@ -1,17 +1,17 @@
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Decision, Transaction } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
-import type { Allowance } from './rate-limit.js';
+import type { EventRateLimiter } from './rate-limit.js';
 import { countDecisions } from './decision-count.js';
 import { accountOf } from './record.js';
-import type { Judgement } from '../evaluate/decision-result.js';
+import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import type { Series } from './series.js';
 import { decisionPart } from './event.js';
 
 /** Where decisions are written down. */
-export interface Books {
+export interface RecorderDeps {
   readonly store: Store;
-  readonly allowance: Allowance;
+  readonly allowance: EventRateLimiter;
   readonly series: Series;
 }
 
@@ -22,13 +22,17 @@ interface Entry {
 }
 
 /** What a change is made with: named and framed only where somebody makes that change. */
-export class Pending implements Decision {
+export class DeferredEvent implements Decision {
   readonly allowed: boolean;
   readonly reasons: Decision['reasons'];
   readonly #make: () => Entry;
   #made: Entry | undefined;
 
-  constructor(books: Books, question: Question, judgement: Judgement) {
+  constructor(
+    books: RecorderDeps,
+    question: AuthorizationAttributes,
+    judgement: AuthorizationResponse,
+  ) {
     this.allowed = judgement.allowed;
     this.reasons = judgement.reasons;
     this.#make = () => entry(books, question, judgement);
@@ -51,9 +55,9 @@ export class Pending implements Decision {
  * Visitors change is about nobody and counted once it is done, since all of them share that series.
  */
 function entry(
-  { store, allowance, series }: Books,
-  question: Question,
-  judgement: Judgement,
+  { store, allowance, series }: RecorderDeps,
+  question: AuthorizationAttributes,
+  judgement: AuthorizationResponse,
 ): Entry {
   const { caller } = question;
   const about = accountOf(question, judgement.allowed);
@@ -84,7 +88,7 @@ function entry(
  * Whose allowance a decision counts against: its account's, else that of whoever asked; browsers
  * without an account are one.
  */
-export function ownerOf(question: Question, allowed: boolean): string {
+export function ownerOf(question: AuthorizationAttributes, allowed: boolean): string {
   const { caller } = question;
   const account = accountOf(question, allowed);
   if (account !== undefined) return account;

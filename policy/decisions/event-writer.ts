@@ -1,7 +1,7 @@
 import type { Log } from '../../observability/log.js';
 import type { Store } from '../../registry/store.js';
 import { countDecisions } from './decision-count.js';
-import type { Single } from './event.js';
+import type { DecisionEvent } from './event.js';
 
 /** Refusals held in memory, written in one commit, and recorded one by one in a minute. */
 const most = { held: 2_000, together: 20, ofAll: 1_200 };
@@ -12,10 +12,10 @@ const again = 1_000;
  * Refusals on their way into the store, each an object of its own; a flood of them goes on in
  * series.
  */
-export class Singles {
+export class EventWriter {
   readonly #store: Store;
   readonly #log: Log;
-  #waiting: Single[] = [];
+  #waiting: DecisionEvent[] = [];
   #taken = 0;
   #since = 0;
   #dropped = 0;
@@ -38,7 +38,7 @@ export class Singles {
   }
 
   /** Writes it soon, together with others. */
-  add(single: Single): void {
+  add(single: DecisionEvent): void {
     this.#taken += 1;
     this.#waiting.push(single);
     this.#flushing ??= this.#flush();
@@ -76,8 +76,8 @@ export class Singles {
   }
 
   /** Those of one account, or of none, that wait longest: one commit makes room for one account. */
-  #next(): Single[] {
-    const [{ account }] = this.#waiting as [Single];
+  #next(): DecisionEvent[] {
+    const [{ account }] = this.#waiting as [DecisionEvent];
     const other = this.#waiting.findIndex((one) => one.account !== account);
     return this.#waiting.slice(
       0,
@@ -85,7 +85,7 @@ export class Singles {
     );
   }
 
-  async #write(some: readonly Single[]): Promise<void> {
+  async #write(some: readonly DecisionEvent[]): Promise<void> {
     const account = some[0]?.account;
     await this.#store.change(this.#store.systemCall(), async (tx) => {
       for (const { part } of some) tx.add(part);

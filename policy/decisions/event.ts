@@ -1,27 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import type { Question } from '../../registry/authorizer.js';
-import type { Part } from '../../registry/kind.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { StagedWrites } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
-import { frame, objectKey } from '../../registry/encoded-object.js';
+import { encode, objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownerReference } from '../../registry/transaction.js';
 import { Account } from '../../kinds/account/account.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { recordOf } from './record.js';
-import type { Judgement } from '../evaluate/decision-result.js';
+import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { singleName } from './names.js';
 
 /**
  * A decision that is an object of its own: its name, the account it is about, and what writes it.
  */
-export interface Single {
+export interface DecisionEvent {
   readonly name: string;
   readonly account: string | undefined;
-  readonly part: Part;
+  readonly part: StagedWrites;
 }
 
 /** One decision as an object of its own and what puts it into a commit; nothing is read for it. */
-export function decisionPart(store: Store, question: Question, judgement: Judgement): Single {
+export function decisionPart(
+  store: Store,
+  question: AuthorizationAttributes,
+  judgement: AuthorizationResponse,
+): DecisionEvent {
   const { spec, internal } = recordOf(question, judgement);
   const time = Date.now();
   const name = singleName(spec.account, time);
@@ -54,7 +58,7 @@ export function decisionPart(store: Store, question: Question, judgement: Judgem
     part: {
       checks: [],
       writes: [
-        { put: objectKey(PolicyDecision, name), value: frame(PolicyDecision, object), expires },
+        { put: objectKey(PolicyDecision, name), value: encode(PolicyDecision, object), expires },
       ],
     },
   };

@@ -8,7 +8,7 @@ const hour = 3_600_000;
  * How many more decisions may be objects of their own: of each owner so many refusals and so many
  * changes an hour on this replica; the rest is counted in series.
  */
-export class Allowance {
+export class EventRateLimiter {
   readonly #spent = new Map<string, number>();
   #since = 0;
 

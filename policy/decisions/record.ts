@@ -1,6 +1,6 @@
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AnyKind, Caller } from '../../registry/kind.js';
-import { Asked, callerName } from '../model/authorization-request.js';
+import { AuthorizationRequest, callerName } from '../model/authorization-request.js';
 import type { DecisionObject, Input } from '../../kinds/policy/policy-decision.js';
 import { facts } from '../model/context-attributes.js';
 
@@ -14,7 +14,7 @@ const most = 200;
  * only where it will be.
  */
 export function accountOf(
-  { caller, facts: told, object }: Question,
+  { caller, facts: told, object }: AuthorizationAttributes,
   allowed: boolean,
 ): string | undefined {
   if (caller.type === 'Account') return caller.account;
@@ -27,10 +27,10 @@ export function accountOf(
 
 /** What is recorded of a question: what people see of it, and what its object alone told. */
 export function recordOf(
-  question: Question,
+  question: AuthorizationAttributes,
   judgement: { policy: string; allowed: boolean },
 ): { spec: Spec; internal: DecisionObject['internal'] } {
-  const asked = new Asked(question);
+  const asked = new AuthorizationRequest(question);
   const { action, kind } = question;
   const account = accountOf(question, judgement.allowed);
   const [, subresource] = kind ? action.split('/') : [];
@@ -60,15 +60,15 @@ export function recordOf(
 }
 
 /** A principal as rules name it. */
-export const principalOf = ({ principalType, principal }: Asked): string =>
+export const principalOf = ({ principalType, principal }: AuthorizationRequest): string =>
   principalType === 'Visitor' ? 'Visitor' : `${principalType}::${JSON.stringify(principal)}`;
 
-function clientOf(asked: Asked): string | undefined {
+function clientOf(asked: AuthorizationRequest): string | undefined {
   const client = facts.client!.read(asked) as { __entity: { id: string } } | undefined;
   return client?.__entity.id;
 }
 
-function inputOf(asked: Asked, name: string | undefined): Input {
+function inputOf(asked: AuthorizationRequest, name: string | undefined): Input {
   const {
     question: { caller, owner, facts: told = {} },
   } = asked;
@@ -116,7 +116,7 @@ function inputOf(asked: Asked, name: string | undefined): Input {
 export function questionOf(
   { spec, internal }: DecisionObject,
   kinds: ReadonlyMap<string, AnyKind>,
-): Question | undefined {
+): AuthorizationAttributes | undefined {
   const { action, input, resource } = spec;
   const kind = resource && kinds.get(resource.kind);
   const isOther =
@@ -137,7 +137,7 @@ export function questionOf(
 }
 
 /** What was asked about where that is no object of a kind, as the fact that names it. */
-function otherFacts({ action, input, resource }: Spec): Question['facts'] {
+function otherFacts({ action, input, resource }: Spec): AuthorizationAttributes['facts'] {
   if (action === 'share') return { scope: input.name };
   if (resource?.kind === 'Path') return { path: input.name };
   return action === 'signUp' || action === 'signIn' ? { client: input.name } : {};

@@ -1,14 +1,14 @@
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
 import type { Log } from '../../observability/log.js';
 import type { Store } from '../../registry/store.js';
-import { Allowance } from './rate-limit.js';
+import { EventRateLimiter } from './rate-limit.js';
 import { isChange } from './mutating-actions.js';
-import type { Judgement } from '../evaluate/decision-result.js';
-import { ownerOf, Pending, type Books } from './deferred-event.js';
+import type { AuthorizationResponse } from '../evaluate/decision-result.js';
+import { ownerOf, DeferredEvent, type RecorderDeps } from './deferred-event.js';
 import { decisionPart } from './event.js';
 import { Series } from './series.js';
-import { Singles } from './event-writer.js';
+import { EventWriter } from './event-writer.js';
 
 /** Actions on no object that everybody may ask: what is permitted there says nothing of anybody. */
 const open = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
@@ -20,14 +20,14 @@ const open = new Set(['discovery', 'health', 'page', 'asset', 'provider']);
 export class Recorder {
   readonly #store: Store;
   readonly #log: Log;
-  readonly #singles: Singles;
+  readonly #singles: EventWriter;
   readonly #series: Series;
-  readonly #allowance = new Allowance();
+  readonly #allowance = new EventRateLimiter();
 
   constructor(store: Store, log: Log) {
     this.#store = store;
     this.#log = log;
-    this.#singles = new Singles(store, log);
+    this.#singles = new EventWriter(store, log);
     this.#series = new Series(store, log);
   }
 
@@ -35,7 +35,7 @@ export class Recorder {
    * The decision with its record, as far as it has one; what cannot be recorded is decided all the
    * same.
    */
-  note(question: Question, judgement: Judgement): Decision {
+  note(question: AuthorizationAttributes, judgement: AuthorizationResponse): Decision {
     try {
       return this.#note(question, judgement);
     } catch (error) {
@@ -44,14 +44,14 @@ export class Recorder {
     }
   }
 
-  #note(question: Question, judgement: Judgement): Decision {
+  #note(question: AuthorizationAttributes, judgement: AuthorizationResponse): Decision {
     const { record, caller, action } = question;
     if (record === 'never' || caller.type === 'System' || judgement.policy === '') return judgement;
-    if (record === 'change') return new Pending(this.#books, question, judgement);
+    if (record === 'change') return new DeferredEvent(this.#books, question, judgement);
     if (judgement.allowed) {
       if (!question.kind && open.has(action)) return judgement;
       return isChange(this.#store.registry, action)
-        ? new Pending(this.#books, question, judgement)
+        ? new DeferredEvent(this.#books, question, judgement)
         : this.#counted(question, judgement);
     }
     if (record === 'allowed') return judgement;
@@ -72,12 +72,12 @@ export class Recorder {
     await this.#series.stop();
   }
 
-  get #books(): Books {
+  get #books(): RecorderDeps {
     return { store: this.#store, allowance: this.#allowance, series: this.#series };
   }
 
   /** What is shared with a Client is named, since a Grant and a refusal say what they rest on. */
-  #counted(question: Question, judgement: Judgement): Decision {
+  #counted(question: AuthorizationAttributes, judgement: AuthorizationResponse): Decision {
     this.#series.count(question, judgement);
     return question.action === 'share'
       ? { ...judgement, name: this.#series.nameFor(question, judgement) }

@@ -1,7 +1,7 @@
-import type { Part, Transaction } from '../../registry/kind.js';
+import type { StagedWrites, Transaction } from '../../registry/kind.js';
 import type { Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
-import { counts } from '../../registry/encoded-object.js';
+import { isLive } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
 
@@ -23,7 +23,7 @@ interface Order {
  * by `add`; those that follow within five seconds are a number beside it, since reading, judging
  * and writing an object again costs more than the change does.
  */
-export async function tally(
+export async function addToSeries(
   tx: Transaction,
   series: string,
   now: number,
@@ -34,7 +34,7 @@ export async function tally(
   if (held) return tx.write(key, encode(countOf(held.value) + 1, now), held.expires);
   await add();
   tx.write(key, encode(0, now), now + waits.kept);
-  await tx.later('tally', { series } satisfies Order, now + waits.kept, {
+  await tx.enqueue('tally', { series } satisfies Order, now + waits.kept, {
     notBefore: now + waits.fold,
   });
 }
@@ -43,7 +43,7 @@ export async function tally(
  * Adds what was tallied to its object and ends the tally; where the object is gone meanwhile it is
  * dropped.
  */
-export const tallyWorker = (store: Store): Worker => ({
+export const seriesCounterWorker = (store: Store): Worker => ({
   name: 'tally',
   delivery: 'Transactional',
   parallel: 4,
@@ -52,9 +52,12 @@ export const tallyWorker = (store: Store): Worker => ({
     const key = keyOf(series);
     const { entry } = await store.storage.get(key);
     if (!entry) return { done: true };
-    const ended: Part = { checks: [{ key, is: entry.revision }], writes: [{ delete: key }] };
+    const ended: StagedWrites = {
+      checks: [{ key, is: entry.revision }],
+      writes: [{ delete: key }],
+    };
     const count = countOf(entry.value);
-    if (count === 0 || !counts(entry, Date.now())) return { done: true, part: ended };
+    if (count === 0 || !isLive(entry, Date.now())) return { done: true, part: ended };
     const added = await store.stage(PolicyDecision, series, (old) =>
       old
         ? {

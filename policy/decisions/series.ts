@@ -1,4 +1,4 @@
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Transaction } from '../../registry/kind.js';
 import { nameOf } from '../../security/keyring.js';
 import type { Log } from '../../observability/log.js';
@@ -7,9 +7,9 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../../kinds/account/account.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import { accountOf, recordOf } from './record.js';
-import type { Judgement } from '../evaluate/decision-result.js';
+import type { AuthorizationResponse } from '../evaluate/decision-result.js';
 import { seriesName } from './names.js';
-import { tally } from './series-counter.js';
+import { addToSeries } from './series-counter.js';
 
 /** Series held in memory, and written in one commit. */
 const most = { held: 10_000, together: 20 };
@@ -25,7 +25,7 @@ interface Counted {
   readonly name: string;
   readonly spec: DecisionObject['spec'];
   readonly internal: DecisionObject['internal'];
-  judgement: Judgement;
+  judgement: AuthorizationResponse;
   count: number;
   first: number;
   last: number;
@@ -34,14 +34,21 @@ interface Counted {
 }
 
 /** The series a decision belongs to. */
-const keyOf = (question: Question, { policy, allowed }: Judgement, about?: string): string =>
+const keyOf = (
+  question: AuthorizationAttributes,
+  { policy, allowed }: AuthorizationResponse,
+  about?: string,
+): string =>
   `${whose(question, about)} ${question.action} ${question.kind?.kind ?? ''} ${policy} ${allowed ? '+' : '-'}`;
 
 /**
  * Who asks, as far as series tell them apart: browsers come and go, so all of them are one, and it
  * is about nobody but where a change is.
  */
-function whose({ caller, facts, action }: Question, about: string | undefined): string {
+function whose(
+  { caller, facts, action }: AuthorizationAttributes,
+  about: string | undefined,
+): string {
   if (action === 'share' || action === 'signIn')
     return `Account ${String(facts?.account ?? (caller.type === 'Account' ? caller.account : ''))} ${String(facts?.scope ?? '')} ${String(facts?.client ?? '')}`;
   switch (caller.type) {
@@ -62,8 +69,8 @@ const isOfMany = (key: string): boolean => key.startsWith('Browser ');
 /** The account whose series it is. */
 const accountIn = (
   key: string,
-  question: Question,
-  { allowed }: Judgement,
+  question: AuthorizationAttributes,
+  { allowed }: AuthorizationResponse,
   about: string | undefined,
 ): string | undefined => (isOfMany(key) ? about : accountOf(question, allowed));
 
@@ -86,7 +93,7 @@ export class Series {
   }
 
   /** Counts one; nothing is looked at twice in a series that is held. */
-  count(question: Question, judgement: Judgement): void {
+  count(question: AuthorizationAttributes, judgement: AuthorizationResponse): void {
     const key = keyOf(question, judgement);
     let counted = this.#held.get(key);
     if (!counted) {
@@ -107,7 +114,11 @@ export class Series {
   }
 
   /** What a series is called; `about` is the account that a change is about. */
-  nameFor(question: Question, judgement: Judgement, about?: string): string {
+  nameFor(
+    question: AuthorizationAttributes,
+    judgement: AuthorizationResponse,
+    about?: string,
+  ): string {
     return this.#named(keyOf(question, judgement, about), question, judgement, about);
   }
 
@@ -116,8 +127,8 @@ export class Series {
    * itself.
    */
   oneMore(
-    question: Question,
-    judgement: Judgement,
+    question: AuthorizationAttributes,
+    judgement: AuthorizationResponse,
     about: string | undefined,
   ): { readonly name: string; join(tx: Transaction): Promise<void> } {
     const key = keyOf(question, judgement, about);
@@ -126,7 +137,7 @@ export class Series {
     return {
       name,
       join: (tx) =>
-        tally(tx, name, now, () =>
+        addToSeries(tx, name, now, () =>
           add(tx, begun(key, question, judgement, about), {
             count: 1,
             first: now,
@@ -137,7 +148,12 @@ export class Series {
     };
   }
 
-  #named(key: string, question: Question, judgement: Judgement, about?: string): string {
+  #named(
+    key: string,
+    question: AuthorizationAttributes,
+    judgement: AuthorizationResponse,
+    about?: string,
+  ): string {
     let name = this.#names.get(key);
     if (name === undefined) {
       if (this.#names.size >= most.held) this.#names.clear();
@@ -201,7 +217,12 @@ export class Series {
   }
 }
 
-function begun(key: string, question: Question, judgement: Judgement, about?: string): Counted {
+function begun(
+  key: string,
+  question: AuthorizationAttributes,
+  judgement: AuthorizationResponse,
+  about?: string,
+): Counted {
   const {
     spec: { account: _, principal, resource, ...spec },
     internal,

@@ -1,6 +1,6 @@
-import type { Asked } from '../model/authorization-request.js';
+import type { AuthorizationRequest } from '../model/authorization-request.js';
 import type { CedarValue } from '../model/context-attributes.js';
-import type { Slot } from './unknowns.js';
+import type { Unknown } from './unknowns.js';
 
 /**
  * Combinations of names that are told apart by a number; beyond them, and where values are no yes
@@ -13,14 +13,14 @@ const widest = 2 ** 31;
 
 /** What is read once for all slots that compare it with a name of their own. */
 class Table {
-  readonly read: NonNullable<Slot['among']>['read'];
+  readonly read: NonNullable<Unknown['among']>['read'];
   readonly #numbers = new Map<string, number>();
   readonly #combinations = new Map<string, number>();
   readonly #seen = new WeakMap<readonly string[], number>();
 
   readonly #many: boolean;
 
-  constructor({ read, many = false }: NonNullable<Slot['among']>) {
+  constructor({ read, many = false }: NonNullable<Unknown['among']>) {
     this.read = read;
     this.#many = many;
   }
@@ -68,13 +68,13 @@ class Table {
  * What several slots say of a question, as one value: all that compare the same thing with
  * different names cost one look, however many rules there are.
  */
-export class Looks {
+export class DecisionCacheKey {
   readonly #tables: readonly Table[];
-  readonly #flags: readonly Slot[];
-  readonly #values: readonly Slot[];
+  readonly #flags: readonly Unknown[];
+  readonly #values: readonly Unknown[];
   readonly #narrow: boolean;
 
-  constructor(slots: readonly Slot[]) {
+  constructor(slots: readonly Unknown[]) {
     const tables = new Map<string, Table>();
     for (const { among } of slots) {
       if (!among) continue;
@@ -95,7 +95,7 @@ export class Looks {
    * Equal where every slot reads alike, and below 2^31 if a number; throws where a fact is not what
    * it should be.
    */
-  key(asked: Asked): number | string {
+  key(asked: AuthorizationRequest): number | string {
     if (!this.#narrow) return this.#text(asked);
     let key = 0;
     for (const table of this.#tables) {
@@ -107,7 +107,7 @@ export class Looks {
     return key;
   }
 
-  #text(asked: Asked): string {
+  #text(asked: AuthorizationRequest): string {
     let key = '';
     for (const table of this.#tables) key += `${table.text(table.read(asked))};`;
     for (const { read } of this.#flags) key += read(asked) ? '1' : '0';

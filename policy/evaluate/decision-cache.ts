@@ -1,5 +1,5 @@
 /** Answers by key: the newest and the latest used, up to twice `half`. */
-export class Memo<V> {
+export class DecisionCache<V> {
   #young = new Map<number | string, V>();
   #old = new Map<number | string, V>();
   readonly #half: number;

@@ -1,6 +1,6 @@
 import type { Decision } from '../../registry/kind.js';
 
 /** A decision with the name of the policy that made it. */
-export interface Judgement extends Decision {
+export interface AuthorizationResponse extends Decision {
   readonly policy: string;
 }

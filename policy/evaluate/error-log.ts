@@ -4,7 +4,7 @@ import type { Log } from '../../observability/log.js';
  * What went wrong while a policy was asked: the rules that failed, or those that were asked when it
  * took too long; no rule where it failed outside of them. Never what was asked.
  */
-export interface Trouble {
+export interface EvaluationError {
   readonly what: 'error' | 'overrun';
   readonly policy: string;
   readonly rules: readonly string[];
@@ -21,7 +21,7 @@ const quiet = 60_000;
  * Puts troubles into the log: of each rule of each policy at once, and then once a minute at most
  * with how often it was.
  */
-export class Troubles {
+export class EvaluationErrorLog {
   readonly #log: Log;
   readonly #noted = new Map<string, { at: number; times: number }>();
 
@@ -30,13 +30,13 @@ export class Troubles {
   }
 
   /** What notes each trouble it is told of. */
-  static into(log: Log): (trouble: Trouble) => void {
-    const troubles = new Troubles(log);
+  static into(log: Log): (trouble: EvaluationError) => void {
+    const troubles = new EvaluationErrorLog(log);
     return (trouble) => troubles.note(trouble);
   }
 
   /** Notes one; never throws. */
-  note({ what, policy, rules }: Trouble): void {
+  note({ what, policy, rules }: EvaluationError): void {
     for (const rule of rules.length > 0 ? rules : [undefined]) {
       const [key, now] = [`${policy} ${what} ${rule ?? ''}`, performance.now()];
       const noted = this.#noted.get(key) ?? { at: -Infinity, times: 0 };

@@ -2,16 +2,16 @@ import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/nodejs';
 import { noWords } from '../../registry/authorizer.js';
 import type { Decision } from '../../registry/kind.js';
 import type { Histogram } from '../../observability/counters.js';
-import type { Asked } from '../model/authorization-request.js';
+import type { AuthorizationRequest } from '../model/authorization-request.js';
 import type { Cedar } from '../parse/cedar.js';
-import { isImpersonal } from './principal-independent.js';
-import type { Judgement } from './decision-result.js';
-import { Memo } from './decision-cache.js';
-import type { Part } from './residual-set.js';
-import type { Prepared } from './preparsed-pool.js';
+import { isPrincipalIndependent } from './principal-independent.js';
+import type { AuthorizationResponse } from './decision-result.js';
+import { DecisionCache } from './decision-cache.js';
+import type { ResidualPolicySet } from './residual-set.js';
+import type { PreparsedPolicySetPool } from './preparsed-pool.js';
 import { namedIn, textsIn, type Rule } from '../parse/rules.js';
-import { Slice } from './policy-slice.js';
-import type { Trouble } from './error-log.js';
+import { PolicySlice } from './policy-slice.js';
+import type { EvaluationError } from './error-log.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /**
@@ -40,13 +40,13 @@ export const noCounts = (): Counts => ({
 });
 
 /** What makes a judge; `trouble` is told what goes wrong. */
-export interface Chambers {
+export interface EvaluatorContext {
   readonly cedar: Cedar;
   readonly vocabulary: Vocabulary;
-  readonly prepared: Prepared;
+  readonly prepared: PreparsedPolicySetPool;
   readonly counts: Counts;
   readonly evaluations?: Histogram;
-  readonly trouble?: (trouble: Trouble) => void;
+  readonly trouble?: (trouble: EvaluationError) => void;
 }
 
 /** Decisions remembered, in two halves. */
@@ -58,21 +58,21 @@ const longest = 1024;
 /** The longest an evaluation may take, in ms (docs/design/policy.md#errors-and-time-limit). */
 export const budget = 100;
 
-type Shapes = Map<string, Map<string, Map<string, Slice>>>;
+type Shapes = Map<string, Map<string, Map<string, PolicySlice>>>;
 
 /** One policy, ready to answer; its memory goes with it. */
-export class Judge {
+export class PolicyEvaluator {
   readonly name: string;
   readonly #rules: readonly Rule[];
   readonly #byID: ReadonlyMap<string, Rule>;
-  readonly #chambers: Chambers;
-  readonly #memo = new Memo<Judgement>(memory / 2);
+  readonly #chambers: EvaluatorContext;
+  readonly #memo = new DecisionCache<AuthorizationResponse>(memory / 2);
   readonly #slices: Shapes = new Map();
-  readonly #default: Judgement;
-  readonly #failed: Judgement;
+  readonly #default: AuthorizationResponse;
+  readonly #failed: AuthorizationResponse;
   #count = 0;
 
-  constructor(name: string, rules: readonly Rule[], chambers: Chambers) {
+  constructor(name: string, rules: readonly Rule[], chambers: EvaluatorContext) {
     this.name = name;
     this.#rules = rules;
     this.#byID = new Map(rules.map((rule) => [rule.id, rule]));
@@ -104,7 +104,7 @@ export class Judge {
   }
 
   /** Answers from memory or by evaluation; whatever goes wrong refuses and is counted. */
-  decide(asked: Asked): Judgement {
+  decide(asked: AuthorizationRequest): AuthorizationResponse {
     const { counts } = this.#chambers;
     try {
       const part = asked.question.every ? this.slice(asked).common(asked) : this.part(asked);
@@ -133,33 +133,33 @@ export class Judge {
   }
 
   /** The rules a question meets, with all that they mention. */
-  part(asked: Asked): Part {
+  part(asked: AuthorizationRequest): ResidualPolicySet {
     return this.slice(asked).part(asked);
   }
 
   /** The slice a question falls into, made when first met. */
-  slice({ action, principalType, resourceType }: Asked): Slice {
+  slice({ action, principalType, resourceType }: AuthorizationRequest): PolicySlice {
     const known = this.#slices.get(action)?.get(resourceType)?.get(principalType);
     if (known) return known;
-    const slice = new Slice(
+    const slice = new PolicySlice(
       () => this.#count++,
       this.#rules,
       { action, principal: principalType, resource: resourceType },
       this.#chambers.vocabulary,
     );
-    const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, Slice>>();
-    const ofResource = ofAction.get(resourceType) ?? new Map<string, Slice>();
+    const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, PolicySlice>>();
+    const ofResource = ofAction.get(resourceType) ?? new Map<string, PolicySlice>();
     this.#slices.set(action, ofAction.set(resourceType, ofResource.set(principalType, slice)));
     return slice;
   }
 
   /** A part that mentions nothing has one answer, and keeps it itself. */
-  #remember(part: Part, key: number | string, answer: Judgement): void {
+  #remember(part: ResidualPolicySet, key: number | string, answer: AuthorizationResponse): void {
     if (part.slots.length === 0) part.only = answer;
     else this.#memo.set(key, answer);
   }
 
-  #evaluate(part: Part, asked: Asked): Judgement {
+  #evaluate(part: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationResponse {
     if (part.size === 0) return this.#default;
     const answer = this.#inTime(part, asked) ?? this.#inTime(part, asked);
     if (!answer) return this.#fail('overruns', Object.keys(part.rules));
@@ -175,17 +175,18 @@ export class Judge {
       diagnostics: { reason },
     } = answer.response;
     if (reason.length === 0) return this.#default;
-    const whoever = decision === 'deny' && reason.some((id) => isImpersonal(this.#byID.get(id)!));
+    const whoever =
+      decision === 'deny' && reason.some((id) => isPrincipalIndependent(this.#byID.get(id)!));
     return {
       allowed: decision === 'allow',
       policy: this.name,
       reasons: this.#reasons(reason, decision === 'allow'),
-      ...(whoever && { whoever }),
+      ...(whoever && { appliesToEveryone: whoever }),
     };
   }
 
   /** Refuses, counts, and tells whoever wants to know. */
-  #fail(count: 'errors' | 'overruns', rules: readonly string[] = []): Judgement {
+  #fail(count: 'errors' | 'overruns', rules: readonly string[] = []): AuthorizationResponse {
     const { counts, trouble } = this.#chambers;
     counts[count] += 1;
     trouble?.({ what: count === 'errors' ? 'error' : 'overrun', policy: this.name, rules });
@@ -195,7 +196,7 @@ export class Judge {
   /**
    * What Cedar answers; nothing where that took too long, which once may be the machine's doing.
    */
-  #inTime(part: Part, asked: Asked): AuthorizationAnswer | undefined {
+  #inTime(part: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationAnswer | undefined {
     const { cedar, prepared } = this.#chambers;
     const { principalType, action, resourceType } = asked;
     const [preparsedPolicySetId, context] = [prepared.nameOf(part), part.context(asked)];

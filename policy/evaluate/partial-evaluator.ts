@@ -2,7 +2,7 @@ import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { factNamed, facts } from '../model/context-attributes.js';
 import { formOf, joined, mapWithin } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
-import { Slots, type Term } from './unknowns.js';
+import { Unknowns, type Term } from './unknowns.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 import { type Entity, subjectOf, entitiesOf } from '../parse/ast-entities.js';
 
@@ -26,13 +26,13 @@ const uid = (one: unknown): Entity => (one as { __entity?: Entity }).__entity ??
  * Rewrites the rules for one shape: types, actions and memberships are settled or become slots, so
  * that what Cedar is given is what the key holds.
  */
-export class Specialiser {
-  readonly slots: Slots;
+export class PartialEvaluator {
+  readonly slots: Unknowns;
   readonly #shape: Shape;
   readonly #vocabulary: Vocabulary;
 
   constructor(vocabulary: Vocabulary, shape: Shape) {
-    this.slots = new Slots(vocabulary, shape);
+    this.slots = new Unknowns(vocabulary, shape);
     this.#shape = shape;
     this.#vocabulary = vocabulary;
   }

@@ -1,11 +1,11 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
-import type { Asked } from '../model/authorization-request.js';
+import type { AuthorizationRequest } from '../model/authorization-request.js';
 import { addMentions, conjuncts, formOf, joined } from '../parse/ast.js';
-import { Looks } from './cache-key.js';
-import { Part, type Held } from './residual-set.js';
+import { DecisionCacheKey } from './cache-key.js';
+import { ResidualPolicySet, type Held } from './residual-set.js';
 import type { Rule } from '../parse/rules.js';
-import { flagOf, slotOf, type Slot, type Slots } from './unknowns.js';
-import { Specialiser, type Shape } from './partial-evaluator.js';
+import { flagOf, slotOf, type Unknown, type Unknowns } from './unknowns.js';
+import { PartialEvaluator, type Shape } from './partial-evaluator.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /**
@@ -28,19 +28,19 @@ const most = 1000;
  * The rules of a policy that one shape of question meets, rewritten for it. Those that begin with a
  * flag are sorted out beforehand: what begins with false is false.
  */
-export class Slice {
+export class PolicySlice {
   readonly #rules: readonly Guarded[];
-  readonly #slots: readonly Slot[];
-  readonly #guards: readonly Slot[];
-  readonly #looks: Looks;
-  readonly #parts = new Map<number | string, Part>();
+  readonly #slots: readonly Unknown[];
+  readonly #guards: readonly Unknown[];
+  readonly #looks: DecisionCacheKey;
+  readonly #parts = new Map<number | string, ResidualPolicySet>();
   readonly #ofObject: ReadonlySet<string>;
-  readonly #alike: Looks;
-  readonly #common = new Map<number | string, Part | undefined>();
+  readonly #alike: DecisionCacheKey;
+  readonly #common = new Map<number | string, ResidualPolicySet | undefined>();
   readonly #number: () => number;
 
   constructor(number: () => number, rules: readonly Rule[], shape: Shape, vocabulary: Vocabulary) {
-    const specialiser = new Specialiser(vocabulary, shape);
+    const specialiser = new PartialEvaluator(vocabulary, shape);
     this.#rules = rules.flatMap((rule) => {
       const rewritten = specialiser.rule(rule);
       return rewritten ? [guarded(rule.id, rewritten, specialiser.slots)] : [];
@@ -49,16 +49,16 @@ export class Slice {
     this.#guards = this.#slots.filter(({ name }) =>
       this.#rules.some(({ guards }) => guards.some((guard) => guard.name === name)),
     );
-    this.#looks = new Looks(this.#guards);
+    this.#looks = new DecisionCacheKey(this.#guards);
     this.#ofObject = new Set(
       this.#slots.filter(({ ofObject }) => ofObject).map(({ name }) => name),
     );
-    this.#alike = new Looks(this.#guards.filter(({ ofObject }) => !ofObject));
+    this.#alike = new DecisionCacheKey(this.#guards.filter(({ ofObject }) => !ofObject));
     this.#number = number;
   }
 
   /** The part a question falls into, made when first met. */
-  part(asked: Asked): Part {
+  part(asked: AuthorizationRequest): ResidualPolicySet {
     const pattern = this.#looks.key(asked);
     return this.#parts.get(pattern) ?? this.#make(pattern, asked);
   }
@@ -68,7 +68,7 @@ export class Slice {
    * less: what they permit is permitted for every object of the kind alike. None where that depends
    * on it.
    */
-  common(asked: Asked): Part | undefined {
+  common(asked: AuthorizationRequest): ResidualPolicySet | undefined {
     const pattern = this.#alike.key(asked);
     if (this.#common.has(pattern)) return this.#common.get(pattern);
     const possible = this.#rules.filter(({ guards }) =>
@@ -83,19 +83,19 @@ export class Slice {
       (rule) =>
         !sure.includes(rule) && (rule.rule.effect === 'forbid' || rule.rule.conditions.length > 0),
     );
-    const part = depends ? undefined : new Part(this.#number(), sure, this.#slots);
+    const part = depends ? undefined : new ResidualPolicySet(this.#number(), sure, this.#slots);
     if (this.#common.size >= most) this.#common.clear();
     this.#common.set(pattern, part);
     return part;
   }
 
-  #holds({ name, wanted }: Guard, asked: Asked): boolean {
+  #holds({ name, wanted }: Guard, asked: AuthorizationRequest): boolean {
     return Boolean(this.#guards.find((slot) => slot.name === name)!.read(asked)) === wanted;
   }
 
-  #make(pattern: number | string, asked: Asked): Part {
+  #make(pattern: number | string, asked: AuthorizationRequest): ResidualPolicySet {
     const held = new Set(this.#guards.filter(({ read }) => read(asked)).map(({ name }) => name));
-    const part = new Part(
+    const part = new ResidualPolicySet(
       this.#number(),
       this.#rules.filter(({ guards }) =>
         guards.every(({ name, wanted }) => held.has(name) === wanted),
@@ -109,7 +109,7 @@ export class Slice {
 }
 
 /** Takes the flags a rule begins with off its conditions. */
-function guarded(id: string, { conditions, ...rest }: PolicyJson, slots: Slots): Guarded {
+function guarded(id: string, { conditions, ...rest }: PolicyJson, slots: Unknowns): Guarded {
   const all = conditions.flatMap(({ body }) => conjuncts(body));
   const guards: Guard[] = [];
   for (let guard = guardOf(all[0], guards, slots); guard; guard = guardOf(all[0], guards, slots)) {
@@ -128,7 +128,7 @@ function guarded(id: string, { conditions, ...rest }: PolicyJson, slots: Slots):
 function guardOf(
   expression: Expr | undefined,
   before: readonly Guard[],
-  slots: Slots,
+  slots: Unknowns,
 ): Guard | undefined {
   if (!expression) return undefined;
   const [form, body] = formOf(expression);

@@ -1,5 +1,5 @@
 import type { Cedar } from '../parse/cedar.js';
-import type { Part } from './residual-set.js';
+import type { ResidualPolicySet } from './residual-set.js';
 
 /** Rules that may be held prepared: Cedar never frees a name, only what it stood for. */
 const most = 20_000;
@@ -8,7 +8,7 @@ const most = 20_000;
  * Parts as Cedar holds them, each under a name of a pool that is used again; the longest unused
  * make way.
  */
-export class Prepared {
+export class PreparsedPolicySetPool {
   readonly #cedar: Cedar;
   readonly #prefix: string;
   readonly #held = new Map<string, { name: string; rules: number }>();
@@ -22,7 +22,7 @@ export class Prepared {
   }
 
   /** The name a part is prepared under; prepares it where it is not. */
-  nameOf(part: Part): string {
+  nameOf(part: ResidualPolicySet): string {
     const found = this.#held.get(part.digest);
     if (found) {
       this.#held.delete(part.digest);
@@ -52,7 +52,7 @@ export class Prepared {
     this.#rules -= rules;
   }
 
-  #put(name: string, rules: Part['rules']): void {
+  #put(name: string, rules: ResidualPolicySet['rules']): void {
     const answer = this.#cedar.preparsePolicySet(name, { staticPolicies: rules });
     if (answer.type === 'failure')
       throw new Error(`a part cannot be prepared: ${answer.errors[0]?.message}`);

@@ -9,7 +9,7 @@ const common = new Set(['client', 'method', 'methods', 'assurance']);
  * Whether a rule holds for everybody or nobody who does the same in the same way: it looks neither
  * at who that is nor at the time.
  */
-export const isImpersonal = ({ principal, conditions }: Rule): boolean =>
+export const isPrincipalIndependent = ({ principal, conditions }: Rule): boolean =>
   (principal.op === 'All' || (principal.op === 'is' && !('in' in principal && principal.in))) &&
   conditions.every(looksAtNobody);
 

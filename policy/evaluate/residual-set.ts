@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
-import type { Asked } from '../model/authorization-request.js';
+import type { AuthorizationRequest } from '../model/authorization-request.js';
 import type { CedarValue } from '../model/context-attributes.js';
-import { Looks } from './cache-key.js';
-import type { Judgement } from './decision-result.js';
-import { flags, type Slot } from './unknowns.js';
+import { DecisionCacheKey } from './cache-key.js';
+import type { AuthorizationResponse } from './decision-result.js';
+import { flags, type Unknown } from './unknowns.js';
 
 /** A rule as it stands in a slice, with the slots it still mentions. */
 export interface Held {
@@ -18,20 +18,20 @@ export interface Held {
  * The rules of a slice whose guards let a question through, with all that they mention: what Cedar
  * is asked, and what is remembered.
  */
-export class Part {
+export class ResidualPolicySet {
   readonly rules: Readonly<Record<string, PolicyJson>>;
   readonly size: number;
-  readonly slots: readonly Slot[];
+  readonly slots: readonly Unknown[];
   /** Equal for parts with the same rules. */
   readonly digest: string;
   /** Mentions what changes by itself: nothing is remembered. */
   readonly moves: boolean;
   /** What every question is answered, once it is known, where no rule mentions anything. */
-  only: Judgement | undefined;
+  only: AuthorizationResponse | undefined;
   readonly #number: number;
-  readonly #looks: Looks;
+  readonly #looks: DecisionCacheKey;
 
-  constructor(number: number, held: readonly Held[], slots: readonly Slot[]) {
+  constructor(number: number, held: readonly Held[], slots: readonly Unknown[]) {
     const digest = createHash('sha256');
     for (const { id, text } of held) digest.update(JSON.stringify([id, text]));
     this.digest = digest.digest('base64');
@@ -40,13 +40,13 @@ export class Part {
     this.slots = slots.filter(({ name }) => held.some(({ mentions }) => mentions.has(name)));
     this.moves = this.slots.some((slot) => slot.moves);
     this.#number = number;
-    this.#looks = new Looks(this.slots);
+    this.#looks = new DecisionCacheKey(this.slots);
   }
 
   /**
    * What is asked, as far as these rules look at it; throws where a fact is not what it should be.
    */
-  key(asked: Asked): number | string {
+  key(asked: AuthorizationRequest): number | string {
     const looks = this.#looks.key(asked);
     return typeof looks === 'number' && this.#number < 2 ** 22
       ? this.#number * 2 ** 31 + looks
@@ -54,7 +54,7 @@ export class Part {
   }
 
   /** The same as the context of an evaluation. */
-  context(asked: Asked): Record<string, CedarValue> {
+  context(asked: AuthorizationRequest): Record<string, CedarValue> {
     const held: string[] = [];
     const context: Record<string, CedarValue> = { [flags]: held };
     for (const { name, flag, read } of this.slots) {

@@ -1,5 +1,5 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/nodejs';
-import { ownerOf, type Asked } from '../model/authorization-request.js';
+import { ownerOf, type AuthorizationRequest } from '../model/authorization-request.js';
 import { factNamed, facts, type CedarValue } from '../model/context-attributes.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
@@ -7,7 +7,7 @@ import type { Vocabulary } from '../model/vocabulary.js';
  * One thing that a slice mentions: read from a question, part of the memo's key, and an attribute
  * of the context that Cedar is given.
  */
-export interface Slot {
+export interface Unknown {
   readonly name: string;
   /** Changes by itself. */
   readonly moves: boolean;
@@ -26,14 +26,14 @@ export interface Slot {
     readonly what: string;
     readonly name: string;
     readonly many?: boolean;
-    read(asked: Asked): string | readonly string[] | undefined;
+    read(asked: AuthorizationRequest): string | readonly string[] | undefined;
   };
   /**
    * The flag that has to hold for it to hold or not, where it is not always there: with that flag
    * before it, it is as good as a flag.
    */
   readonly needs?: string;
-  read(asked: Asked): CedarValue | undefined;
+  read(asked: AuthorizationRequest): CedarValue | undefined;
 }
 
 /** Something with an id: who asks, on what, whose that is, or one that a rule names. */
@@ -42,15 +42,15 @@ export type Term =
   | { readonly fact: string }
   | { readonly type: string; readonly id: string };
 
-type Reader = Slot['read'];
-type About = Pick<Slot, 'ofObject'> & Partial<Pick<Slot, 'moves' | 'among' | 'needs'>>;
+type Reader = Unknown['read'];
+type About = Pick<Unknown, 'ofObject'> & Partial<Pick<Unknown, 'moves' | 'among' | 'needs'>>;
 
 /**
  * The things that one slice mentions, each once. Rules reach them by name alone, so nothing can be
  * looked at that is not in the key.
  */
-export class Slots {
-  readonly #byName = new Map<string, Slot>();
+export class Unknowns {
+  readonly #byName = new Map<string, Unknown>();
   readonly #vocabulary: Vocabulary;
   readonly #types: { readonly principal: string; readonly resource: string };
 
@@ -59,7 +59,7 @@ export class Slots {
     this.#types = types;
   }
 
-  get all(): Slot[] {
+  get all(): Unknown[] {
     return [...this.#byName.values()];
   }
 
@@ -94,9 +94,9 @@ export class Slots {
       what: name,
       name: text,
       many: type !== 'String',
-      read: read as (asked: Asked) => string | readonly string[] | undefined,
+      read: read as (asked: AuthorizationRequest) => string | readonly string[] | undefined,
     };
-    const holds = (asked: Asked): boolean | undefined => {
+    const holds = (asked: AuthorizationRequest): boolean | undefined => {
       const found = among.read(asked);
       if (found === undefined) return undefined;
       return typeof found === 'string' ? found === text : found.includes(text);
@@ -167,13 +167,13 @@ export class Slots {
   }
 
   /** Something compared with what a rule names. */
-  #among(term: Term, constant: Term): Slot['among'] {
+  #among(term: Term, constant: Term): Unknown['among'] {
     if (!('id' in constant) || 'id' in term) return undefined;
     const read = this.#reading(term);
     return { what: nameOf(term), name: constant.id, read };
   }
 
-  #reading(term: Term): (asked: Asked) => string | undefined {
+  #reading(term: Term): (asked: AuthorizationRequest) => string | undefined {
     if ('id' in term) return () => term.id;
     if ('fact' in term) return facts[term.fact]!.id!;
     const { of, attribute } = term;

@@ -1,4 +1,4 @@
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Caller, KindObject } from '../../registry/kind.js';
 
 /** The resource that stands for a whole collection: no object is ever named so. */
@@ -41,8 +41,8 @@ interface Login {
  * A question as Cedar sees it: one principal, action and resource, each a type and an id, and facts
  * that are read when a rule mentions them.
  */
-export class Asked {
-  readonly question: Question;
+export class AuthorizationRequest {
+  readonly question: AuthorizationAttributes;
   readonly principalType: string;
   readonly principal: string;
   readonly resourceType: string;
@@ -51,7 +51,7 @@ export class Asked {
   readonly #time: number | undefined;
 
   /** `time` in milliseconds since the epoch, where it is another than now. */
-  constructor(question: Question, time?: number) {
+  constructor(question: AuthorizationAttributes, time?: number) {
     this.question = question;
     this.#time = time;
     const { caller, action, kind, facts } = question;
@@ -95,7 +95,7 @@ export class Asked {
   }
 
   /** The facts that came with the question. */
-  get given(): Question['facts'] {
+  get given(): AuthorizationAttributes['facts'] {
     return this.question.facts;
   }
 
@@ -158,7 +158,7 @@ export function callerName(caller: Caller): string | undefined {
 /**
  * An object's name; of an owner's range what its objects are named by; of a whole collection `*`.
  */
-function nameOf({ name, owner, kind }: Question): string {
+function nameOf({ name, owner, kind }: AuthorizationAttributes): string {
   if (name !== undefined) return name;
   if (owner === undefined) return everything;
   return kind!.owner === 'metadata.name' ? owner : `${owner}-${everything}`;

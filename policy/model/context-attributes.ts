@@ -1,4 +1,4 @@
-import type { Asked } from './authorization-request.js';
+import type { AuthorizationRequest } from './authorization-request.js';
 
 /** A value in Cedar's JSON form. */
 export type CedarValue =
@@ -26,9 +26,9 @@ export interface Fact {
    * has signed in.
    */
   readonly ofObject?: boolean;
-  read(asked: Asked): CedarValue | undefined;
+  read(asked: AuthorizationRequest): CedarValue | undefined;
   /** Where it is an entity, its id. */
-  id?(asked: Asked): string | undefined;
+  id?(asked: AuthorizationRequest): string | undefined;
 }
 
 const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id } });
@@ -150,15 +150,15 @@ function text(value: unknown): string {
   return value;
 }
 
-function clientNamed(asked: Asked): string | undefined {
+function clientNamed(asked: AuthorizationRequest): string | undefined {
   const name = asked.given?.client ?? clientOf(asked);
   return name === undefined ? undefined : text(name);
 }
 
-const clientOf = ({ object }: Asked): unknown => {
+const clientOf = ({ object }: AuthorizationRequest): unknown => {
   const client = object?.spec?.client ?? object?.status?.client?.name;
   return typeof client === 'string' ? client : undefined;
 };
 
-const domainOf = ({ question: { caller } }: Asked): string =>
+const domainOf = ({ question: { caller } }: AuthorizationRequest): string =>
   caller.type === 'Account' ? caller.email.slice(caller.email.lastIndexOf('@') + 1) : '';

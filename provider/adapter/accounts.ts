@@ -4,22 +4,22 @@ import { operators } from '../../kinds/group/group.js';
 import type { OperatorsHave } from '../../kinds/group/operator-passkeys.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
 import { ownerReference } from '../../registry/transaction.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { AccountObject, Foundation } from '../context/context.js';
-import { reach } from '../context/errors.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { AccountObject, ProviderServices } from '../context/context.js';
+import { withProviderErrors } from '../context/errors.js';
 
 /**
  * An Account that can sign in, at its latest, read once a request; undefined for disabled, ending
  * and absent ones.
  */
 export async function accountObject(
-  on: Foundation,
+  services: ProviderServices,
   name: string,
 ): Promise<AccountObject | undefined> {
-  const memo = currentExchange()?.memo;
+  const memo = currentUnitOfWork()?.memo;
   const key = `account ${name}`;
   if (memo?.has(key)) return memo.get(key) as AccountObject | undefined;
-  const found = await reach(on.store.reader(Account).get(name));
+  const found = await withProviderErrors(services.store.reader(Account).get(name));
   const account = found && isAlive(found) ? found : undefined;
   memo?.set(key, account);
   return account;
@@ -30,7 +30,7 @@ export async function accountObject(
  * for it.
  */
 export function ownedBy(name: string): { ownerReferences?: OwnerReference[] } {
-  const account = currentExchange()?.memo.get(`account ${name}`) as AccountObject | undefined;
+  const account = currentUnitOfWork()?.memo.get(`account ${name}`) as AccountObject | undefined;
   return account ? { ownerReferences: [ownerReference(Account, account)] } : {};
 }
 
@@ -54,7 +54,7 @@ export interface SignedIn {
  * How an Account that is in these groups stands before policy, with what is known of its sign-in.
  */
 export function accountCaller(
-  { settings }: Pick<Foundation, 'settings'>,
+  { settings }: Pick<ProviderServices, 'settings'>,
   account: AccountObject,
   groups: readonly string[],
   signedIn: SignedIn & Partial<OperatorsHave> = {},
@@ -78,13 +78,13 @@ export function accountCaller(
 
 /** The same with its groups as they are now. */
 export async function callerFor(
-  on: Foundation,
+  services: ProviderServices,
   account: AccountObject,
   signedIn: SignedIn = {},
 ): Promise<AccountCaller> {
-  const groups = await reach(on.groups.of(account.status.email.address));
-  return accountCaller(on, account, groups, {
+  const groups = await withProviderErrors(services.groups.of(account.status.email.address));
+  return accountCaller(services, account, groups, {
     ...signedIn,
-    ...(groups.includes(operators) && (await reach(on.operatorPasskeys.of()))),
+    ...(groups.includes(operators) && (await withProviderErrors(services.operatorPasskeys.of()))),
   });
 }

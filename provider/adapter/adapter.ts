@@ -1,14 +1,19 @@
 import { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
 import { digest } from '../../security/keyring.js';
 import { findClient } from './clients.js';
-import { currentExchange, Exchange, inExchange, LostRace } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import {
+  currentUnitOfWork,
+  UnitOfWork,
+  inUnitOfWork,
+  ConflictError,
+} from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
 import { indexesOf } from './indexes.js';
 import { recordEnded } from './interaction-record.js';
 import { loginMemo, projectSession } from './session-projection.js';
 import { codeMemo } from './session-events.js';
 import { sessionName } from '../context/session-name.js';
-import { reach } from '../context/errors.js';
+import { withProviderErrors } from '../context/errors.js';
 import {
   grantable,
   membersPrefix,
@@ -33,9 +38,9 @@ const grants: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken'
 /** The library's storage for one model over the store (docs/design/provider.md#storage-adapter). */
 export class StoreAdapter implements Adapter {
   readonly #model: string;
-  readonly #on: Foundation;
+  readonly #on: ProviderServices;
 
-  constructor(model: string, foundation: Foundation) {
+  constructor(model: string, foundation: ProviderServices) {
     this.#model = model;
     this.#on = foundation;
   }
@@ -132,54 +137,55 @@ export class StoreAdapter implements Adapter {
   }
 
   /** Inside a request its exchange, else one of its own, committed at once. */
-  async #within<T>(work: (exchange: Exchange) => Promise<T>): Promise<T> {
-    const shared = currentExchange();
+  async #within<T>(work: (exchange: UnitOfWork) => Promise<T>): Promise<T> {
+    const shared = currentUnitOfWork();
     if (shared) return work(shared);
-    const own = new Exchange(this.#on.store);
-    return inExchange(own, async () => {
+    const own = new UnitOfWork(this.#on.store);
+    return inUnitOfWork(own, async () => {
       const result = await work(own);
       const uses = [...own.uses];
       try {
         await own.commit();
       } catch (error) {
-        const reused = error instanceof LostRace && uses.find((use) => error.keys.has(use.key));
+        const reused =
+          error instanceof ConflictError && uses.find((use) => error.keys.has(use.key));
         if (reused) await revokeReused(this.#on, reused);
-        throw error instanceof LostRace ? new errors.InvalidGrant(error.message) : error;
+        throw error instanceof ConflictError ? new errors.InvalidGrant(error.message) : error;
       }
       return result;
     });
   }
 
-  async #read(exchange: Exchange, key: string): Promise<AdapterPayload | undefined> {
+  async #read(exchange: UnitOfWork, key: string): Promise<AdapterPayload | undefined> {
     const value = await exchange.get(key);
     return value && this.#on.records.open(key, this.#model, value);
   }
 
-  async #through(exchange: Exchange, index: string): Promise<AdapterPayload | undefined> {
+  async #through(exchange: UnitOfWork, index: string): Promise<AdapterPayload | undefined> {
     const hashed = await exchange.get(index);
     return hashed && this.#read(exchange, recordKeyOf(this.#model, hashed.toString()));
   }
 
   /** A commit of its own: the first to bring an id wins. */
   async #once(key: string, payload: AdapterPayload, expires: number): Promise<void> {
-    const { entry } = await reach(this.#on.storage.get(key));
+    const { entry } = await withProviderErrors(this.#on.storage.get(key));
     const live = entry && (entry.expires ?? Infinity) > Date.now();
     const part = {
       checks: [{ key, is: entry ? entry.revision : ('absent' as const) }],
       writes: [{ put: key, value: this.#on.records.seal(key, this.#model, payload), expires }],
     };
-    if (!live && (await reach(this.#on.store.commit([part]))).committed) return;
+    if (!live && (await withProviderErrors(this.#on.store.commit([part]))).committed) return;
     this.#on.count('reuse.ReplayDetection');
     throw new errors.InvalidRequest('this proof was used before');
   }
 
-  #needsGrant(exchange: Exchange, grantId: string): void {
+  #needsGrant(exchange: UnitOfWork, grantId: string): void {
     const key = recordKey('Grant', grantId);
     if (!exchange.puts(key)) exchange.check({ key, is: 'present' });
   }
 
   /** Whether saving would change nothing but the end, and that by less than five minutes. */
-  async #unchanged(exchange: Exchange, key: string, payload: AdapterPayload): Promise<boolean> {
+  async #unchanged(exchange: UnitOfWork, key: string, payload: AdapterPayload): Promise<boolean> {
     const stored = await this.#read(exchange, key);
     if (!stored) return false;
     const { exp: before = 0, ...old } = stored;
@@ -187,7 +193,7 @@ export class StoreAdapter implements Adapter {
     return Math.abs(after - before) < 300 && JSON.stringify(old) === JSON.stringify(next);
   }
 
-  #project(exchange: Exchange, id: string, payload: AdapterPayload): void {
+  #project(exchange: UnitOfWork, id: string, payload: AdapterPayload): void {
     const rotated = exchange.memo.get(`rotated ${payload.uid}`);
     if (rotated) exchange.unmoved(rotated as string);
     if (!payload.accountId) return;

@@ -1,8 +1,8 @@
 import { givenBack, limitKey, raised, spendFrom, type Limit } from '../../registry/rate-limit.js';
 import { tooManyRequests, type StatusError } from '../../registry/status.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
-import { reach, translated } from '../context/errors.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
+import { withProviderErrors, toProviderError } from '../context/errors.js';
 
 /**
  * Where an exchange that ran into a limit leaves for how many seconds to wait: the library renders
@@ -11,13 +11,17 @@ import { reach, translated } from '../context/errors.js';
 export const waitMemo = 'wait';
 
 /** Takes one from a limit that is counted in the store; throws 429 in the library's words. */
-export async function spendTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
+export async function spendTry(
+  services: ProviderServices,
+  limit: Limit,
+  subject: string,
+): Promise<void> {
   try {
-    await change(on, limit, subject, (log) =>
-      spendFrom(raised(limit, on.settings.limitFactor), log, Date.now()),
+    await change(services, limit, subject, (log) =>
+      spendFrom(raised(limit, services.settings.limitFactor), log, Date.now()),
     );
   } catch (error) {
-    currentExchange()?.memo.set(waitMemo, (error as { retryAfter?: number }).retryAfter);
+    currentUnitOfWork()?.memo.set(waitMemo, (error as { retryAfter?: number }).retryAfter);
     throw error;
   }
 }
@@ -26,39 +30,43 @@ export async function spendTry(on: Foundation, limit: Limit, subject: string): P
  * Takes one from a limit by client network and those around it; throws 429 in the library's words.
  */
 export async function spendNetworkTry(
-  on: Foundation,
+  services: ProviderServices,
   limit: Limit,
   network: string,
 ): Promise<void> {
   try {
-    await on.store.networkLimits.spend(limit, network, Date.now());
+    await services.store.networkLimits.spend(limit, network, Date.now());
   } catch (error) {
-    currentExchange()?.memo.set(waitMemo, (error as StatusError).details?.retryAfterSeconds);
-    throw translated(error);
+    currentUnitOfWork()?.memo.set(waitMemo, (error as StatusError).details?.retryAfterSeconds);
+    throw toProviderError(error);
   }
 }
 
 /** Gives the last one back: it turned out to be a right one. */
-export function returnTry(on: Foundation, limit: Limit, subject: string): Promise<void> {
-  return change(on, limit, subject, (log) => ({
+export function returnTry(
+  services: ProviderServices,
+  limit: Limit,
+  subject: string,
+): Promise<void> {
+  return change(services, limit, subject, (log) => ({
     value: givenBack(log ?? Buffer.from('[]')),
     expires: Date.now() + limit.seconds * 1000,
   }));
 }
 
 async function change(
-  on: Foundation,
+  services: ProviderServices,
   limit: Limit,
   subject: string,
   next: (log: Buffer | undefined) => { value: Buffer; expires: number },
 ): Promise<void> {
   const key = limitKey(limit, subject);
   for (let attempt = 0; attempt < 10; attempt += 1) {
-    const { entry } = await reach(on.storage.get(key));
-    if (!entry) await reach(on.store.networkLimits.countRecord(Date.now()));
-    const { value, expires } = await reach(Promise.resolve(entry?.value).then(next));
-    const outcome = await reach(
-      on.store.commit([
+    const { entry } = await withProviderErrors(services.storage.get(key));
+    if (!entry) await withProviderErrors(services.store.networkLimits.countRecord(Date.now()));
+    const { value, expires } = await withProviderErrors(Promise.resolve(entry?.value).then(next));
+    const outcome = await withProviderErrors(
+      services.store.commit([
         {
           checks: [{ key, is: entry ? entry.revision : 'absent' }],
           writes: [{ put: key, value, expires }],
@@ -67,5 +75,5 @@ async function change(
     );
     if (outcome.committed) return;
   }
-  throw translated(tooManyRequests(1));
+  throw toProviderError(tooManyRequests(1));
 }

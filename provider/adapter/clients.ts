@@ -3,39 +3,39 @@ import { Client } from '../../kinds/client/client.js';
 import type { Interaction } from '../../kinds/interaction/interaction.js';
 import type { ObjectOf } from '../../registry/kind.js';
 import { builtIn, builtInNames, deviceGrant } from './built-in-clients.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { ClientObject, Foundation } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ClientObject, ProviderServices } from '../context/context.js';
 import { parseDuration } from '../../registry/units.js';
-import { reach } from '../context/errors.js';
+import { withProviderErrors } from '../context/errors.js';
 import { secretMarker } from './client-secret.js';
 
 /** The Client object behind a client_id at its latest, read once a request. */
 export async function clientObject(
-  on: Foundation,
+  services: ProviderServices,
   name: string,
 ): Promise<ClientObject | undefined> {
   if (builtIn.has(name) || !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name)) return undefined;
-  const memo = currentExchange()?.memo;
+  const memo = currentUnitOfWork()?.memo;
   const key = `client ${name}`;
   if (memo?.has(key)) return memo.get(key) as ClientObject | undefined;
-  const found = await reach(on.store.reader(Client).get(name));
+  const found = await withProviderErrors(services.store.reader(Client).get(name));
   memo?.set(key, found);
   return found;
 }
 
 /** RFC 7591 metadata of a Client, or undefined where there is none. */
 export async function findClient(
-  on: Foundation,
+  services: ProviderServices,
   name: string,
 ): Promise<AdapterPayload | undefined> {
-  const client = await clientObject(on, name);
-  return client && metadataOf(client, knownScopes(on), on.settings.deviceAuthorization);
+  const client = await clientObject(services, name);
+  return client && metadataOf(client, knownScopes(services), services.settings.deviceAuthorization);
 }
 
 /** The scopes of a declared Client that this service knows and lets it ask for. */
-const knownScopes = (on: Foundation): ReadonlySet<string> =>
+const knownScopes = (services: ProviderServices): ReadonlySet<string> =>
   new Set(
-    on
+    services
       .scopes()
       .filter((scope) => !scope.onlyFor)
       .map((scope) => scope.name),
@@ -103,16 +103,16 @@ export function metadataOf(
 }
 
 /** The name people know a Client by. */
-export async function clientName(on: Foundation, name: string): Promise<string> {
-  return builtInNames.get(name) ?? (await clientObject(on, name))?.spec.displayName ?? name;
+export async function clientName(services: ProviderServices, name: string): Promise<string> {
+  return builtInNames.get(name) ?? (await clientObject(services, name))?.spec.displayName ?? name;
 }
 
 type Summary = ObjectOf<typeof Interaction>['status']['client'];
 
 /** Who asks, as a sign-in page shows it. */
-export async function clientSummary(on: Foundation, name: string): Promise<Summary> {
-  const displayName = await clientName(on, name);
-  const spec = (await clientObject(on, name))?.spec;
+export async function clientSummary(services: ProviderServices, name: string): Promise<Summary> {
+  const displayName = await clientName(services, name);
+  const spec = (await clientObject(services, name))?.spec;
   const optional = {
     logoURI: spec?.logoURI,
     homepageURI: spec?.homepageURI,

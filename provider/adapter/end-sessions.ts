@@ -2,15 +2,15 @@ import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../../kinds/grant.js';
 import type { Ending } from '../../kinds/ports.js';
 import { Session, type SignOut } from '../../kinds/session/session.js';
-import type { Bare } from '../../registry/delete-only-fallback.js';
-import type { KindObject, Part } from '../../registry/kind.js';
+import type { DeleteOnlyFallback } from '../../registry/delete-only-fallback.js';
+import type { KindObject, StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import type { Check, Write } from '../../storage/storage.js';
-import type { Foundation, SessionObject } from '../context/context.js';
+import type { ProviderServices, SessionObject } from '../context/context.js';
 import { cleanupRow, lateBy, noticeRow, noticesOf, tellFor, type Notice } from './outbox-rows.js';
-import { reach } from '../context/errors.js';
+import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf, uidKey } from '../context/records.js';
 
 const mostWrites = 80;
@@ -19,17 +19,17 @@ const mostBare = 100;
 
 /** Marks a Session as ending; it goes at once where nobody is left to be told. */
 export async function endingPart(
-  on: Foundation,
+  services: ProviderServices,
   name: string,
   states: SignOut['clients'],
-): Promise<Part> {
-  const stored = await on.store.stored(Session, name);
+): Promise<StagedWrites> {
+  const stored = await services.store.stored(Session, name);
   if (!stored) return { checks: [], writes: [] };
   const key = objectKey(Session, name);
   if (!states.some(({ state }) => state === 'Retrying'))
     return { checks: [{ key, is: stored.revision }], writes: [{ delete: key }] };
   const now = Date.now();
-  return on.store.stage(Session, name, (old) => {
+  return services.store.stage(Session, name, (old) => {
     if (!old) return 'leave';
     old.metadata.deletionTimestamp ??= toTimestamp(now);
     old.status.signOut = { clients: states };
@@ -43,7 +43,7 @@ export async function endingPart(
  * Clients without offline access, notices, and the marks on the Sessions themselves.
  */
 export async function endSessions(
-  on: Foundation,
+  services: ProviderServices,
   sessions: readonly KindObject[],
 ): Promise<Ending> {
   const checks: Check[] = [];
@@ -55,8 +55,11 @@ export async function endSessions(
     (session) => !session.metadata.deletionTimestamp,
   );
   for (const [i, session] of ending.entries()) {
-    const { must, may, states } = await endOne(on, session);
-    bare.push(...must.bare.writes, ...may.writes.filter((write) => 'delete' in write));
+    const { must, may, states } = await endOne(services, session);
+    bare.push(
+      ...must.deleteOnlyFallback.writes,
+      ...may.writes.filter((write) => 'delete' in write),
+    );
     signOut.set(session.metadata.name, { clients: states });
     checks.push(...must.checks);
     writes.push(...must.writes);
@@ -65,12 +68,14 @@ export async function endSessions(
       writes.push(...may.writes);
     else left.notices.push(...may.notices);
   }
-  if (left.grants.length > 0 || left.notices.length > 0) writes.push(cleanupRow(on, left));
+  if (left.grants.length > 0 || left.notices.length > 0) writes.push(cleanupRow(services, left));
   return {
     checks,
     writes,
     signOut,
-    ...(bare.length <= mostBare && { bare: { writes: bare, made: () => untold(signOut) } }),
+    ...(bare.length <= mostBare && {
+      deleteOnlyFallback: { writes: bare, made: () => untold(signOut) },
+    }),
   };
 }
 
@@ -82,29 +87,31 @@ function untold(signOut: ReadonlyMap<string, SignOut>): void {
 
 /** What ends one session for certain, and what may as well follow from the outbox at once. */
 async function endOne(
-  on: Foundation,
+  services: ProviderServices,
   session: SessionObject,
 ): Promise<{
-  must: Part & { readonly bare: Bare };
+  must: StagedWrites & { readonly deleteOnlyFallback: DeleteOnlyFallback };
   may: { writes: Write[]; grants: string[]; notices: Notice[] };
   states: SignOut['clients'];
 }> {
   const key = session.internal.recordKey;
-  const { entry } = await reach(on.storage.get(key));
-  const payload = entry && on.records.open(key, 'Session', entry.value);
-  const { notices, states } = await noticesOf(on, session.metadata.name, payload ?? {});
-  const mark = await endingPart(on, session.metadata.name, states);
+  const { entry } = await withProviderErrors(services.storage.get(key));
+  const payload = entry && services.records.open(key, 'Session', entry.value);
+  const { notices, states } = await noticesOf(services, session.metadata.name, payload ?? {});
+  const mark = await endingPart(services, session.metadata.name, states);
   const grants = endingGrants(payload ?? {});
   const records = payload ? [{ delete: key }, { delete: uidKey(payload.uid!) }] : [];
   return {
     must: {
       checks: [{ key, is: entry ? entry.revision : 'absent' }, ...mark.checks],
       writes: [...records, ...mark.writes],
-      bare: { writes: [...records, { delete: objectKey(Session, session.metadata.name) }] },
+      deleteOnlyFallback: {
+        writes: [...records, { delete: objectKey(Session, session.metadata.name) }],
+      },
     },
     may: {
       writes: [
-        ...notices.map((notice) => noticeRow(on, notice)),
+        ...notices.map((notice) => noticeRow(services, notice)),
         ...grants.flatMap(({ hashed, copy }) => [
           { delete: recordKeyOf('Grant', hashed) },
           { delete: copy },

@@ -6,7 +6,7 @@ import type {
 import { accountSummary } from '../../kinds/account/account.js';
 import { phishingResistant } from '../../kinds/session/acr.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
-import type { ObjectOf, Part } from '../../registry/kind.js';
+import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { nameOf } from '../../security/keyring.js';
 import { objectKey } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
@@ -15,8 +15,8 @@ import { demandedAcr } from '../context/acr.js';
 import { accountPage } from './built-in-clients.js';
 import { bindBrowser } from '../context/browser-binding.js';
 import { clientSummary } from './clients.js';
-import { currentExchange, type Exchange } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import { currentUnitOfWork, type UnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
 import { newBrowserNotice } from './new-browser-notice.js';
 import { loginMemo } from './session-projection.js';
 import { sessionName } from '../context/session-name.js';
@@ -34,33 +34,33 @@ const interactionPath = (name: string): string => `/api/v1alpha1/interactions/${
  * commit that stores the library's own.
  */
 export async function beginInteraction(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   interaction: LibraryInteraction,
 ): Promise<string> {
-  const exchange = currentExchange()!;
+  const exchange = currentUnitOfWork()!;
   const name = nameOf(interaction.uid);
   exchange.memo.set(begunMemo, { name, cid: interaction.cid });
-  bindBrowser(on, ctx);
-  const draft = await draftOf(on, name, interaction);
+  bindBrowser(services, ctx);
+  const draft = await draftOf(services, name, interaction);
   exchange.defer(`interaction ${name}`, () => {
     const ended = exchange.memo.get(endedMemo) as { name: string; cid: string } | undefined;
     if (ended?.cid === interaction.cid) draft.status.previous = ended.name;
-    return on.store.stage(Interaction, name, (old) => (old ? 'leave' : draft));
+    return services.store.stage(Interaction, name, (old) => (old ? 'leave' : draft));
   });
   return interactionPath(name);
 }
 
 async function draftOf(
-  on: Foundation,
+  services: ProviderServices,
   name: string,
   interaction: LibraryInteraction,
 ): Promise<InteractionObject> {
   const now = Date.now();
   const { params, prompt, session } = interaction;
   const consent = prompt.name === 'consent';
-  const account = consent && session ? await accountObject(on, session.accountId) : undefined;
-  const demandsPhr = !consent && demandedAcr(params, on.settings) === phishingResistant;
+  const account = consent && session ? await accountObject(services, session.accountId) : undefined;
+  const demandsPhr = !consent && demandedAcr(params, services.settings) === phishingResistant;
   const refusal = prompt.details.refusal as InteractionObject['status']['refusal'];
   return {
     metadata: { name } as InteractionObject['metadata'],
@@ -72,19 +72,19 @@ async function draftOf(
     },
     status: {
       phase: consent ? 'ConsentRequired' : 'LoginRequired',
-      client: await clientSummary(on, params.client_id),
+      client: await clientSummary(services, params.client_id),
       ...(account && { account: accountSummary(account) }),
       ...(refusal && { refusal }),
-      expirationTimestamp: toTimestamp(now + on.settings.limits.interactionLifetime),
+      expirationTimestamp: toTimestamp(now + services.settings.limits.interactionLifetime),
     },
     internal: {
-      epoch: on.epoch,
+      epoch: services.epoch,
       cid: interaction.cid,
-      returnTo: on.keys
+      returnTo: services.keys
         .seal(objectKey(Interaction, name), interaction.returnTo)
         .toString('base64url'),
       created: now,
-      ends: now + on.settings.limits.interactionLifetime,
+      ends: now + services.settings.limits.interactionLifetime,
       replaced: [],
       ...(!consent &&
         (demandsPhr || prompt.reasons.includes('assurance_required') || asksForPasskey(params)) && {
@@ -136,16 +136,16 @@ function hints(
  * where the sign-in went on, or that it is complete, or over where nothing had been decided.
  */
 export function recordEnded(
-  on: Foundation,
-  exchange: Exchange,
+  services: ProviderServices,
+  exchange: UnitOfWork,
   uid: string,
   payload: AdapterPayload,
 ): void {
   const name = nameOf(uid);
   exchange.memo.set(endedMemo, { name, cid: payload.cid });
-  exchange.defer(`interaction ${name}`, async (): Promise<Part> => {
+  exchange.defer(`interaction ${name}`, async (): Promise<StagedWrites> => {
     let proven: InteractionObject | undefined;
-    const { checks, writes } = await on.store.stage(Interaction, name, (old) => {
+    const { checks, writes } = await services.store.stage(Interaction, name, (old) => {
       if (!old) return 'leave';
       if (old.internal.login && payload.result?.login) {
         exchange.memo.set(loginMemo, old.internal.login.method);
@@ -162,7 +162,7 @@ export function recordEnded(
       }
       return old;
     });
-    const notice = proven ? await newBrowserNotice(on, proven) : { checks: [], writes: [] };
+    const notice = proven ? await newBrowserNotice(services, proven) : { checks: [], writes: [] };
     return { checks: [...checks, ...notice.checks], writes: [...writes, ...notice.writes] };
   });
 }

@@ -1,10 +1,10 @@
 import type { Interaction } from '../../kinds/interaction/interaction.js';
 import { newBrowserMailTo } from '../../kinds/account/new-browser-mail.js';
-import type { ObjectOf, Part } from '../../registry/kind.js';
+import type { ObjectOf, StagedWrites } from '../../registry/kind.js';
 import { outboxRow } from '../../registry/outbox-row.js';
 import { accountObject } from './accounts.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
 
 /** How long the mail is tried, in milliseconds. */
 const tryFor = 86_400_000;
@@ -15,21 +15,21 @@ const tryFor = 86_400_000;
  * person is told. Nothing for the sign-in that made the account.
  */
 export async function newBrowserNotice(
-  on: Foundation,
+  services: ProviderServices,
   interaction: ObjectOf<typeof Interaction>,
-): Promise<Part> {
+): Promise<StagedWrites> {
   const nothing = { checks: [], writes: [] };
   const { login } = interaction.internal;
   if (!login || login.isSignUp || login.isKnownBrowser) return nothing;
-  const account = await accountObject(on, login.account);
+  const account = await accountObject(services, login.account);
   if (!account) return nothing;
-  const userAgent = currentExchange()?.origin.request?.headers['user-agent'] ?? '';
+  const userAgent = currentUnitOfWork()?.origin.request?.headers['user-agent'] ?? '';
   const now = Date.now();
-  const order = newBrowserMailTo(account.status.email.address, userAgent, on.settings, now);
+  const order = newBrowserMailTo(account.status.email.address, userAgent, services.settings, now);
   return {
     checks: [],
     writes: [
-      outboxRow(on.keys, 'mail', order, {
+      outboxRow(services.keys, 'mail', order, {
         id: `browser-${interaction.metadata.name}`,
         notBefore: now,
         until: now + tryFor,

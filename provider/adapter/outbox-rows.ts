@@ -4,7 +4,7 @@ import { outboxRow } from '../../registry/outbox-row.js';
 import { accountPage } from './built-in-clients.js';
 import { clientObject } from './clients.js';
 import type { SignOut } from '../../kinds/session/session.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 
 /** Somebody to be told that a session ended (OpenID Connect Back-Channel Logout 1.0). */
 export interface Notice {
@@ -36,9 +36,9 @@ export const lateBy = 3_600_000;
 type Row = ReturnType<typeof outboxRow>;
 
 /** The outbox row that tells one Client. */
-export function noticeRow(on: Foundation, notice: Notice): Row {
+export function noticeRow(services: ProviderServices, notice: Notice): Row {
   const now = Date.now();
-  return outboxRow(on.keys, 'logout', notice, {
+  return outboxRow(services.keys, 'logout', notice, {
     id: digest(`${notice.session} ${notice.client} ${notice.sid}`),
     notBefore: now,
     until: now + tellFor + lateBy,
@@ -46,9 +46,9 @@ export function noticeRow(on: Foundation, notice: Notice): Row {
 }
 
 /** The outbox row that clears up after a commit. */
-export function cleanupRow(on: Foundation, work: Cleanup): Row {
+export function cleanupRow(services: ProviderServices, work: Cleanup): Row {
   const now = Date.now();
-  return outboxRow(on.keys, 'grants', work, {
+  return outboxRow(services.keys, 'grants', work, {
     id: crypto.randomUUID(),
     notBefore: now,
     until: now + tellFor,
@@ -57,7 +57,7 @@ export function cleanupRow(on: Foundation, work: Cleanup): Row {
 
 /** Those of a session's Clients that want to be told, and what becomes of all of them. */
 export async function noticesOf(
-  on: Foundation,
+  services: ProviderServices,
   session: string,
   payload: AdapterPayload,
 ): Promise<{ notices: Notice[]; states: SignOut['clients'] }> {
@@ -67,7 +67,7 @@ export async function noticesOf(
     if (client === accountPage) continue;
     const told =
       sid !== undefined &&
-      (await clientObject(on, client))?.spec.backchannelLogoutURI !== undefined;
+      (await clientObject(services, client))?.spec.backchannelLogoutURI !== undefined;
     states.push({ name: client, state: told ? 'Retrying' : 'Unsupported' });
     if (told) notices.push({ client, account: payload.accountId!, sid, session });
   }

@@ -1,13 +1,13 @@
 import { errors } from 'oidc-provider';
 import { Grant } from '../../kinds/grant.js';
-import type { Part } from '../../registry/kind.js';
+import type { StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
-import { under, type Write } from '../../storage/storage.js';
+import { prefixRange, type Write } from '../../storage/storage.js';
 import type { SingleUse } from '../context/unit-of-work.js';
-import type { Foundation, GrantObject } from '../context/context.js';
+import type { ProviderServices, GrantObject } from '../context/context.js';
 import { decisionOf } from './indexes.js';
 import { cleanupRow } from './outbox-rows.js';
-import { reach } from '../context/errors.js';
+import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, membersPrefix, recordKeyOf } from '../context/records.js';
 
 const pageSize = 40;
@@ -16,12 +16,12 @@ const pageSize = 40;
  * Answers the second use of something: its Grant and all that was issued under it go, the first
  * user's tokens included; always throws.
  */
-export async function revokeReused(on: Foundation, use: SingleUse): Promise<never> {
-  on.count('reuse');
-  on.count(`reuse.${use.model}`);
+export async function revokeReused(services: ProviderServices, use: SingleUse): Promise<never> {
+  services.count('reuse');
+  services.count(`reuse.${use.model}`);
   if (use.model === 'PushedAuthorizationRequest')
     throw new errors.InvalidRequestUri('request_uri was already used');
-  if (use.grantId) await revokeGrant(on, digest(use.grantId));
+  if (use.grantId) await revokeGrant(services, digest(use.grantId));
   throw new errors.InvalidGrant('used before');
 }
 
@@ -29,25 +29,30 @@ export async function revokeReused(on: Foundation, use: SingleUse): Promise<neve
  * Deletes a library Grant by its hashed id, which ends its tokens, then the tokens themselves, in
  * pages.
  */
-export async function revokeGrant(on: Foundation, hashedGrant: string): Promise<void> {
-  await reach(
-    on.store.commit([{ checks: [], writes: [{ delete: recordKeyOf('Grant', hashedGrant) }] }]),
+export async function revokeGrant(services: ProviderServices, hashedGrant: string): Promise<void> {
+  await withProviderErrors(
+    services.store.commit([
+      { checks: [], writes: [{ delete: recordKeyOf('Grant', hashedGrant) }] },
+    ]),
   );
-  await deleteMembers(on, membersPrefix(hashedGrant));
+  await deleteMembers(services, membersPrefix(hashedGrant));
 }
 
 /**
  * Deletes, in pages, what the index under `prefix` (of one Grant, or of one model under it) points
  * to, and the index.
  */
-export async function deleteMembers(on: Foundation, prefix: string): Promise<void> {
+export async function deleteMembers(services: ProviderServices, prefix: string): Promise<void> {
   for (let more = 1; more > 0; ) {
-    const page = await reach(on.storage.list(under(prefix), { limit: pageSize }));
+    const page = await withProviderErrors(
+      services.storage.list(prefixRange(prefix), { limit: pageSize }),
+    );
     const writes = page.entries.flatMap(({ key }) => {
       const [model, hashed] = key.split('/').slice(-2) as [string, string];
       return [{ delete: key }, { delete: recordKeyOf(model, hashed) }];
     });
-    if (writes.length > 0) await reach(on.store.commit([{ checks: [], writes }]));
+    if (writes.length > 0)
+      await withProviderErrors(services.store.commit([{ checks: [], writes }]));
     more = page.more;
   }
 }
@@ -57,13 +62,18 @@ export async function deleteMembers(on: Foundation, prefix: string): Promise<voi
  * tokens follow from the outbox, and so do copies beyond a commit, or made while this one was on
  * its way.
  */
-export async function revokeGrants(on: Foundation, grants: readonly string[]): Promise<Part> {
+export async function revokeGrants(
+  services: ProviderServices,
+  grants: readonly string[],
+): Promise<StagedWrites> {
   const writes: Write[] = [];
   const hashes: string[] = [];
   let whole = true;
   for (const grant of grants) {
     const prefix = copiesPrefix(grant);
-    const { entries, more } = await reach(on.storage.list(under(prefix), { limit: pageSize }));
+    const { entries, more } = await withProviderErrors(
+      services.storage.list(prefixRange(prefix), { limit: pageSize }),
+    );
     whole &&= more === 0 && writes.length + 2 * entries.length <= 2 * pageSize;
     if (writes.length + 2 * entries.length > 2 * pageSize) continue;
     const here = entries.map(({ key }) => key.slice(prefix.length));
@@ -76,24 +86,24 @@ export async function revokeGrants(on: Foundation, grants: readonly string[]): P
     );
   }
   const bare = { writes: [...writes] };
-  if (grants.length > 0) writes.push(cleanupRow(on, { grants: hashes, copies: grants }));
-  return { checks: [], writes, ...(whole && { bare }) };
+  if (grants.length > 0) writes.push(cleanupRow(services, { grants: hashes, copies: grants }));
+  return { checks: [], writes, ...(whole && { deleteOnlyFallback: bare }) };
 }
 
 /**
  * Ends the library copies of a remembered Grant that were made from an older decision than it
  * holds, or all where it is gone: none of those can be made any more.
  */
-export async function revokeOutdated(on: Foundation, grant: string): Promise<void> {
+export async function revokeOutdated(services: ProviderServices, grant: string): Promise<void> {
   const prefix = copiesPrefix(grant);
-  const { entries } = await reach(on.storage.list(under(prefix)));
+  const { entries } = await withProviderErrors(services.storage.list(prefixRange(prefix)));
   if (entries.length === 0) return;
-  const remembered = (await reach(on.store.stored(Grant, grant)))?.object as
+  const remembered = (await withProviderErrors(services.store.stored(Grant, grant)))?.object as
     | GrantObject
     | undefined;
   for (const { key, value } of entries) {
     if (decisionOf(value) === remembered?.internal.decision) continue;
-    await revokeGrant(on, key.slice(prefix.length));
-    await reach(on.store.commit([{ checks: [], writes: [{ delete: key }] }]));
+    await revokeGrant(services, key.slice(prefix.length));
+    await withProviderErrors(services.store.commit([{ checks: [], writes: [{ delete: key }] }]));
   }
 }

@@ -1,9 +1,9 @@
 import { Session, type Method } from '../../kinds/session/session.js';
-import type { Part } from '../../registry/kind.js';
+import type { StagedWrites } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { accountPage } from './built-in-clients.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { Foundation, SessionObject } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices, SessionObject } from '../context/context.js';
 import { sessionName } from '../context/session-name.js';
 
 export type SessionEvent = NonNullable<SessionObject['status']['recentEvents']>[number];
@@ -54,15 +54,15 @@ export function eventsWith(
  * that issues it.
  */
 export function recordTokens(
-  on: Foundation,
+  services: ProviderServices,
   { account, uid, client }: { account: string; uid: string; client: string },
 ): void {
   if (client === accountPage) return;
   const name = sessionName(account, uid);
-  currentExchange()?.defer(`events of ${name}`, async (): Promise<Part> => {
-    const known = await on.store.reader(Session).cached(name);
+  currentUnitOfWork()?.defer(`events of ${name}`, async (): Promise<StagedWrites> => {
+    const known = await services.store.reader(Session).cached(name);
     if (!known || isKnown(known, client)) return { checks: [], writes: [] };
-    return on.store.stage(Session, name, (session) => {
+    return services.store.stage(Session, name, (session) => {
       if (!session || isKnown(session, client)) return 'leave';
       session.status.recentEvents = added(session.status.recentEvents, {
         type: 'TokensIssued',

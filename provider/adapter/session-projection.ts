@@ -1,13 +1,13 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { Session, type Method } from '../../kinds/session/session.js';
-import type { Part } from '../../registry/kind.js';
+import type { StagedWrites } from '../../registry/kind.js';
 import { digest } from '../../security/keyring.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { ownedBy } from './accounts.js';
 import { clientName } from './clients.js';
 import { phishingResistant } from '../../kinds/session/acr.js';
-import type { Exchange } from '../context/unit-of-work.js';
-import type { Foundation, SessionObject } from '../context/context.js';
+import type { UnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices, SessionObject } from '../context/context.js';
 import { followNewSession } from './new-session.js';
 import { codeMemo, eventsWith } from './session-events.js';
 import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
@@ -21,33 +21,33 @@ const coarse = 300_000;
  * Writes what people may know of a library session, in the commit that writes the session itself.
  */
 export async function projectSession(
-  on: Foundation,
-  exchange: Exchange,
+  services: ProviderServices,
+  exchange: UnitOfWork,
   name: string,
   recordKey: string,
   payload: AdapterPayload,
-): Promise<Part> {
-  const clients = await clientsOf(on, payload);
+): Promise<StagedWrites> {
+  const clients = await clientsOf(services, payload);
   const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
   const method = exchange.memo.get(loginMemo) as Method | undefined;
   const client = exchange.memo.get(codeMemo) as string | undefined;
   const owned = ownedBy(payload.accountId!);
-  return on.store.stage(Session, name, (old) => {
+  return services.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
     if (!old)
       exchange.afterCommit('new session', () =>
-        on.afterwards(() => followNewSession(on, payload.accountId!)),
+        services.afterwards(() => followNewSession(services, payload.accountId!)),
       );
     return {
       ...(old ?? { metadata: { name, ...owned }, spec: {} }),
-      ...projected(on, payload, recordKey, old),
+      ...projected(services, payload, recordKey, old),
       status: statusOf(payload, clients, { userAgent, method, client, old }),
     } as SessionObject;
   });
 }
 
 function projected(
-  on: Foundation,
+  services: ProviderServices,
   payload: AdapterPayload,
   recordKey: string,
   old: SessionObject | undefined,
@@ -58,7 +58,7 @@ function projected(
       recordKey,
       uidDigest: digest(payload.uid!),
       loginSeconds: payload.loginTs!,
-      epoch: on.epoch,
+      epoch: services.epoch,
       expires: payload.exp! * 1000,
     },
   };
@@ -104,13 +104,13 @@ function statusOf(
 
 /** The Clients somebody signed in to from one library session, but for our own pages. */
 async function clientsOf(
-  on: Foundation,
+  services: ProviderServices,
   payload: AdapterPayload,
 ): Promise<SessionObject['status']['clients']> {
   const names = Object.keys(payload.authorizations ?? {}).filter(
     (name) => name !== 'vestibule-account',
   );
   return Promise.all(
-    names.map(async (name) => ({ name, displayName: await clientName(on, name) })),
+    names.map(async (name) => ({ name, displayName: await clientName(services, name) })),
   );
 }

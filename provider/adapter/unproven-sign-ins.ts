@@ -3,9 +3,9 @@ import type { InteractionObject } from '../../kinds/interaction/schema.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { digest } from '../../security/keyring.js';
-import { objectKey, storedOf, type Stored } from '../../registry/encoded-object.js';
+import { objectKey, encodedObjectOf, type EncodedObject } from '../../registry/encoded-object.js';
 import type { Size } from '../../storage/storage.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import { recordKeyOf } from '../context/records.js';
 
 /**
@@ -25,7 +25,7 @@ const sweepMs = 15_000;
 /** As many are ended in one go, so that a crowd of them does not stop everything else. */
 const most = 200;
 
-const isUnproven = (stored: Stored | undefined): boolean =>
+const isUnproven = (stored: EncodedObject | undefined): boolean =>
   stored !== undefined && stored.entry.value.includes('"phase":"LoginRequired"');
 
 /**
@@ -34,7 +34,7 @@ const isUnproven = (stored: Stored | undefined): boolean =>
  * Followed through the hub, on every replica.
  */
 export class UnprovenSignIns {
-  readonly #on: Foundation;
+  readonly #on: ProviderServices;
   readonly #known = new Map<string, Unproven>();
   #bytes = 0;
   #quota = assumedQuota;
@@ -43,8 +43,8 @@ export class UnprovenSignIns {
   #sweeping: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(on: Foundation) {
-    this.#on = on;
+  constructor(services: ProviderServices) {
+    this.#on = services;
   }
 
   /** Begins to follow them; gives back how to stop, before the hub does. */
@@ -62,10 +62,10 @@ export class UnprovenSignIns {
       this.#known.clear();
       this.#bytes = 0;
       const revision = await this.#on.store.eachPage(Interaction, (page) => {
-        for (const entry of page) this.#first(storedOf(Interaction, entry));
+        for (const entry of page) this.#first(encodedObjectOf(Interaction, entry));
       });
       if (this.#stopped) return;
-      this.#subscription = this.#on.store.hub.subscribe(Interaction.resource, revision, {
+      this.#subscription = this.#on.store.watchCache.subscribe(Interaction.resource, revision, {
         event: ({ before, after }) => this.#event(before, after),
         end: () => this.#later(() => this.#start(), retryMs),
       });
@@ -131,13 +131,13 @@ export class UnprovenSignIns {
     this.#quota = quotas.length > 0 ? Math.min(...quotas) : assumedQuota;
   }
 
-  #first(stored: Stored): void {
+  #first(stored: EncodedObject): void {
     if (!isUnproven(stored)) return;
     const { created, touched = created } = (stored.object as InteractionObject).internal;
     this.#add(stored, touched);
   }
 
-  #event(before: Stored | undefined, after: Stored | undefined): void {
+  #event(before: EncodedObject | undefined, after: EncodedObject | undefined): void {
     const name = (after ?? before)!.name;
     const known = this.#known.get(name);
     if (known) {
@@ -152,7 +152,7 @@ export class UnprovenSignIns {
   /**
    * The library's half holds what was asked for again: twice its length is a good guess at both.
    */
-  #add(stored: Stored, touched: number): void {
+  #add(stored: EncodedObject, touched: number): void {
     const bytes = 2 * stored.entry.value.length;
     this.#known.set(stored.name, { bytes, touched });
     this.#bytes += bytes;

@@ -1,6 +1,6 @@
 import type { AdapterPayload, ProviderContext } from 'oidc-provider';
 import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
-import { currentExchange } from '../context/unit-of-work.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /**
  * The exchange's memo of the code or token that the request presented. The logs need it, as a
@@ -10,7 +10,7 @@ export const presentedMemo = 'presented';
 
 /** Returns the stored code or token that the current request presented, or undefined. */
 export const presented = (): AdapterPayload | undefined =>
-  currentExchange()?.memo.get(presentedMemo) as AdapterPayload | undefined;
+  currentUnitOfWork()?.memo.get(presentedMemo) as AdapterPayload | undefined;
 
 const deviceRoutes: ReadonlySet<string> = new Set(['code_verification', 'device_resume']);
 

@@ -10,8 +10,8 @@ import { accountObject, type SignedIn } from '../adapter/accounts.js';
 import { signInBehind } from '../interaction/grant-sign-in.js';
 import { clientObject } from '../adapter/clients.js';
 import { rememberScopes } from './disclosures.js';
-import type { AccountObject, Foundation } from '../context/context.js';
-import { reach } from '../context/errors.js';
+import type { AccountObject, ProviderServices } from '../context/context.js';
+import { withProviderErrors } from '../context/errors.js';
 import { judgeRefresh } from '../interaction/refresh-policy.js';
 import { mayShare } from '../interaction/policy.js';
 import { signedInBy } from '../interaction/prompts.js';
@@ -23,18 +23,18 @@ import { supply } from './release.js';
  * used is the library's to answer.
  */
 export async function findAccount(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   sub: string,
   token?: Token,
 ): Promise<LibraryAccount | undefined> {
-  const account = await accountObject(on, sub);
+  const account = await accountObject(services, sub);
   if (account && token?.kind === 'RefreshToken' && ctx.oidc.route === 'token' && !token.consumed)
-    await judgeRefresh(on, ctx, account, token);
+    await judgeRefresh(services, ctx, account, token);
   return (
     account && {
       accountId: sub,
-      claims: (use, scope) => claimsFor(on, ctx, account, { use, scope }),
+      claims: (use, scope) => claimsFor(services, ctx, account, { use, scope }),
     }
   );
 }
@@ -44,24 +44,24 @@ export async function findAccount(
  * what the Client asked to have there.
  */
 async function claimsFor(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   account: AccountObject,
   asked: { use: 'id_token' | 'userinfo'; scope: string },
 ): Promise<Record<string, unknown> & { sub: string }> {
   const sub = account.metadata.name;
   const client = ctx.oidc.client!.clientId;
-  const signedIn = await signedInFor(on, ctx, sub);
-  await refuseIdentity(on, account, client, { use: asked.use, signedIn });
+  const signedIn = await signedInFor(services, ctx, sub);
+  await refuseIdentity(services, account, client, { use: asked.use, signedIn });
   const wanted =
     asked.use === 'id_token'
-      ? new Set((await clientObject(on, client))?.spec.idTokenClaims)
+      ? new Set((await clientObject(services, client))?.spec.idTokenClaims)
       : undefined;
   if (wanted?.size === 0) return { sub };
   const agreed = new Set(
     ctx.oidc.grant?.getOIDCScopeFiltered(new Set(asked.scope.split(' '))).split(' '),
   );
-  const scopes = on
+  const scopes = services
     .scopes()
     .filter(
       (scope) =>
@@ -69,7 +69,7 @@ async function claimsFor(
         scope.name !== 'openid' &&
         scope.claims.some(({ name }) => !wanted || wanted.has(name)),
     );
-  const released = await release(on, account, client, scopes, signedIn);
+  const released = await release(services, account, client, scopes, signedIn);
   const leaving = [...released]
     .map(([scope, values]) => [scope, only(values, wanted)] as const)
     .filter(([, values]) => Object.keys(values).length > 0);
@@ -82,12 +82,12 @@ async function claimsFor(
  * the rule (RFC 6750 3.1), `invalid_grant` at the token endpoint.
  */
 async function refuseIdentity(
-  on: Foundation,
+  services: ProviderServices,
   account: AccountObject,
   client: string,
   { use, signedIn }: { use: 'id_token' | 'userinfo'; signedIn: SignedIn },
 ): Promise<void> {
-  const decision = await mayShare(on, account, client, 'openid', signedIn);
+  const decision = await mayShare(services, account, client, 'openid', signedIn);
   if (decision.allowed) return;
   if (use === 'id_token') throw new errors.InvalidGrant('policy refuses scope openid');
   throw new errors.InsufficientScope(inDescription(whyRefused(decision)), 'openid');
@@ -99,17 +99,17 @@ const inDescription = (text: string): string =>
 
 /** How the sign-in was done that what leaves now goes back to. */
 async function signedInFor(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   account: string,
 ): Promise<SignedIn> {
   const { session, grant, client } = ctx.oidc;
-  if (session?.accountId === account) return signedInBy(on, session);
-  return grant ? signInBehind(on, account, client!.clientId, grant.jti) : {};
+  if (session?.accountId === account) return signedInBy(services, session);
+  return grant ? signInBehind(services, account, client!.clientId, grant.jti) : {};
 }
 
 async function release(
-  on: Foundation,
+  services: ProviderServices,
   account: AccountObject,
   client: string,
   scopes: readonly Scope[],
@@ -118,11 +118,12 @@ async function release(
   const released = new Map<Scope, Record<string, unknown>>();
   const allowed: Scope[] = [];
   for (const scope of scopes) {
-    if ((await mayShare(on, account, client, scope.name, signedIn)).allowed) allowed.push(scope);
+    if ((await mayShare(services, account, client, scope.name, signedIn)).allowed)
+      allowed.push(scope);
   }
-  const groups = await reach(on.groups.of(account.status.email.address));
+  const groups = await withProviderErrors(services.groups.of(account.status.email.address));
   const supplied = await supply(
-    on,
+    services,
     account,
     client,
     allowed.filter((scope) => !scope.values),

@@ -1,10 +1,10 @@
 import type { Claims, Client, KoaContext, Provider } from 'oidc-provider';
 import { Grant, grantName } from '../../kinds/grant.js';
 import { builtInProvider, type Scope } from '../../kinds/claims/scopes.js';
-import type { Part } from '../../registry/kind.js';
+import type { StagedWrites } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { Foundation, GrantObject } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices, GrantObject } from '../context/context.js';
 import { recordTokens } from '../adapter/session-events.js';
 
 type Disclosures = GrantObject['status']['disclosures'];
@@ -35,25 +35,25 @@ export function rememberScopes(
   const scopes = new Map<string, Scope>();
   for (const [scope, values] of released)
     for (const claim of Object.keys(values)) scopes.set(claim, scope);
-  currentExchange()?.memo.set(scopesMemo, scopes);
+  currentUnitOfWork()?.memo.set(scopesMemo, scopes);
 }
 
 /**
  * Has the library record on the Grant what it puts into ID tokens and userinfo answers, and each
  * use, in the commit that the answer waits for.
  */
-export function recordDisclosures(on: Foundation, provider: Provider): void {
+export function recordDisclosures(services: ProviderServices, provider: Provider): void {
   const { result } = provider.Claims.prototype;
   provider.Claims.prototype.result = async function recorded(this: Claims) {
     const claims = await result.call(this);
     const names = Object.keys(claims).filter((name) => claims[name] !== undefined);
-    discloseInExchange(on, this.available.sub, this.client, names);
+    discloseInExchange(services, this.available.sub, this.client, names);
     return claims;
   };
   const { payload } = provider.IdToken.prototype;
   provider.IdToken.prototype.payload = async function recorded() {
     if (this.extra.sid !== undefined)
-      discloseInExchange(on, this.available.sub, this.client, ['sid']);
+      discloseInExchange(services, this.available.sub, this.client, ['sid']);
     return payload.call(this);
   };
   provider.on('grant.success', ({ oidc }: KoaContext) => {
@@ -63,18 +63,21 @@ export function recordDisclosures(on: Foundation, provider: Provider): void {
       clientId: client,
     } = oidc?.entities.AccessToken ?? {};
     if (account === undefined) return;
-    discloseInExchange(on, account, oidc!.client!, []);
-    if (uid !== undefined) recordTokens(on, { account, uid, client: client! });
+    discloseInExchange(services, account, oidc!.client!, []);
+    if (uid !== undefined) recordTokens(services, { account, uid, client: client! });
   });
 }
 
 /** What an introspection answer tells of a person (RFC 7662 §2.2). */
-export function discloseIntrospection(on: Foundation, { oidc, body }: KoaContext): void {
+export function discloseIntrospection(
+  services: ProviderServices,
+  { oidc, body }: KoaContext,
+): void {
   const told = body as { readonly active?: boolean; readonly sub?: string; readonly sid?: string };
   const account = (oidc?.entities.AccessToken ?? oidc?.entities.RefreshToken)?.accountId;
   if (oidc?.route !== 'introspection' || !told.active || account === undefined) return;
   discloseInExchange(
-    on,
+    services,
     account,
     oidc.client!,
     (['sub', 'sid'] as const).filter((claim) => told[claim] !== undefined),
@@ -82,12 +85,12 @@ export function discloseIntrospection(on: Foundation, { oidc, body }: KoaContext
 }
 
 function discloseInExchange(
-  on: Foundation,
+  services: ProviderServices,
   account: string,
   { clientId }: Pick<Client, 'clientId'>,
   claims: readonly string[],
 ): void {
-  const exchange = currentExchange();
+  const exchange = currentUnitOfWork();
   if (!exchange) return;
   const name = grantName(account, clientId);
   const key = `disclosed ${name}`;
@@ -96,7 +99,7 @@ function discloseInExchange(
   const scopes = exchange.memo.get(scopesMemo) as ReadonlyMap<string, Scope> | undefined;
   exchange.defer(key, () =>
     disclosurePart(
-      on,
+      services,
       name,
       [...all].map((claim) => leaving(claim, scopes?.get(claim))),
     ),
@@ -111,18 +114,18 @@ const leaving = (claim: string, scope?: Scope): LeavingClaim => ({
 
 /** Records what a logout token told a Client, in a commit of its own. */
 export async function discloseLogout(
-  on: Foundation,
+  services: ProviderServices,
   account: string,
   client: string,
   claims: readonly string[],
 ): Promise<void> {
   for (let tries = 0; tries < 5; tries += 1) {
     const part = await disclosurePart(
-      on,
+      services,
       grantName(account, client),
       claims.map((claim) => leaving(claim)),
     );
-    if (part.writes.length === 0 || (await on.store.commit([part])).committed) return;
+    if (part.writes.length === 0 || (await services.store.commit([part])).committed) return;
   }
 }
 
@@ -131,11 +134,11 @@ export async function discloseLogout(
  * where it says so already, or where there is none.
  */
 const disclosurePart = (
-  on: Foundation,
+  services: ProviderServices,
   name: string,
   claims: readonly LeavingClaim[],
-): Promise<Part> =>
-  on.store.stage(Grant, name, (grant) => {
+): Promise<StagedWrites> =>
+  services.store.stage(Grant, name, (grant) => {
     if (!grant) return 'leave';
     const now = Date.now();
     const { lastUsedTimestamp: last } = grant.status;

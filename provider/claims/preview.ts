@@ -1,6 +1,6 @@
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import type { Reviewed } from '../context/review.js';
 
 type Shown = NonNullable<InteractionObject['internal']['shown']>;
@@ -10,12 +10,12 @@ type Shown = NonNullable<InteractionObject['internal']['shown']>;
  * Interaction, what they say is not.
  */
 export async function preview(
-  on: Foundation,
+  services: ProviderServices,
   interaction: InteractionObject,
   scopes: readonly Scope[],
 ): Promise<Reviewed> {
   const { internal, spec } = interaction;
-  const reviewed = await on.reviews.ask({
+  const reviewed = await services.reviews.ask({
     account: internal.account!,
     client: spec.client,
     purpose: 'Preview',
@@ -24,17 +24,17 @@ export async function preview(
   });
   const news = (held: Shown | undefined): Shown => merged(held, scopes, reviewed);
   if (JSON.stringify(news(internal.shown)) !== JSON.stringify(internal.shown ?? {}))
-    await keep(on, interaction, news);
+    await keep(services, interaction, news);
   return reviewed;
 }
 
 async function keep(
-  on: Foundation,
+  services: ProviderServices,
   interaction: InteractionObject,
   news: (held: Shown | undefined) => Shown,
 ): Promise<void> {
   const { name } = interaction.metadata;
-  const after = await on.store.change(on.store.systemCall(), async (tx) => {
+  const after = await services.store.change(services.store.systemCall(), async (tx) => {
     if ((await tx.get(Interaction, name))?.status.phase !== 'ConsentRequired') return undefined;
     return tx.update(Interaction, name, ({ internal }) => {
       internal.shown = news(internal.shown);

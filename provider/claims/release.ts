@@ -1,7 +1,7 @@
 import { Grant, grantName } from '../../kinds/grant.js';
 import type { Scope } from '../../kinds/claims/scopes.js';
-import type { AccountObject, Foundation, GrantObject } from '../context/context.js';
-import { libraryError, reach } from '../context/errors.js';
+import type { AccountObject, ProviderServices, GrantObject } from '../context/context.js';
+import { libraryError, withProviderErrors } from '../context/errors.js';
 
 type Values = Record<string, unknown>;
 
@@ -10,19 +10,19 @@ type Values = Record<string, unknown>;
  * fails that may not be left out.
  */
 export async function supply(
-  on: Foundation,
+  services: ProviderServices,
   account: AccountObject,
   client: string,
   scopes: readonly Scope[],
 ): Promise<Map<string, Values>> {
   if (scopes.length === 0) return new Map();
   const { name } = account.metadata;
-  const grant = await reach(on.store.reader(Grant).get(grantName(name, client)));
+  const grant = await withProviderErrors(services.store.reader(Grant).get(grantName(name, client)));
   const agreed = scopes.flatMap((scope) => {
     const claims = claimsAgreed(grant, scope);
     return claims.size > 0 ? [{ scope, claims }] : [];
   });
-  const reviewed = await on.reviews.ask({
+  const reviewed = await services.reviews.ask({
     account: name,
     client,
     purpose: 'Release',
@@ -32,14 +32,14 @@ export async function supply(
   return new Map(
     agreed.map(({ scope, claims }) => {
       const values = reviewed.get(scope.name);
-      if (!values && on.suppliers.named(scope.provider.name)?.spec.failurePolicy === 'Fail')
+      if (!values && services.suppliers.named(scope.provider.name)?.spec.failurePolicy === 'Fail')
         throw libraryError(
           503,
           'temporarily_unavailable',
           'a service that supplies claims cannot be reached',
         );
       const within = Object.entries(values ?? {}).filter(([claim]) => claims.has(claim));
-      if (values && within.length < Object.keys(values).length) on.count('claims_not_agreed');
+      if (values && within.length < Object.keys(values).length) services.count('claims_not_agreed');
       return [scope.name, Object.fromEntries(within)];
     }),
   );

@@ -5,12 +5,12 @@ import type { Scope } from '../../kinds/claims/scopes.js';
 import type { ClaimsProviderObject } from '../../kinds/claims/scope-index.js';
 import { apiVersion, type ObjectOf } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
-import { traced } from '../../observability/tracer.js';
+import { withSpan } from '../../observability/tracer.js';
 import { randomName } from '../../registry/transaction.js';
 import { Answers } from './response-cache.js';
 import { Breaker } from './circuit-breaker.js';
 import { Refused } from '../context/egress-fetch.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import { signJwt } from '../adapter/signing-keys.js';
 import type { Asking, Reviewed } from '../context/review.js';
 import { readAnswer, type Review, type Supplied } from './parse-response.js';
@@ -30,12 +30,12 @@ const busy = new Set([408, 429]);
  * answers in memory for a minute (docs/design/api.md#claims-reviews).
  */
 export class Reviews {
-  readonly #on: Omit<Foundation, 'reviews'>;
+  readonly #on: Omit<ProviderServices, 'reviews'>;
   readonly #breaker = new Breaker();
   readonly #answers = new Answers<Supplied>();
 
-  constructor(on: Omit<Foundation, 'reviews'>) {
-    this.#on = on;
+  constructor(services: Omit<ProviderServices, 'reviews'>) {
+    this.#on = services;
   }
 
   /** What the suppliers of these scopes say; it never fails. */
@@ -95,7 +95,7 @@ export class Reviews {
     asking: Asking,
     end: AbortSignal,
   ): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
-    const asked = await traced(
+    const asked = await withSpan(
       'claims review',
       () => this.#call(provider, asking, end),
       ({ outcome }) => ({ 'vestibule.outcome': outcome }),

@@ -16,7 +16,7 @@ import { CookieSigner } from '../context/cookies.js';
 import { currentBrowser } from '../context/browser-binding.js';
 import { features } from './features.js';
 import { libraryFetch } from '../context/egress-fetch.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import { loadExistingGrant } from '../interaction/load-grant.js';
 import { beginInteraction } from '../adapter/interaction-record.js';
 import { signingKeys } from '../adapter/signing-keys.js';
@@ -30,17 +30,17 @@ const asymmetric = ['ES256', 'RS256', 'PS256', 'Ed25519', 'EdDSA'];
 const bodyLimit = 64 << 10;
 
 /** Everything the library is told, with the reasons in docs/design/provider.md#library-settings. */
-export function configuration(on: Foundation): Configuration {
+export function configuration(services: ProviderServices): Configuration {
   return {
-    adapter: (model: string) => new StoreAdapter(model, on),
-    clients: builtInClients(on.settings),
-    jwks: signingKeys(on.keys),
+    adapter: (model: string) => new StoreAdapter(model, services),
+    clients: builtInClients(services.settings),
+    jwks: signingKeys(services.keys),
     routes,
-    features: features(on),
-    ttl: lifetimes(on.settings.limits),
+    features: features(services),
+    ttl: lifetimes(services.settings.limits),
     clockTolerance,
-    cookies: cookieSettings(on),
-    ...vocabulary(on),
+    cookies: cookieSettings(services),
+    ...vocabulary(services),
     responseTypes: ['code', 'none'],
     extraParams: {
       vestibule_method: undefined,
@@ -58,22 +58,22 @@ export function configuration(on: Foundation): Configuration {
     acceptQueryParamAccessTokens: false,
     subjectTypes: ['public', 'pairwise'],
     pairwiseIdentifier: async (_ctx: unknown, account: string, client: Client) =>
-      pairwiseSubject(on.keys, client.sectorIdentifier ?? client.clientId, account),
+      pairwiseSubject(services.keys, client.sectorIdentifier ?? client.clientId, account),
     rotateRefreshToken,
-    fetch: libraryFetch(on.fetch),
+    fetch: libraryFetch(services.fetch),
     fetchResponseBodyLimits: { jwks_uri: bodyLimit, sector_identifier_uri: bodyLimit },
     clientBasedCORS: (_ctx: unknown, origin: string, client: Client) =>
       client.redirectUris.some((uri) => isOrigin(uri, origin)),
     assertJwtClientAuthClaimsAndHeader: assertAudience,
     findAccount: (ctx: ProviderContext, sub: string, token?: Token) =>
-      findAccount(on, ctx, sub, token),
-    loadExistingGrant: (ctx: ProviderContext) => loadExistingGrant(on, ctx),
+      findAccount(services, ctx, sub, token),
+    loadExistingGrant: (ctx: ProviderContext) => loadExistingGrant(services, ctx),
     renderError: (ctx: KoaContext, out: { error: string; error_description?: string }) =>
-      renderError(on, ctx, out),
+      renderError(services, ctx, out),
     interactions: {
-      policy: interactionPrompts(on),
+      policy: interactionPrompts(services),
       url: (ctx: ProviderContext, interaction: Interaction) =>
-        beginInteraction(on, ctx, interaction),
+        beginInteraction(services, ctx, interaction),
     },
   };
 }
@@ -88,20 +88,20 @@ const algorithms = {
   authorizationSigningAlgValues: ['ES256', 'RS256'],
 };
 
-function cookieSettings(on: Foundation): Configuration {
-  const { interaction, resume, session, secure } = on.cookies;
+function cookieSettings(services: ProviderServices): Configuration {
+  const { interaction, resume, session, secure } = services.cookies;
   const options = { httpOnly: true, sameSite: 'lax', secure };
   return {
     names: { interaction, resume, session },
     long: { ...options },
     short: { ...options },
-    keys: new CookieSigner(on.keys, on.cookies, () => currentBrowser(on.cookies)),
+    keys: new CookieSigner(services.keys, services.cookies, () => currentBrowser(services.cookies)),
   };
 }
 
 /** Scopes and claims, read once: a change of them needs a second Provider. */
-function vocabulary(on: Foundation): Configuration {
-  const scopes = on.scopes();
+function vocabulary(services: ProviderServices): Configuration {
+  const scopes = services.scopes();
   const claims = Object.fromEntries(
     scopes
       .filter((scope) => scope.claims.length > 0)
@@ -110,7 +110,7 @@ function vocabulary(on: Foundation): Configuration {
   return {
     scopes: scopes.map((scope) => scope.name),
     claims: { ...claims, openid: ['sub', 'acr', 'amr', 'auth_time'] },
-    acrValues: offeredAcrs(on.settings),
+    acrValues: offeredAcrs(services.settings),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   type Token,
 } from 'oidc-provider';
 import { apiAudience, command } from '../adapter/built-in-clients.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import {
   deviceOrigin,
   renderConnected,
@@ -21,7 +21,7 @@ import { noteRefusedUserCode, noteUserCode } from '../adapter/user-code-events.j
 const off = { enabled: false };
 
 /** What is on, what is off; turning one on is a change of the design. */
-export function features(on: Foundation): Configuration {
+export function features(services: ProviderServices): Configuration {
   return {
     devInteractions: off,
     claimsParameter: off,
@@ -43,7 +43,7 @@ export function features(on: Foundation): Configuration {
     pushedAuthorizationRequests: { enabled: true },
     dPoP: {
       enabled: true,
-      nonceSecret: on.keys.dpopNonce,
+      nonceSecret: services.keys.dpopNonce,
       requireNonce: () => false,
       allowReplay: false,
     },
@@ -55,18 +55,18 @@ export function features(on: Foundation): Configuration {
     },
     rpInitiatedLogout: {
       enabled: true,
-      logoutSource: async (ctx: ProviderContext) => renderLogout(on, ctx),
-      postLogoutSuccessSource: async (ctx: KoaContext) => renderSignedOut(on, ctx),
+      logoutSource: async (ctx: ProviderContext) => renderLogout(services, ctx),
+      postLogoutSuccessSource: async (ctx: KoaContext) => renderSignedOut(services, ctx),
     },
-    deviceFlow: deviceFlow(on),
-    resourceIndicators: resourceIndicators(on),
+    deviceFlow: deviceFlow(services),
+    resourceIndicators: resourceIndicators(services),
   };
 }
 
 /** Sign-in on a device without a browser (RFC 8628); what is done with each user code is noted. */
-function deviceFlow(on: Foundation): Configuration {
+function deviceFlow(services: ProviderServices): Configuration {
   return {
-    enabled: on.settings.deviceAuthorization,
+    enabled: services.settings.deviceAuthorization,
     charset: 'base-20',
     mask: '****-****',
     deviceInfo: deviceOrigin,
@@ -77,7 +77,7 @@ function deviceFlow(on: Foundation): Configuration {
       error?: Error,
     ) => {
       if (error) noteRefusedUserCode(ctx, error);
-      renderUserCode(on, ctx, error);
+      renderUserCode(services, ctx, error);
     },
     userCodeConfirmSource: async (
       ctx: ProviderContext,
@@ -87,21 +87,21 @@ function deviceFlow(on: Foundation): Configuration {
       userCode: string,
     ) => {
       noteUserCode(ctx, { outcome: 'Found' });
-      await renderUserCodeConfirm(on, ctx, origin, userCode);
+      await renderUserCodeConfirm(services, ctx, origin, userCode);
     },
-    successSource: async (ctx: KoaContext) => renderConnected(on, ctx),
+    successSource: async (ctx: KoaContext) => renderConnected(services, ctx),
   };
 }
 
 /** Tokens for this service's own API, which the command alone may ask for (RFC 8707). */
-function resourceIndicators(on: Foundation): Configuration {
+function resourceIndicators(services: ProviderServices): Configuration {
   return {
     enabled: true,
     defaultResource: async (_ctx: unknown, client: Client, oneOf?: string[]) =>
-      oneOf ?? (client.clientId === command ? apiAudience(on.settings.baseURL) : undefined),
+      oneOf ?? (client.clientId === command ? apiAudience(services.settings.baseURL) : undefined),
     useGrantedResource: async (ctx: ProviderContext) => ctx.oidc.client?.clientId === command,
     getResourceServerInfo: async (_ctx: unknown, resource: string, client: Client) =>
-      resourceServer(on, resource, client),
+      resourceServer(services, resource, client),
   };
 }
 
@@ -118,11 +118,11 @@ function mayIntrospect(_ctx: unknown, client: Client, token: Token): boolean {
 
 /** The one resource there is: this service's own API, for the command alone (RFC 8707). */
 function resourceServer(
-  on: Foundation,
+  services: ProviderServices,
   resource: string,
   client: Client,
 ): { scope: string; audience: string; accessTokenFormat: string } {
-  if (resource !== apiAudience(on.settings.baseURL) || client.clientId !== command)
+  if (resource !== apiAudience(services.settings.baseURL) || client.clientId !== command)
     throw new errors.InvalidTarget();
   return { scope: 'api', audience: resource, accessTokenFormat: 'opaque' };
 }

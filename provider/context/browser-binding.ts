@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { KoaContext } from 'oidc-provider';
 import { browserCookie, browserID, type CookieNames } from './cookies.js';
-import { currentExchange } from './unit-of-work.js';
-import type { Foundation } from './context.js';
+import { currentUnitOfWork } from './unit-of-work.js';
+import type { ProviderServices } from './context.js';
 
 const givenMemo = 'browser';
 
@@ -11,7 +11,7 @@ const givenMemo = 'browser';
  * one it came with.
  */
 export function currentBrowser(names: CookieNames): string | undefined {
-  const exchange = currentExchange();
+  const exchange = currentUnitOfWork();
   return (
     (exchange?.memo.get(givenMemo) as string | undefined) ??
     browserID(exchange?.origin.request?.headers.cookie, names)
@@ -22,11 +22,11 @@ export function currentBrowser(names: CookieNames): string | undefined {
  * Gives the browser that begins an interaction an id, or keeps the one it has, for as long as the
  * interaction's own cookies last.
  */
-export function bindBrowser(on: Foundation, ctx: KoaContext): void {
-  const id = currentBrowser(on.cookies) ?? randomBytes(32).toString('base64url');
-  currentExchange()!.memo.set(givenMemo, id);
+export function bindBrowser(services: ProviderServices, ctx: KoaContext): void {
+  const id = currentBrowser(services.cookies) ?? randomBytes(32).toString('base64url');
+  currentUnitOfWork()!.memo.set(givenMemo, id);
   ctx.append(
     'Set-Cookie',
-    browserCookie(on.cookies, id, (2 * on.settings.limits.interactionLifetime) / 1000),
+    browserCookie(services.cookies, id, (2 * services.settings.limits.interactionLifetime) / 1000),
   );
 }

@@ -1,4 +1,4 @@
-import type { Authorize } from '../../registry/authorizer.js';
+import type { Authorizer } from '../../registry/authorizer.js';
 import type { ObjectOf, Settings } from '../../registry/kind.js';
 import type { Keys } from '../../security/keyring.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
@@ -12,7 +12,7 @@ import type { Scope } from '../../kinds/claims/scopes.js';
 import type { Memberships } from '../../kinds/group/membership-index.js';
 import type { OperatorPasskeys } from '../../kinds/group/operator-passkeys.js';
 import type { Session } from '../../kinds/session/session.js';
-import type { SignIns } from '../../kinds/interaction/sign-in-metrics.js';
+import type { SignInMetrics } from '../../kinds/interaction/sign-in-metrics.js';
 import type { Suppliers } from '../../kinds/claims/scope-index.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './egress-fetch.js';
@@ -26,12 +26,12 @@ export type GrantObject = ObjectOf<typeof Grant>;
 export type SessionObject = ObjectOf<typeof Session>;
 
 /** What every piece of this room stands on. */
-export interface Foundation {
+export interface ProviderServices {
   readonly store: Store;
   readonly storage: Storage;
   readonly keys: Keys;
   readonly settings: Settings;
-  readonly authorize: Authorize;
+  readonly authorize: Authorizer;
   readonly log: Log;
   readonly records: Records;
   readonly cookies: CookieNames;
@@ -42,7 +42,7 @@ export interface Foundation {
   readonly networkLimits?: NetworkLimits;
   readonly reviews: { ask(asking: Asking): Promise<Reviewed> };
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
-  readonly signIns: SignIns;
+  readonly signIns: SignInMetrics;
   /** Notes that the browser of a sign-in has asked for something. */
   touched(name: string): void;
   /** The scopes there are, as they stand now. */

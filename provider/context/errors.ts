@@ -25,7 +25,7 @@ const unsure = 'it is not known whether the change was made';
  * The library's words for what the store or the registry refuses: 503, 504 and 429; anything else
  * as it was.
  */
-export function translated(error: unknown): unknown {
+export function toProviderError(error: unknown): unknown {
   const reason = error instanceof StatusError ? error.reason : undefined;
   if (error instanceof Unavailable || reason === 'ServiceUnavailable')
     return libraryError(503, 'temporarily_unavailable', waiting);
@@ -39,10 +39,10 @@ export function translated(error: unknown): unknown {
 }
 
 /** Waits for work on the store inside the library, which knows only its own errors. */
-export async function reach<T>(work: Promise<T>): Promise<T> {
+export async function withProviderErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw translated(error);
+    throw toProviderError(error);
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonical } from '../../kinds/signin/email-address.js';
 import { cookieValue } from './cookies.js';
-import type { Foundation } from './context.js';
+import type { ProviderServices } from './context.js';
 
 /** The addresses that one browser is remembered for. */
 const most = 3;
@@ -12,51 +12,55 @@ const most = 3;
  */
 type Proof = readonly [hash: string, seconds: number];
 
-const macOf = (on: Foundation, payload: string): Buffer => on.keys.mac('known browser', payload);
+const macOf = (services: ProviderServices, payload: string): Buffer =>
+  services.keys.mac('known browser', payload);
 
 /**
  * What a browser holds as proof of earlier sign-ins; nothing where the cookie is not ours, altered,
  * or came with two values.
  */
-function proofsOf(on: Foundation, request: IncomingMessage): Proof[] {
-  const value = cookieValue(request.headers.cookie, on.cookies.known);
+function proofsOf(services: ProviderServices, request: IncomingMessage): Proof[] {
+  const value = cookieValue(request.headers.cookie, services.cookies.known);
   const [, payload = '', mac = ''] = /^([\w.~-]{1,300})!([\w-]{43})$/.exec(value ?? '') ?? [];
   if (
     payload === '' ||
-    !on.keys.macMatches('known browser', payload, Buffer.from(mac, 'base64url'))
+    !services.keys.macMatches('known browser', payload, Buffer.from(mac, 'base64url'))
   )
     return [];
-  const oldest = Date.now() / 1000 - on.settings.limits.knownBrowserLifetime / 1000;
+  const oldest = Date.now() / 1000 - services.settings.limits.knownBrowserLifetime / 1000;
   return payload
     .split('~')
     .map((one): Proof => [one.split('.')[0]!, Number(one.split('.')[1])])
     .filter(([, seconds]) => seconds > oldest);
 }
 
-const isOf = (on: Foundation, [hash]: Proof, address: string): boolean =>
-  on.keys.macMatches('known address', canonical(address), Buffer.from(hash, 'base64url'));
+const isOf = (services: ProviderServices, [hash]: Proof, address: string): boolean =>
+  services.keys.macMatches('known address', canonical(address), Buffer.from(hash, 'base64url'));
 
 /** Whether this browser proves that someone signed in from it with this address. */
-export const knowsAddress = (on: Foundation, request: IncomingMessage, address: string): boolean =>
-  proofsOf(on, request).some((proof) => isOf(on, proof, address));
+export const knowsAddress = (
+  services: ProviderServices,
+  request: IncomingMessage,
+  address: string,
+): boolean => proofsOf(services, request).some((proof) => isOf(services, proof, address));
 
 /**
  * Lets this browser prove later that someone signed in from it with this address; no address is in
  * what it keeps.
  */
 export function rememberAddress(
-  on: Foundation,
+  services: ProviderServices,
   request: IncomingMessage,
   response: ServerResponse,
   address: string,
 ): void {
-  const others = proofsOf(on, request).filter((proof) => !isOf(on, proof, address));
-  const hash = on.keys.mac('known address', canonical(address)).toString('base64url');
+  const others = proofsOf(services, request).filter((proof) => !isOf(services, proof, address));
+  const hash = services.keys.mac('known address', canonical(address)).toString('base64url');
   const proofs: Proof[] = [[hash, Math.floor(Date.now() / 1000)], ...others.slice(0, most - 1)];
   const payload = proofs.map((proof) => proof.join('.')).join('~');
-  const age = Math.floor(on.settings.limits.knownBrowserLifetime / 1000);
+  const age = Math.floor(services.settings.limits.knownBrowserLifetime / 1000);
   response.appendHeader(
     'Set-Cookie',
-    `${on.cookies.known}=${payload}!${macOf(on, payload).toString('base64url')}; path=/; max-age=${age}; samesite=lax;${on.cookies.secure ? ' secure;' : ''} httponly`,
+    `${services.cookies.known}=${payload}!${macOf(services, payload).toString('base64url')}; path=/; max-age=${age}; samesite=lax;${services.cookies.secure ? ' secure;' : ''} httponly`,
   );
 }

@@ -1,5 +1,5 @@
 /** How the library itself tells a Client, with a fresh logout token each time. */
-export type Tell = (
+export type NotifyClient = (
   client: string,
   account: string,
   sid: string,

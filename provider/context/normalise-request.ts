@@ -24,7 +24,7 @@ export function normalise(request: IncomingMessage, baseURL: string, names: Cook
 }
 
 /** The same request seen with such headers, while whoever else holds it keeps its own. */
-export function asOwn(request: IncomingMessage, baseURL: string): IncomingMessage {
+export function rewriteToIssuer(request: IncomingMessage, baseURL: string): IncomingMessage {
   return Object.create(request, {
     headers: { value: ownHeaders(request.headers, baseURL), enumerable: true },
   }) as IncomingMessage;

@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import libraryContext from 'oidc-provider/lib/helpers/als.js';
-import type { Part } from '../../registry/kind.js';
+import type { StagedWrites } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import type { Check, Entry, Write } from '../../storage/storage.js';
-import { reach } from './errors.js';
+import { withProviderErrors } from './errors.js';
 
 /**
  * A commit of an exchange did not happen: something it had read, or relied on, was changed by
  * somebody else.
  */
-export class LostRace extends Error {
+export class ConflictError extends Error {
   override readonly name = 'LostRace';
   readonly keys: ReadonlySet<string>;
   constructor(keys: Iterable<string>) {
@@ -36,7 +36,7 @@ export interface Origin {
  * What the library writes while it answers one request: gathered, seen by its own reads, and made
  * in one commit before the answer leaves.
  */
-export class Exchange {
+export class UnitOfWork {
   readonly origin: Origin;
   readonly uses: SingleUse[] = [];
   readonly memo = new Map<string, unknown>();
@@ -46,8 +46,8 @@ export class Exchange {
   readonly #reads = new Map<string, Entry | undefined>();
   readonly #staged = new Map<string, Write>();
   readonly #checks = new Map<string, Check>();
-  readonly #parts: Part[] = [];
-  readonly #makers = new Map<string, () => Promise<Part>>();
+  readonly #parts: StagedWrites[] = [];
+  readonly #makers = new Map<string, () => Promise<StagedWrites>>();
   readonly #afterwards = new Map<string, () => void>();
 
   constructor(store: Store, origin: Origin = {}) {
@@ -60,7 +60,7 @@ export class Exchange {
     const staged = this.#staged.get(key);
     if (staged) return 'put' in staged ? staged.value : undefined;
     if (!this.#reads.has(key))
-      this.#reads.set(key, (await reach(this.#store.storage.get(key))).entry);
+      this.#reads.set(key, (await withProviderErrors(this.#store.storage.get(key))).entry);
     const entry = this.#reads.get(key);
     return entry && (entry.expires === undefined || entry.expires > Date.now())
       ? entry.value
@@ -97,7 +97,7 @@ export class Exchange {
   }
 
   /** Adds what somebody else decided or wrote. */
-  add(part: Part): void {
+  add(part: StagedWrites): void {
     this.#parts.push(part);
   }
 
@@ -105,7 +105,7 @@ export class Exchange {
    * A Part made only when the commit is, and made anew when it lost; a later one under the same id
    * takes its place.
    */
-  defer(id: string, make: () => Promise<Part>): void {
+  defer(id: string, make: () => Promise<StagedWrites>): void {
     this.#makers.set(id, make);
   }
 
@@ -114,26 +114,29 @@ export class Exchange {
     this.#afterwards.set(id, start);
   }
 
-  /** Commits what was gathered, if anything was; throws {@link LostRace}. */
+  /** Commits what was gathered, if anything was; throws {@link ConflictError}. */
   async commit(): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      const own: Part = { checks: [...this.#checks.values()], writes: [...this.#staged.values()] };
+      const own: StagedWrites = {
+        checks: [...this.#checks.values()],
+        writes: [...this.#staged.values()],
+      };
       const parts = [own, ...this.#parts, ...(await this.#made())];
       if (parts.every((part) => part.writes.length === 0)) return this.#clear();
-      const outcome = await reach(this.#store.commit(parts));
+      const outcome = await withProviderErrors(this.#store.commit(parts));
       if (outcome.committed) return this.#committed();
       const fixed = new Set(
         [own, ...this.#parts].flatMap((part) => part.checks.map((check) => check.key)),
       );
       const lost = [...outcome.winners.keys()].filter((key) => fixed.has(key));
-      if (lost.length > 0) throw new LostRace(lost);
+      if (lost.length > 0) throw new ConflictError(lost);
     }
-    throw new LostRace([]);
+    throw new ConflictError([]);
   }
 
-  async #made(): Promise<Part[]> {
-    const parts: Part[] = [];
-    for (const make of this.#makers.values()) parts.push(await reach(make()));
+  async #made(): Promise<StagedWrites[]> {
+    const parts: StagedWrites[] = [];
+    for (const make of this.#makers.values()) parts.push(await withProviderErrors(make()));
     return parts;
   }
 
@@ -151,15 +154,15 @@ export class Exchange {
   }
 }
 
-const current = new AsyncLocalStorage<Exchange>();
+const current = new AsyncLocalStorage<UnitOfWork>();
 
 /** The exchange of the request under way, if there is one. */
-export const currentExchange = (): Exchange | undefined => current.getStore();
+export const currentUnitOfWork = (): UnitOfWork | undefined => current.getStore();
 
 let underWay = 0;
 
 /** Runs `work` as one exchange; committing is left to it. */
-export async function inExchange<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
+export async function inUnitOfWork<T>(exchange: UnitOfWork, work: () => Promise<T>): Promise<T> {
   underWay += 1;
   try {
     return await current.run(exchange, work);
@@ -179,4 +182,4 @@ function rest(): void {
 }
 
 /** Runs `work` outside of any request's exchange. */
-export const outsideExchange = <T>(work: () => T): T => current.exit(work);
+export const outsideUnitOfWork = <T>(work: () => T): T => current.exit(work);

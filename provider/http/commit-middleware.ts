@@ -1,15 +1,15 @@
 import { errors, type KoaContext, type Provider, type ProviderContext } from 'oidc-provider';
 import { discloseIntrospection } from '../claims/disclosures.js';
 import {
-  currentExchange,
-  LostRace,
-  type Exchange,
+  currentUnitOfWork,
+  ConflictError,
+  type UnitOfWork,
   type SingleUse,
 } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import { allowForms, formTargets } from './headers.js';
 import { renderError } from './pages.js';
-import { libraryError, translated } from '../context/errors.js';
+import { libraryError, toProviderError } from '../context/errors.js';
 import { revokeReused } from '../adapter/revocation.js';
 import { waitMemo } from '../adapter/attempt-limit.js';
 import { isOfDevice, noteUserCode } from '../adapter/user-code-events.js';
@@ -22,18 +22,18 @@ const moved = 'something this request relies on was changed meanwhile, try again
  * commit that fails changes the answer.
  */
 export const settling =
-  (on: Foundation, provider: Provider) =>
+  (services: ProviderServices, provider: Provider) =>
   async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
-    const exchange = currentExchange()!;
+    const exchange = currentUnitOfWork()!;
     try {
       await next();
-      discloseIntrospection(on, ctx);
-      if (ctx.status !== 503 && !isRefusedUse(ctx, exchange)) await commit(on, ctx, exchange);
+      discloseIntrospection(services, ctx);
+      if (ctx.status !== 503 && !isRefusedUse(ctx, exchange)) await commit(services, ctx, exchange);
     } catch (error) {
-      answer(on, provider, ctx, translated(error));
+      answer(services, provider, ctx, toProviderError(error));
     }
     exchange.client = ctx.oidc?.entities.Client?.clientId;
-    await finishHeaders(on, provider, ctx);
+    await finishHeaders(services, provider, ctx);
   };
 
 /**
@@ -42,16 +42,20 @@ export const settling =
  * may ask for something else. What was used up before is no use of this request, and ends the
  * grant.
  */
-const isRefusedUse = (ctx: KoaContext, exchange: Exchange): boolean =>
+const isRefusedUse = (ctx: KoaContext, exchange: UnitOfWork): boolean =>
   ctx.oidc?.route === 'token' && ctx.status >= 400 && exchange.uses.length > 0;
 
-async function commit(on: Foundation, ctx: KoaContext, exchange: Exchange): Promise<void> {
+async function commit(
+  services: ProviderServices,
+  ctx: KoaContext,
+  exchange: UnitOfWork,
+): Promise<void> {
   const uses = [...exchange.uses];
   try {
     await exchange.commit();
   } catch (error) {
-    if (!(error instanceof LostRace)) throw error;
-    await afterLoss(on, ctx, error, uses);
+    if (!(error instanceof ConflictError)) throw error;
+    await afterLoss(services, ctx, error, uses);
   }
 }
 
@@ -60,16 +64,16 @@ async function commit(on: Foundation, ctx: KoaContext, exchange: Exchange): Prom
  * not written.
  */
 async function afterLoss(
-  on: Foundation,
+  services: ProviderServices,
   ctx: KoaContext,
-  lost: LostRace,
+  lost: ConflictError,
   uses: readonly SingleUse[],
 ): Promise<void> {
-  on.count('lost_race');
+  services.count('lost_race');
   if (isOfDevice(ctx))
     noteUserCode(ctx as ProviderContext, { outcome: 'Failed', reason: 'temporarily_unavailable' });
   const reused = uses.find((use) => lost.keys.has(use.key));
-  if (reused) await revokeReused(on, reused);
+  if (reused) await revokeReused(services, reused);
   if (ctx.oidc?.route === 'token') throw new errors.InvalidGrant('the grant is gone');
   if (ctx.method !== 'GET') throw libraryError(503, 'temporarily_unavailable', moved);
   ctx.remove('Set-Cookie');
@@ -77,7 +81,12 @@ async function afterLoss(
   ctx.redirect(ctx.originalUrl);
 }
 
-function answer(on: Foundation, provider: Provider, ctx: KoaContext, error: unknown): void {
+function answer(
+  services: ProviderServices,
+  provider: Provider,
+  ctx: KoaContext,
+  error: unknown,
+): void {
   const known = error instanceof errors.OIDCProviderError;
   const status = known ? error.statusCode : 500;
   const out =
@@ -88,7 +97,7 @@ function answer(on: Foundation, provider: Provider, ctx: KoaContext, error: unkn
   ctx.remove('Location');
   ctx.status = status;
   provider.emit(known ? refusalEvent(ctx) : 'server_error', ctx, error);
-  if (ctx.accepts('json', 'html') === 'html') renderError(on, ctx, out);
+  if (ctx.accepts('json', 'html') === 'html') renderError(services, ctx, out);
   else ctx.body = out;
 }
 
@@ -97,16 +106,20 @@ const refusalEvent = (ctx: KoaContext): string =>
 
 const shared: ReadonlySet<string> = new Set(['discovery', 'jwks']);
 
-async function finishHeaders(on: Foundation, provider: Provider, ctx: KoaContext): Promise<void> {
+async function finishHeaders(
+  services: ProviderServices,
+  provider: Provider,
+  ctx: KoaContext,
+): Promise<void> {
   if (shared.has(ctx.oidc?.route ?? '') && ctx.status === 200)
     ctx.set('Cache-Control', 'public, max-age=300');
   if (ctx.oidc?.route === 'discovery' && ctx.status === 200)
     Object.assign(ctx.body as object, { response_modes_supported: ['query', 'form_post'] });
-  if (ctx.oidc && programRoutes.has(ctx.oidc.route)) nameWrong(on, ctx);
+  if (ctx.oidc && programRoutes.has(ctx.oidc.route)) nameWrong(services, ctx);
   if (!ctx.req.complete) ctx.res.shouldKeepAlive = false;
   if (ctx.status === 503) ctx.set('Retry-After', '1');
   if (ctx.status === 429)
-    ctx.set('Retry-After', String(currentExchange()!.memo.get(waitMemo) ?? 1));
+    ctx.set('Retry-After', String(currentUnitOfWork()!.memo.get(waitMemo) ?? 1));
   if (ctx.oidc && ctx.status < 500 && ctx.response.is('html')) await letFormsLead(provider, ctx);
 }
 
@@ -117,11 +130,11 @@ const programRoutes: ReadonlySet<string> = new Set([
 ]);
 
 /** Adds the parameters that were wrong to a refusal, where they may be shown. */
-function nameWrong(on: Foundation, ctx: KoaContext): void {
+function nameWrong(services: ProviderServices, ctx: KoaContext): void {
   const body = ctx.body as { error?: unknown } | undefined;
   const parameters =
     typeof body?.error === 'string' ? wrongParameters(body.error, ctx.oidc!.params) : undefined;
-  if (parameters !== undefined && mayShowParameters(on)) ctx.body = { ...body, parameters };
+  if (parameters !== undefined && mayShowParameters(services)) ctx.body = { ...body, parameters };
 }
 
 /** A form of the page may lead on to the Client whose request this is. */

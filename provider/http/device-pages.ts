@@ -2,8 +2,8 @@ import type { KoaContext, ProviderContext } from 'oidc-provider';
 import { describeProgram } from '../../kinds/signin/user-agent.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { clientName } from '../adapter/clients.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
 import { html, type Html } from './html.js';
 import { page, show } from './pages.js';
 
@@ -19,7 +19,7 @@ export interface DeviceOrigin {
 /** Returns what the confirmation will say of the device that makes this request. */
 export function deviceOrigin(ctx: KoaContext): DeviceOrigin {
   return {
-    network: currentExchange()?.origin.network ?? '',
+    network: currentUnitOfWork()?.origin.network ?? '',
     userAgent: ctx.get('user-agent').slice(0, 512),
     askedAt: Date.now(),
   };
@@ -27,7 +27,7 @@ export function deviceOrigin(ctx: KoaContext): DeviceOrigin {
 
 /** Shows where a person types what another screen shows (RFC 8628 §3.3). */
 export function renderUserCode(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   error?: Error & { userCode?: string },
 ): void {
@@ -40,7 +40,7 @@ export function renderUserCode(
   show(
     ctx,
     page(
-      on,
+      services,
       wrong ? 'Error: Connect a device' : 'Connect a device',
       html`<p>Type the code that the device shows. Do so only if you started this yourself.</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
@@ -61,16 +61,16 @@ ${wrong && html`<p class="error" role="alert" id="wrong">${wrong}</p>`}
  * since when and what it may do (RFC 8628 §5.4).
  */
 export async function renderUserCodeConfirm(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   origin: DeviceOrigin,
   userCode: string,
 ): Promise<void> {
-  const name = await clientName(on, ctx.oidc.client!.clientId);
+  const name = await clientName(services, ctx.oidc.client!.clientId);
   show(
     ctx,
     page(
-      on,
+      services,
       'Is this your device?',
       html`<p><bdi>${name}</bdi> wants to be connected. It must show this code:</p>
 <p class="digits"><bdi dir="ltr">${userCode}</bdi></p>
@@ -80,7 +80,7 @@ export async function renderUserCodeConfirm(
 <div><dt>Asked</dt><dd><time datetime="${toTimestamp(origin.askedAt)}">${sinceWhen(Date.now() - origin.askedAt)}</time></dd></div>
 </dl>
 <p>It would be able to:</p>
-<ul class="values">${permissionsOf(on, ctx.oidc.entities.DeviceCode!.params.scope)}</ul>
+<ul class="values">${permissionsOf(services, ctx.oidc.entities.DeviceCode!.params.scope)}</ul>
 <p class="hint">If someone sent you this code or this link, they want to use your account. Choose “This is not my device”.</p>
 <form method="post" action="${ctx.oidc.urlFor('code_verification')}">
 <input type="hidden" name="xsrf" value="${ctx.oidc.session!.state!.secret}">
@@ -97,19 +97,23 @@ export async function renderUserCodeConfirm(
 }
 
 /** Shows the end of a device's sign-in in the browser. */
-export function renderConnected(on: Foundation, ctx: KoaContext): void {
+export function renderConnected(services: ProviderServices, ctx: KoaContext): void {
   show(
     ctx,
-    page(on, 'Your device is connected', html`<p>Go back to it; you can close this page.</p>`),
+    page(
+      services,
+      'Your device is connected',
+      html`<p>Go back to it; you can close this page.</p>`,
+    ),
   );
 }
 
 /**
  * What the scopes a device asked for permit, an item each; `openid` alone is what signing in means.
  */
-function permissionsOf(on: Foundation, asked: string | undefined): Html[] {
+function permissionsOf(services: ProviderServices, asked: string | undefined): Html[] {
   const names = new Set((asked ?? '').split(' '));
-  return on
+  return services
     .scopes()
     .filter((scope) => names.has(scope.name))
     .flatMap((scope) => scope.permissions ?? [scope.description])

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KoaContext, OIDCContext, Provider, ProviderContext } from 'oidc-provider';
 import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import { isOfDevice, noteUserCode, presented } from '../adapter/user-code-events.js';
 import { logRefusal, wrongParameters } from './wrong-parameters.js';
 
@@ -54,10 +54,10 @@ const models: Readonly<Record<string, string>> = {
 };
 
 /** Counts what the library tells; a fault of its own is logged once, by class and message alone. */
-export function listen(on: Foundation, provider: Provider): void {
-  for (const event of counted) provider.on(event, () => on.count(event));
+export function listen(services: ProviderServices, provider: Provider): void {
+  for (const event of counted) provider.on(event, () => services.count(event));
   provider.on('grant.success', (ctx: GrantContext) => {
-    on.count(`token.${grantType(ctx.oidc.params?.grant_type)}`);
+    services.count(`token.${grantType(ctx.oidc.params?.grant_type)}`);
     noteTokens(ctx, { outcome: 'Issued' });
   });
   provider.on(
@@ -69,7 +69,7 @@ export function listen(on: Foundation, provider: Provider): void {
         reason: error?.error,
       });
       if (used.test(detail))
-        on.count(`reuse.${models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other'}`);
+        services.count(`reuse.${models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other'}`);
     },
   );
   provider.on('interaction.started', (ctx: ProviderContext) => {
@@ -87,7 +87,7 @@ export function listen(on: Foundation, provider: Provider): void {
   const refused = (ctx: RefusedContext, error: { error?: string } | undefined): void => {
     const parameters = wrongParameters(error?.error ?? '', ctx.oidc?.params);
     if (parameters !== undefined)
-      logRefusal(on, error!.error!, parameters, ctx.response.get('Audit-ID'));
+      logRefusal(services, error!.error!, parameters, ctx.response.get('Audit-ID'));
   };
   for (const event of [
     'authorization.error',
@@ -96,8 +96,8 @@ export function listen(on: Foundation, provider: Provider): void {
   ])
     provider.on(event, refused);
   const fault = (error: unknown, auditID: string): void => {
-    on.count('server_error');
-    on.log.error({ err: error, auditID }, 'the provider failed');
+    services.count('server_error');
+    services.log.error({ err: error, auditID }, 'the provider failed');
   };
   provider.on('server_error', (ctx: KoaContext, error: unknown) => {
     fault(error, ctx.response.get('Audit-ID'));

@@ -3,9 +3,9 @@ import type { Limits } from '../../registry/limit-settings.js';
 import { perMinute, type Limit, type LimitOf } from '../../registry/rate-limit.js';
 import { StatusError } from '../../registry/status.js';
 import { routes } from '../context/routes.js';
-import type { Made } from '../context/built-provider.js';
-import { Exchange, inExchange } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import type { BuiltProvider } from '../context/built-provider.js';
+import { UnitOfWork, inUnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
 import { secureHeaders } from './headers.js';
 import { html } from './html.js';
 import { normalise } from '../context/normalise-request.js';
@@ -43,7 +43,7 @@ export const keptBytes = ({
   signInWindow,
 }: Limits): Limit => ({
   name: 'sign-in-bytes',
-  most: signInBytesPerNetwork,
+  max: signInBytesPerNetwork,
   seconds: signInWindow / 1000,
   inAll: signInBytesInAll,
 });
@@ -53,24 +53,24 @@ export const keptBytes = ({
  * then the library in an exchange; the name of the Client that it was about, where that is known.
  */
 export async function answer(
-  on: Foundation,
-  { provider, callback }: Made,
+  services: ProviderServices,
+  { provider, callback }: BuiltProvider,
   request: IncomingMessage,
   response: ServerResponse,
   network: string | undefined,
 ): Promise<string | undefined> {
   try {
-    secureHeaders(response, on.settings.baseURL);
-    if (!request.url?.startsWith('/')) return void refuse(on, request, response, 400);
-    normalise(request, on.settings.baseURL, on.cookies);
-    const limit = limited.get(request.url.split('?')[0]!)?.(on.settings.limits);
+    secureHeaders(response, services.settings.baseURL);
+    if (!request.url?.startsWith('/')) return void refuse(services, request, response, 400);
+    normalise(request, services.settings.baseURL, services.cookies);
+    const limit = limited.get(request.url.split('?')[0]!)?.(services.settings.limits);
     if (limit && !isRepost(request) && network !== undefined)
-      await on.networkLimits?.spend(limit, network, Date.now());
+      await services.networkLimits?.spend(limit, network, Date.now());
     if (limit) {
-      const bytes = await boundRequest(request, on.settings.limits);
+      const bytes = await boundRequest(request, services.settings.limits);
       if (!isRepost(request) && network !== undefined)
-        await on.networkLimits?.spend(
-          keptBytes(on.settings.limits),
+        await services.networkLimits?.spend(
+          keptBytes(services.settings.limits),
           network,
           Date.now(),
           bytes + overhead,
@@ -79,27 +79,30 @@ export async function answer(
     if (isRepost(request))
       return (await repost(request, response))
         ? undefined
-        : void refuse(on, request, response, 400);
+        : void refuse(services, request, response, 400);
     keepResponseMode(request);
-    const exchange = new Exchange(on.store, { request, ...(network !== undefined && { network }) });
-    await inExchange(exchange, () => callback(request, response));
+    const exchange = new UnitOfWork(services.store, {
+      request,
+      ...(network !== undefined && { network }),
+    });
+    await inUnitOfWork(exchange, () => callback(request, response));
     return exchange.client;
   } catch (error) {
     if (error instanceof OverBound && Object.keys(error.parameters).length > 0)
       logRefusal(
-        on,
+        services,
         'invalid_request',
         error.parameters,
         String(response.getHeader('Audit-ID') ?? ''),
       );
     if (error instanceof OverBound)
-      return void refuse(on, request, response, 400, { description: error.message });
+      return void refuse(services, request, response, 400, { description: error.message });
     if (error instanceof StatusError)
-      return void refuse(on, request, response, error.code, {
+      return void refuse(services, request, response, error.code, {
         retryAfter: error.details?.retryAfterSeconds,
       });
     provider.emit('error', error);
-    return void refuse(on, request, response, 500);
+    return void refuse(services, request, response, 500);
   }
 }
 
@@ -114,7 +117,7 @@ const codes: Readonly<Record<number, string>> = {
  * body is not read.
  */
 function refuse(
-  on: Foundation,
+  services: ProviderServices,
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
@@ -126,7 +129,7 @@ function refuse(
   const { title, advice } = sentenceFor(error, status);
   const people = request.headers.accept?.includes('text/html');
   const body = people
-    ? page(on, `Error: ${title}`, html`<p>${advice}</p>`, 'error')
+    ? page(services, `Error: ${title}`, html`<p>${advice}</p>`, 'error')
     : JSON.stringify({ error, error_description: description ?? title });
   const type = people ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8';
   response

@@ -1,21 +1,26 @@
 import type { KoaContext, ProviderContext } from 'oidc-provider';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 import { html, type Html } from './html.js';
 import { sentenceFor, sentenceForSignOut, sentenceForStatus } from './error-messages.js';
 import { mayShowParameters, wrongParameters } from './wrong-parameters.js';
 
 /** One small page with the shared style sheet and no script. */
-export function page(on: Foundation, title: string, body: Html, phase = 'provider'): string {
+export function page(
+  services: ProviderServices,
+  title: string,
+  body: Html,
+  phase = 'provider',
+): string {
   return html`<!doctype html>
 <html lang="en" dir="ltr">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="stylesheet" href="${on.stylesheet()}">
+<link rel="stylesheet" href="${services.stylesheet()}">
 </head>
 <body>
-<header class="top"><span class="mark"></span><bdi dir="ltr">${new URL(on.settings.baseURL).host}</bdi></header>
+<header class="top"><span class="mark"></span><bdi dir="ltr">${new URL(services.settings.baseURL).host}</bdi></header>
 <main data-phase="${phase}">
 <div class="card">
 <h1 tabindex="-1">${title.replace(/^Error: /, '')}</h1>
@@ -34,8 +39,8 @@ export function show(ctx: KoaContext, content: string): void {
 }
 
 /** What came that was wrong, where it may be shown. */
-function sentParts(on: Foundation, ctx: KoaContext, error: string): readonly Html[] {
-  if (!mayShowParameters(on)) return [];
+function sentParts(services: ProviderServices, ctx: KoaContext, error: string): readonly Html[] {
+  if (!mayShowParameters(services)) return [];
   const sent = (ctx as { oidc?: { params?: Record<string, unknown> } }).oidc?.params;
   return Object.entries(wrongParameters(error, sent) ?? {}).map(
     ([name, value]) => html`<p class="hint">${name}: <code>${value}</code></p>`,
@@ -47,7 +52,7 @@ function sentParts(on: Foundation, ctx: KoaContext, error: string): readonly Htm
  * the base URL is loopback.
  */
 export function renderError(
-  on: Foundation,
+  services: ProviderServices,
   ctx: KoaContext,
   out: { error: string; error_description?: string },
 ): void {
@@ -58,19 +63,19 @@ export function renderError(
   show(
     ctx,
     page(
-      on,
+      services,
       `Error: ${title}`,
-      html`<p>${advice}</p>${sentParts(on, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
+      html`<p>${advice}</p>${sentParts(services, ctx, out.error)}${audit && html`<p class="hint"><small>${audit}</small></p>`}`,
       'error',
     ),
   );
 }
 
 /** The page for a person who went where nothing is, or where nothing can be given now. */
-export function errorPage(on: Foundation, status: number, auditID: string): string {
+export function errorPage(services: ProviderServices, status: number, auditID: string): string {
   const { title, advice } = sentenceForStatus(status);
   return page(
-    on,
+    services,
     `Error: ${title}`,
     html`<p>${advice}</p><p class="hint"><small>${auditID}</small></p>`,
     'error',
@@ -78,12 +83,12 @@ export function errorPage(on: Foundation, status: number, auditID: string): stri
 }
 
 /** Asks before somebody is signed out: a link alone never does it. */
-export function renderLogout(on: Foundation, ctx: ProviderContext): void {
+export function renderLogout(services: ProviderServices, ctx: ProviderContext): void {
   const { secret } = ctx.oidc.session!.state!;
   show(
     ctx,
     page(
-      on,
+      services,
       'Sign out?',
       html`<p>You will be signed out here, and the services you use from this browser are told.</p>
 <form method="post" action="${ctx.oidc.urlFor('end_session_confirm')}">
@@ -98,6 +103,6 @@ export function renderLogout(on: Foundation, ctx: ProviderContext): void {
 }
 
 /** The end of a sign-out that leads nowhere else. */
-export function renderSignedOut(on: Foundation, ctx: KoaContext): void {
-  show(ctx, page(on, 'You are signed out', html`<p>You can close this page.</p>`));
+export function renderSignedOut(services: ProviderServices, ctx: KoaContext): void {
+  show(ctx, page(services, 'You are signed out', html`<p>You can close this page.</p>`));
 }

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../security/loopback.js';
-import type { Foundation } from '../context/context.js';
+import type { ProviderServices } from '../context/context.js';
 
 /** How many characters of a parameter are shown. */
 const shownLength = 200;
@@ -61,14 +61,14 @@ export function wrongParameters(
  * Whether what came may be shown on pages and in answers: while the base URL is loopback, where who
  * sees it is building an app.
  */
-export const mayShowParameters = ({ settings }: Pick<Foundation, 'settings'>): boolean =>
+export const mayShowParameters = ({ settings }: Pick<ProviderServices, 'settings'>): boolean =>
   isLoopback(new URL(settings.baseURL).hostname);
 
 /**
  * Logs that a request of a Client was refused for these parameters, already as they may be shown.
  */
 export function logRefusal(
-  { log }: Pick<Foundation, 'log'>,
+  { log }: Pick<ProviderServices, 'log'>,
   error: string,
   parameters: Readonly<Record<string, string>>,
   auditID: string,

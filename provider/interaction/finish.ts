@@ -12,12 +12,17 @@ import { unavailable } from '../../registry/status.js';
 import { Session } from '../../kinds/session/session.js';
 import type { SignedIn } from '../adapter/accounts.js';
 import { cookieValue } from '../context/cookies.js';
-import { currentExchange, Exchange, inExchange, LostRace } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import {
+  currentUnitOfWork,
+  UnitOfWork,
+  inUnitOfWork,
+  ConflictError,
+} from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
 import { rememberedGrant, saveCopy } from './load-grant.js';
-import { asOwn } from '../context/normalise-request.js';
+import { rewriteToIssuer } from '../context/normalise-request.js';
 import { cleanupRow } from '../adapter/outbox-rows.js';
-import { reach } from '../context/errors.js';
+import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix, recordKeyOf } from '../context/records.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
@@ -29,48 +34,51 @@ const most = 10;
  * times at most (503); may be repeated, and resolves where the library's half is gone.
  */
 export async function finish(
-  on: Foundation,
+  services: ProviderServices,
   provider: Provider,
   request: IncomingMessage,
   response: ServerResponse,
   interaction: InteractionObject,
 ): Promise<void> {
-  const uid = cookieValue(request.headers.cookie, on.cookies.interaction);
+  const uid = cookieValue(request.headers.cookie, services.cookies.interaction);
   if (!uid || nameOf(uid) !== interaction.metadata.name || !interaction.internal.returnTo) return;
   for (let tries = 1; ; tries += 1) {
     try {
       return await handOver(
-        on,
+        services,
         provider,
-        asOwn(request, on.settings.baseURL),
+        rewriteToIssuer(request, services.settings.baseURL),
         response,
         interaction,
       );
     } catch (error) {
       if (error instanceof errors.SessionNotFound) return;
-      if (!(error instanceof LostRace)) throw error;
-      if (tries >= most) throw gaveUp(on, interaction);
+      if (!(error instanceof ConflictError)) throw error;
+      if (tries >= most) throw gaveUp(services, interaction);
     }
   }
 }
 
 /** The record stands; whoever reads it next has its result handed over again. */
-function gaveUp(on: Foundation, { metadata }: InteractionObject): Error {
-  on.log.error({ interaction: metadata.name }, 'the result of a sign-in could not be handed over');
+function gaveUp(services: ProviderServices, { metadata }: InteractionObject): Error {
+  services.log.error(
+    { interaction: metadata.name },
+    'the result of a sign-in could not be handed over',
+  );
   return unavailable('the result of this sign-in could not be handed over yet, read it again');
 }
 
 function handOver(
-  on: Foundation,
+  services: ProviderServices,
   provider: Provider,
   request: IncomingMessage,
   response: ServerResponse,
   interaction: InteractionObject,
 ): Promise<void> {
-  const exchange = new Exchange(on.store, { request });
-  return inExchange(exchange, async () => {
+  const exchange = new UnitOfWork(services.store, { request });
+  return inUnitOfWork(exchange, async () => {
     const held = await provider.interactionDetails(request, response);
-    const result = await resultOf(on, provider, interaction, held);
+    const result = await resultOf(services, provider, interaction, held);
     if (!result) return;
     await provider.interactionResult(request, response, result, {
       mergeWithLastSubmission: !result.error,
@@ -84,7 +92,7 @@ function handOver(
  * is the last word, however late another result comes.
  */
 async function resultOf(
-  on: Foundation,
+  services: ProviderServices,
   provider: Provider,
   interaction: InteractionObject,
   held: LibraryInteraction,
@@ -114,7 +122,7 @@ async function resultOf(
     };
   }
   if (phase === 'Completed' && consent)
-    return held.result?.consent ? undefined : consentResult(on, provider, interaction, held);
+    return held.result?.consent ? undefined : consentResult(services, provider, interaction, held);
   return undefined;
 }
 
@@ -123,35 +131,38 @@ async function resultOf(
  * devices: each that is connected is a sign-in of its own, whichever browser it was confirmed in.
  */
 async function consentResult(
-  on: Foundation,
+  services: ProviderServices,
   provider: Provider,
   interaction: InteractionObject,
   held: LibraryInteraction,
 ): Promise<InteractionResults> {
   const account = interaction.internal.account!;
   const client = interaction.spec.client;
-  const remembered = await rememberedGrant(on, account, client);
+  const remembered = await rememberedGrant(services, account, client);
   if (!remembered) return { consent: {} };
   const { spec, internal } = remembered;
-  const grant = await saveCopy(on, provider, {
+  const grant = await saveCopy(services, provider, {
     account,
     client,
     scopes: spec.scopes,
     rejected: internal.rejected,
     decision: internal.decision,
-    signedIn: await signedInAs(on, interaction),
+    signedIn: await signedInAs(services, interaction),
   });
   if (held.grantId && held.deviceCode === undefined)
-    retire(on, held.grantId, remembered.metadata.name);
+    retire(services, held.grantId, remembered.metadata.name);
   return { consent: { grantId: grant.jti } };
 }
 
 /** How the person was signed in who agreed. */
-async function signedInAs(on: Foundation, { internal }: InteractionObject): Promise<SignedIn> {
+async function signedInAs(
+  services: ProviderServices,
+  { internal }: InteractionObject,
+): Promise<SignedIn> {
   const session =
     internal.session === undefined
       ? undefined
-      : await reach(on.store.reader(Session).get(internal.session));
+      : await withProviderErrors(services.store.reader(Session).get(internal.session));
   return session
     ? {
         methods: session.status.methods,
@@ -164,11 +175,11 @@ async function signedInAs(on: Foundation, { internal }: InteractionObject): Prom
 /**
  * Ends a library Grant in this exchange's commit; what was issued under it is cleared up after it.
  */
-function retire(on: Foundation, grantId: string, remembered: string): void {
-  const exchange = currentExchange()!;
+function retire(services: ProviderServices, grantId: string, remembered: string): void {
+  const exchange = currentUnitOfWork()!;
   const hashed = digest(grantId);
   exchange.delete(recordKeyOf('Grant', hashed));
   exchange.delete(copiesPrefix(remembered) + hashed);
-  const row = cleanupRow(on, { grants: [hashed] });
+  const row = cleanupRow(services, { grants: [hashed] });
   exchange.put(row.put, row.value, row.expires);
 }

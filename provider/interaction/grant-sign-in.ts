@@ -1,9 +1,9 @@
 import { grantName } from '../../kinds/grant.js';
-import { guard } from '../../registry/storage-errors.js';
+import { toStatusError } from '../../registry/storage-errors.js';
 import { digest } from '../../security/keyring.js';
 import type { SignedIn } from '../adapter/accounts.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { Foundation } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ProviderServices } from '../context/context.js';
 import { signInOf } from '../adapter/indexes.js';
 import { copiesPrefix } from '../context/records.js';
 
@@ -16,15 +16,15 @@ export const stampKey = (account: string, client: string, grantId: string): stri
  * outlives the session. Nothing is known of Grants that an older release made.
  */
 export async function signInBehind(
-  on: Foundation,
+  services: ProviderServices,
   account: string,
   client: string,
   grantId: string,
 ): Promise<SignedIn> {
   const key = stampKey(account, client, grantId);
-  const exchange = currentExchange();
+  const exchange = currentUnitOfWork();
   const stamp = exchange
     ? await exchange.get(key)
-    : (await guard(on.storage.get(key))).entry?.value;
+    : (await toStatusError(services.storage.get(key))).entry?.value;
   return stamp ? signInOf(stamp) : {};
 }

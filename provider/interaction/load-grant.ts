@@ -7,10 +7,16 @@ import { toTimestamp } from '../../registry/timestamp.js';
 import { ownedBy, type SignedIn } from '../adapter/accounts.js';
 import { accountPage, apiAudience, builtIn } from '../adapter/built-in-clients.js';
 import { clientName, clientObject } from '../adapter/clients.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { ClientObject, Foundation, GrantObject } from '../context/context.js';
-import { decisionOf, signInOf, stamped, stampOf, type Stamp } from '../adapter/indexes.js';
-import { reach } from '../context/errors.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { ClientObject, ProviderServices, GrantObject } from '../context/context.js';
+import {
+  decisionOf,
+  signInOf,
+  stamped,
+  stampOf,
+  type GrantAuthenticationContext,
+} from '../adapter/indexes.js';
+import { withProviderErrors } from '../context/errors.js';
 import { copiesPrefix } from '../context/records.js';
 import { signedInBy } from './prompts.js';
 import { judgeScopes, refusedIn } from './policy.js';
@@ -42,20 +48,20 @@ const uidOfClient = (name: string, client: ClientObject | undefined): string | u
  * depends on it.
  */
 export async function rememberedGrant(
-  on: Foundation,
+  services: ProviderServices,
   account: string,
   client: string,
 ): Promise<GrantObject | undefined> {
   const name = grantName(account, client);
-  const stored = await reach(on.store.stored(Grant, name));
-  currentExchange()?.check({
+  const stored = await withProviderErrors(services.store.stored(Grant, name));
+  currentUnitOfWork()?.check({
     key: objectKey(Grant, name),
     is: stored ? stored.revision : 'absent',
   });
   const grant = stored?.object as GrantObject | undefined;
   if (!grant || grant.metadata.deletionTimestamp || Date.now() - grant.internal.decided > year)
     return undefined;
-  const known = await clientObject(on, client);
+  const known = await clientObject(services, client);
   if (grant.internal.firstParty && !known?.spec.firstParty) return undefined;
   return grant.internal.clientUID === uidOfClient(client, known) ? grant : undefined;
 }
@@ -65,7 +71,7 @@ export async function rememberedGrant(
  * decision.
  */
 export async function saveCopy(
-  on: Foundation,
+  services: ProviderServices,
   provider: Provider,
   agreement: Agreement,
 ): Promise<LibraryGrant> {
@@ -77,13 +83,13 @@ export async function saveCopy(
   if (agreement.scopes.length > 0) grant.addOIDCScope(agreement.scopes.join(' '));
   if (agreement.rejected.length > 0) grant.rejectOIDCScope(agreement.rejected.join(' '));
   if (agreement.scopes.includes('api'))
-    grant.addResourceScope(apiAudience(on.settings.baseURL), 'api');
+    grant.addResourceScope(apiAudience(services.settings.baseURL), 'api');
   if (agreement.rejected.includes('api'))
-    grant.rejectResourceScope(apiAudience(on.settings.baseURL), 'api');
-  currentExchange()?.memo.set(stampOf(grant.jti), {
+    grant.rejectResourceScope(apiAudience(services.settings.baseURL), 'api');
+  currentUnitOfWork()?.memo.set(stampOf(grant.jti), {
     decision: agreement.decision,
     signedIn: agreement.signedIn,
-  } satisfies Stamp);
+  } satisfies GrantAuthenticationContext);
   await grant.save();
   return grant;
 }
@@ -96,7 +102,7 @@ const newID = (): string =>
  * consent, the session's, a new copy, a first party's, or none.
  */
 export async function loadExistingGrant(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
 ): Promise<LibraryGrant | undefined> {
   const { provider, client, account, session, result } = ctx.oidc;
@@ -111,7 +117,7 @@ export async function loadExistingGrant(
   if (pair.client === accountPage)
     return (
       (await fitting(copy)) ??
-      saveCopy(on, provider, {
+      saveCopy(services, provider, {
         ...pair,
         scopes: ['openid'],
         rejected: [],
@@ -119,14 +125,16 @@ export async function loadExistingGrant(
         signedIn: {},
       })
     );
-  const remembered = await rememberedGrant(on, pair.account, pair.client);
-  const first = (await clientObject(on, pair.client))?.spec.firstParty;
+  const remembered = await rememberedGrant(services, pair.account, pair.client);
+  const first = (await clientObject(services, pair.client))?.spec.firstParty;
   if (first && !covers(remembered, ctx.oidc.requestParamOIDCScopes))
-    return agreeForFirstParty(on, ctx, remembered);
+    return agreeForFirstParty(services, ctx, remembered);
   if (!remembered) return undefined;
   const current =
-    copy && (await isCurrent(on, session!, copy, remembered)) ? await fitting(copy) : undefined;
-  return current ?? copyOf(on, ctx, remembered);
+    copy && (await isCurrent(services, session!, copy, remembered))
+      ? await fitting(copy)
+      : undefined;
+  return current ?? copyOf(services, ctx, remembered);
 }
 
 /**
@@ -134,18 +142,18 @@ export async function loadExistingGrant(
  * signed in again since.
  */
 async function isCurrent(
-  on: Foundation,
+  services: ProviderServices,
   session: Session,
   copy: string,
   { metadata, internal: { decision } }: GrantObject,
 ): Promise<boolean> {
   const key = copiesPrefix(metadata.name) + digest(copy);
-  const stamp = await currentExchange()!.get(key);
+  const stamp = await currentUnitOfWork()!.get(key);
   if (stamp === undefined || decisionOf(stamp) !== decision) return false;
   if (signInOf(stamp).authenticated !== session.loginTs)
-    currentExchange()!.put(
+    currentUnitOfWork()!.put(
       key,
-      stamped({ decision, signedIn: await signedInBy(on, session) }),
+      stamped({ decision, signedIn: await signedInBy(services, session) }),
       Date.now() + year,
     );
   return true;
@@ -162,18 +170,18 @@ const covers = (grant: GrantObject | undefined, scopes: ReadonlySet<string>): bo
  * consent again, an optional one stays out.
  */
 async function copyOf(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   remembered: GrantObject,
 ): Promise<LibraryGrant> {
   const { provider, client, session, account } = ctx.oidc;
   const { scopes } = remembered.spec;
-  const signedIn = await signedInBy(on, session!);
+  const signedIn = await signedInBy(services, session!);
   const refused = refusedIn(
-    await judgeScopes(on, account!.accountId, client!.clientId, scopes, signedIn),
+    await judgeScopes(services, account!.accountId, client!.clientId, scopes, signedIn),
   );
-  const required = await requiredScopes(on, client!.clientId);
-  return saveCopy(on, provider, {
+  const required = await requiredScopes(services, client!.clientId);
+  return saveCopy(services, provider, {
     account: account!.accountId,
     client: client!.clientId,
     decision: remembered.internal.decision,
@@ -187,22 +195,24 @@ async function copyOf(
 }
 
 /** The scopes without which a Client's sign-in makes no sense. */
-const requiredScopes = async (on: Foundation, client: string): Promise<ReadonlySet<string>> =>
-  scopesRequiredBy(client, await clientObject(on, client));
+const requiredScopes = async (
+  services: ProviderServices,
+  client: string,
+): Promise<ReadonlySet<string>> => scopesRequiredBy(client, await clientObject(services, client));
 
 /** A first party is agreed to on the spot, in our Grant and its copy alike. */
 async function agreeForFirstParty(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   remembered: GrantObject | undefined,
 ): Promise<LibraryGrant> {
   const { provider, client, account, session, requestParamOIDCScopes } = ctx.oidc;
   const pair = { account: account!.accountId, client: client!.clientId };
   const asked = [...new Set([...(remembered?.spec.scopes ?? []), ...requestParamOIDCScopes])];
-  const signedIn = await signedInBy(on, session!);
-  const decisions = await judgeScopes(on, pair.account, pair.client, asked, signedIn);
+  const signedIn = await signedInBy(services, session!);
+  const decisions = await judgeScopes(services, pair.account, pair.client, asked, signedIn);
   const refused = refusedIn(decisions);
-  const required = await requiredScopes(on, pair.client);
+  const required = await requiredScopes(services, pair.client);
   const scopes = asked.filter((scope) => !refused.has(scope));
   const rejected = [...refused].filter((scope) => !required.has(scope));
   const shareDecisions = scopes.flatMap((scope) => {
@@ -210,13 +220,15 @@ async function agreeForFirstParty(
     return policyDecision ? [{ scope, policyDecision }] : [];
   });
   const name = grantName(pair.account, pair.client);
-  const old = (await reach(on.store.stored(Grant, name)))?.object as GrantObject | undefined;
+  const old = (await withProviderErrors(services.store.stored(Grant, name)))?.object as
+    | GrantObject
+    | undefined;
   const decision = old ? old.internal.decision + 1 : Date.now();
-  const displayName = await clientName(on, pair.client);
+  const displayName = await clientName(services, pair.client);
   const owned = ownedBy(pair.account);
-  const clientUID = uidOfClient(pair.client, await clientObject(on, pair.client))!;
-  currentExchange()!.defer(`grant ${name}`, () =>
-    on.store.stage(Grant, name, (before) => ({
+  const clientUID = uidOfClient(pair.client, await clientObject(services, pair.client))!;
+  currentUnitOfWork()!.defer(`grant ${name}`, () =>
+    services.store.stage(Grant, name, (before) => ({
       metadata: before?.metadata ?? { name, ...owned },
       spec: { scopes },
       status: {
@@ -230,5 +242,5 @@ async function agreeForFirstParty(
       internal: { decision, rejected, clientUID, firstParty: true, decided: Date.now() },
     })),
   );
-  return saveCopy(on, provider, { ...pair, scopes, rejected, decision, signedIn });
+  return saveCopy(services, provider, { ...pair, scopes, rejected, decision, signedIn });
 }

@@ -1,12 +1,12 @@
 import type { Decision } from '../../registry/kind.js';
 import { siteOf } from '../../security/fetch-metadata.js';
 import { accountObject, callerFor, domainOf, type SignedIn } from '../adapter/accounts.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { AccountObject, Foundation } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { AccountObject, ProviderServices } from '../context/context.js';
 
 /** What policy says to one scope going to one Client. */
 export async function mayShare(
-  on: Foundation,
+  services: ProviderServices,
   account: AccountObject,
   client: string,
   scope: string,
@@ -23,8 +23,8 @@ export async function mayShare(
     ...fromWhere(),
     ...by,
   };
-  return on.authorize({
-    caller: await callerFor(on, account, signedIn),
+  return services.authorize({
+    caller: await callerFor(services, account, signedIn),
     action: 'share',
     facts,
     ...(record && { record }),
@@ -33,15 +33,15 @@ export async function mayShare(
 
 /** What policy says to a person's sign-in at one Client. */
 export async function maySignIn(
-  on: Foundation,
+  services: ProviderServices,
   account: AccountObject,
   client: string,
   signedIn: SignedIn,
   record?: 'allowed' | 'never',
 ): Promise<Decision> {
   const { session: _, ...by } = signedIn;
-  return on.authorize({
-    caller: await callerFor(on, account, signedIn),
+  return services.authorize({
+    caller: await callerFor(services, account, signedIn),
     action: 'signIn',
     facts: {
       client,
@@ -57,23 +57,23 @@ export async function maySignIn(
 
 /** Where the browser says that the request under way comes from, as a fact for policy. */
 export function fromWhere(): { site?: string } {
-  const request = currentExchange()?.origin.request;
+  const request = currentUnitOfWork()?.origin.request;
   const site = request && siteOf(request);
   return site ? { site } : {};
 }
 
 /** What policy says now to sharing each of the scopes. */
 export async function judgeScopes(
-  on: Foundation,
+  services: ProviderServices,
   name: string,
   client: string,
   scopes: readonly string[],
   signedIn: SignedIn,
 ): Promise<Map<string, Decision>> {
-  const account = await accountObject(on, name);
+  const account = await accountObject(services, name);
   const decisions = new Map<string, Decision>();
   for (const scope of account ? scopes : [])
-    decisions.set(scope, await mayShare(on, account!, client, scope, signedIn));
+    decisions.set(scope, await mayShare(services, account!, client, scope, signedIn));
   return decisions;
 }
 

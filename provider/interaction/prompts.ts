@@ -1,5 +1,5 @@
 import { interactionPolicy, type ProviderContext, type Session } from 'oidc-provider';
-import { stillCounts } from '../../kinds/account/end-sessions.js';
+import { isSessionValid } from '../../kinds/account/end-sessions.js';
 import { Session as ProjectedSession } from '../../kinds/session/session.js';
 import { whyRefused } from '../../registry/authorizer.js';
 import { isLoopback } from '../../security/loopback.js';
@@ -8,11 +8,11 @@ import { accountObject } from '../adapter/accounts.js';
 import { isWeakerThanAsked } from '../context/acr.js';
 import { accountPage } from '../adapter/built-in-clients.js';
 import { claimsOf, phishingResistant } from '../../kinds/session/acr.js';
-import { currentExchange } from '../context/unit-of-work.js';
-import type { AccountObject, Foundation } from '../context/context.js';
+import { currentUnitOfWork } from '../context/unit-of-work.js';
+import type { AccountObject, ProviderServices } from '../context/context.js';
 import { loginMemo } from '../adapter/session-projection.js';
 import { sessionName } from '../context/session-name.js';
-import { reach } from '../context/errors.js';
+import { withProviderErrors } from '../context/errors.js';
 import { mayShare, maySignIn } from './policy.js';
 
 const { Check } = interactionPolicy;
@@ -36,33 +36,33 @@ interface SignedIn {
  * How the session's own sign-in was done: this exchange knows the method where it completes the
  * sign-in, its projection later, a session just begun only how strong it was.
  */
-export async function signedInBy(on: Foundation, session: Session): Promise<SignedIn> {
+export async function signedInBy(services: ProviderServices, session: Session): Promise<SignedIn> {
   const methods = [
-    (currentExchange()?.memo.get(loginMemo) as string | undefined) ??
+    (currentUnitOfWork()?.memo.get(loginMemo) as string | undefined) ??
       (session.acr === phishingResistant ? 'Passkey' : 'EmailCode'),
   ];
   const facts = { methods, assurance: session.acr ?? '', authenticated: session.loginTs ?? 0 };
-  if (currentExchange()?.memo.has(loginMemo)) return facts;
-  const projected = await reach(
-    on.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)),
+  if (currentUnitOfWork()?.memo.has(loginMemo)) return facts;
+  const projected = await withProviderErrors(
+    services.store.reader(ProjectedSession).cached(sessionName(session.accountId!, session.uid)),
   );
   return projected?.internal.loginSeconds === session.loginTs
     ? { ...facts, methods: projected!.status.methods }
     : facts;
 }
 
-async function verdictOn(on: Foundation, ctx: ProviderContext): Promise<Verdict> {
+async function verdictOn(services: ProviderServices, ctx: ProviderContext): Promise<Verdict> {
   const { session, client } = ctx.oidc;
-  const account = session?.accountId ? await accountObject(on, session.accountId) : undefined;
+  const account = session?.accountId ? await accountObject(services, session.accountId) : undefined;
   if (!session || !account || !client) return { is: 'Permitted' };
-  const memo = currentExchange()!.memo;
+  const memo = currentUnitOfWork()!.memo;
   const key = `signIn ${session.accountId} ${session.loginTs}`;
-  if (!memo.has(key)) memo.set(key, judge(on, account, session, ctx));
+  if (!memo.has(key)) memo.set(key, judge(services, account, session, ctx));
   return memo.get(key) as Promise<Verdict>;
 }
 
 async function judge(
-  on: Foundation,
+  services: ProviderServices,
   account: AccountObject,
   session: Session,
   { oidc }: ProviderContext,
@@ -71,12 +71,12 @@ async function judge(
   const { clientId } = oidc.client!;
   const sharesIdentity = clientId !== accountPage && oidc.requestParamOIDCScopes.has('openid');
   const ask = async (by: SignedIn, record?: 'allowed' | 'never'): Promise<Decision> => {
-    const signIn = await maySignIn(on, account, clientId, { session: name, ...by }, record);
+    const signIn = await maySignIn(services, account, clientId, { session: name, ...by }, record);
     return signIn.allowed && sharesIdentity
-      ? mayShare(on, account, clientId, 'openid', { session: name, ...by }, record)
+      ? mayShare(services, account, clientId, 'openid', { session: name, ...by }, record)
       : signIn;
   };
-  const by = await signedInBy(on, session);
+  const by = await signedInBy(services, session);
   if ((await ask(by, 'allowed')).allowed) return { is: 'Permitted' };
   const stronger = await ask(
     {
@@ -93,17 +93,19 @@ async function judge(
  * The library's prompts with our own checks added: a gone account, a sign-in too weak, a sign-in
  * refused (docs/design/provider.md#added-prompts).
  */
-export function interactionPrompts(on: Foundation): ReturnType<typeof interactionPolicy.base> {
+export function interactionPrompts(
+  services: ProviderServices,
+): ReturnType<typeof interactionPolicy.base> {
   const prompts = interactionPolicy.base();
   const login = prompts.get('login').checks;
-  for (const check of loginChecks(on)) login.add(check);
+  for (const check of loginChecks(services)) login.add(check);
   const consent = prompts.get('consent').checks;
-  for (const check of consentChecks(on)) consent.add(check);
+  for (const check of consentChecks(services)) consent.add(check);
   return prompts;
 }
 
 /** What asks for a sign-in besides the library's own reasons. */
-function loginChecks(on: Foundation): InstanceType<typeof Check>[] {
+function loginChecks(services: ProviderServices): InstanceType<typeof Check>[] {
   return [
     new Check(
       'account_gone',
@@ -111,31 +113,31 @@ function loginChecks(on: Foundation): InstanceType<typeof Check>[] {
       'login_required',
       async (ctx) =>
         ctx.oidc.session?.accountId !== undefined &&
-        (ctx.oidc.account === undefined || !(await counts(on, ctx.oidc.session))),
+        (ctx.oidc.account === undefined || !(await counts(services, ctx.oidc.session))),
     ),
     new Check(
       'assurance_required',
       'a stronger sign-in is required',
       'login_required',
-      async (ctx) => (await verdictOn(on, ctx)).is === 'Stronger',
+      async (ctx) => (await verdictOn(services, ctx)).is === 'Stronger',
     ),
     new Check(
       'acr_required',
       'a sign-in as strong as was asked for is required',
       'login_required',
-      (ctx) => isWeakerThanAsked(ctx, on.settings),
+      (ctx) => isWeakerThanAsked(ctx, services.settings),
     ),
     new Check(
       'device_reauthentication',
       'connecting a device needs a recent sign-in',
       'login_required',
-      (ctx) => isStaleForDevice(on, ctx),
+      (ctx) => isStaleForDevice(services, ctx),
     ),
   ];
 }
 
 /** What asks for consent, or refuses it, besides the library's own reasons. */
-function consentChecks(on: Foundation): InstanceType<typeof Check>[] {
+function consentChecks(services: ProviderServices): InstanceType<typeof Check>[] {
   return [
     new Check(
       'loopback_redirect',
@@ -150,8 +152,8 @@ function consentChecks(on: Foundation): InstanceType<typeof Check>[] {
       'policy_refused',
       'the policy refuses this sign-in',
       'access_denied',
-      async (ctx) => (await verdictOn(on, ctx)).is === 'Refused',
-      (ctx) => refusalOf(on, ctx),
+      async (ctx) => (await verdictOn(services, ctx)).is === 'Refused',
+      (ctx) => refusalOf(services, ctx),
     ),
   ];
 }
@@ -160,7 +162,7 @@ function consentChecks(on: Foundation): InstanceType<typeof Check>[] {
  * Whether a device is about to be connected by a person whose last sign-in is older than what a
  * change of credentials needs (RFC 8628 §5.4).
  */
-function isStaleForDevice({ settings }: Foundation, { oidc }: ProviderContext): boolean {
+function isStaleForDevice({ settings }: ProviderServices, { oidc }: ProviderContext): boolean {
   const isDevice =
     oidc.entities.DeviceCode !== undefined || oidc.entities.Interaction?.deviceCode !== undefined;
   const { accountId, loginTs = 0 } = oidc.session ?? {};
@@ -185,11 +187,11 @@ function isOnLoopback(redirect: unknown): boolean {
  * Whether the sign-in of a session, which may have been on its way for a while, still counts at the
  * account.
  */
-async function counts(on: Foundation, session: Session): Promise<boolean> {
-  const account = await accountObject(on, session.accountId!);
+async function counts(services: ProviderServices, session: Session): Promise<boolean> {
+  const account = await accountObject(services, session.accountId!);
   return (
     account !== undefined &&
-    stillCounts(
+    isSessionValid(
       account.internal.signedOut,
       sessionName(account.metadata.name, session.uid),
       session.loginTs ?? 0,
@@ -197,8 +199,11 @@ async function counts(on: Foundation, session: Session): Promise<boolean> {
   );
 }
 
-async function refusalOf(on: Foundation, ctx: ProviderContext): Promise<Record<string, unknown>> {
-  const verdict = await verdictOn(on, ctx);
+async function refusalOf(
+  services: ProviderServices,
+  ctx: ProviderContext,
+): Promise<Record<string, unknown>> {
+  const verdict = await verdictOn(services, ctx);
   if (verdict.is !== 'Refused') return {};
   const { name } = verdict.decision;
   return {

@@ -1,6 +1,6 @@
 import { errors, type ProviderContext, type Token } from 'oidc-provider';
 import { signInBehind } from './grant-sign-in.js';
-import type { AccountObject, Foundation } from '../context/context.js';
+import type { AccountObject, ProviderServices } from '../context/context.js';
 import { mayShare, maySignIn } from './policy.js';
 
 /**
@@ -16,23 +16,23 @@ const vital: ReadonlySet<string> = new Set(['openid', 'offline_access', 'api']);
  * left out.
  */
 export async function judgeRefresh(
-  on: Foundation,
+  services: ProviderServices,
   ctx: ProviderContext,
   account: AccountObject,
   token: Token,
 ): Promise<void> {
   const { client, grant } = ctx.oidc;
   const { clientId } = client!;
-  const signedIn = await signInBehind(on, account.metadata.name, clientId, token.grantId!);
-  if (!(await maySignIn(on, account, clientId, signedIn)).allowed)
+  const signedIn = await signInBehind(services, account.metadata.name, clientId, token.grantId!);
+  if (!(await maySignIn(services, account, clientId, signedIn)).allowed)
     throw new errors.InvalidGrant('policy refuses the sign-in');
   const scopes = new Set(token.scope?.split(' '));
-  for (const { name } of on
+  for (const { name } of services
     .scopes()
     .filter(
       (scope) => scopes.has(scope.name) && (vital.has(scope.name) || scope.claims.length === 0),
     )) {
-    if ((await mayShare(on, account, clientId, name, signedIn)).allowed) continue;
+    if ((await mayShare(services, account, clientId, name, signedIn)).allowed) continue;
     if (vital.has(name)) throw new errors.InvalidGrant('policy refuses a scope');
     grant!.rejectOIDCScope(name);
   }

@@ -1,5 +1,5 @@
 import type { Revision } from '../../storage/storage.js';
-import type { HubEvent } from './event.js';
+import type { WatchCacheEvent } from './event.js';
 
 const most = { events: 4096, bytes: 16 << 20 };
 /** So much of the past is told at a time, or one revision where that is more. */
@@ -7,13 +7,13 @@ const part = { events: 100, bytes: 256 << 10 };
 
 interface Held {
   readonly resource: string;
-  readonly event: HubEvent;
+  readonly event: WatchCacheEvent;
 }
 
 /**
  * What a replica remembers of what happened: the newest changes, within bounds of number and bytes.
  */
-export class Ring {
+export class EventBuffer {
   #held: Held[] = [];
   #from: Revision = 0;
   #bytes = 0;
@@ -30,7 +30,7 @@ export class Ring {
     this.#from = from;
   }
 
-  add(resource: string, event: HubEvent): void {
+  add(resource: string, event: WatchCacheEvent): void {
     this.#held.push({ resource, event });
     this.#bytes += event.size;
     if (this.#held.length <= most.events && this.#bytes <= most.bytes) return;
@@ -43,10 +43,10 @@ export class Ring {
    * What happened to a resource behind a revision, or the first part of it, up to the end of a
    * revision; `more` where that is not all.
    */
-  behind(
+  eventsSince(
     resource: string,
     revision: Revision,
-  ): { readonly events: readonly HubEvent[]; readonly more: boolean } {
+  ): { readonly events: readonly WatchCacheEvent[]; readonly more: boolean } {
     const all = this.#held.filter(
       (held) => held.resource === resource && held.event.revision > revision,
     );

@@ -1,6 +1,6 @@
 import type { Change, Revision } from '../../storage/storage.js';
 import type { AnyKind } from '../kind.js';
-import { storedOf, type Stored } from '../encoded-object.js';
+import { encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
 /**
  * So many views of one event are remembered: those of tables are new ones every second, since ages
@@ -9,17 +9,17 @@ import { storedOf, type Stored } from '../encoded-object.js';
 const views = 8;
 
 /** One change of one object, decoded and encoded at most once however many watch it. */
-export class HubEvent {
+export class WatchCacheEvent {
   readonly revision: Revision;
   /** The object after the change; of a deletion, undefined. */
-  readonly after: Stored | undefined;
-  readonly before: Stored | undefined;
+  readonly after: EncodedObject | undefined;
+  readonly before: EncodedObject | undefined;
   readonly #shared = new Map<string, unknown>();
 
   constructor(kind: AnyKind, change: Change, revision: Revision) {
     this.revision = revision;
-    this.after = change.entry && storedOf(kind, change.entry);
-    this.before = change.before && storedOf(kind, change.before);
+    this.after = change.entry && encodedObjectOf(kind, change.entry);
+    this.before = change.before && encodedObjectOf(kind, change.before);
   }
 
   /** Bytes held by it. */
@@ -42,4 +42,5 @@ export class HubEvent {
 }
 
 /** Bytes held by a stored object. */
-export const sizeOf = (stored: Stored | undefined): number => stored?.entry.value.length ?? 0;
+export const sizeOf = (stored: EncodedObject | undefined): number =>
+  stored?.entry.value.length ?? 0;

@@ -5,15 +5,15 @@ import {
   type Revision,
   type Storage,
 } from '../../storage/storage.js';
-import { HubEvent, sizeOf } from './event.js';
+import { WatchCacheEvent, sizeOf } from './event.js';
 import type { AnyKind } from '../kind.js';
 import type { Log } from '../../observability/log.js';
-import { Ring } from './event-buffer.js';
-import { storedOf, type Stored } from '../encoded-object.js';
+import { EventBuffer } from './event-buffer.js';
+import { encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
 /** What is told of each change; none of it may throw. */
 interface Subscriber {
-  event(event: HubEvent): void;
+  event(event: WatchCacheEvent): void;
   /**
    * Resolves once it can take more of what lies behind the present: it is told that in parts, as
    * fast as it takes them.
@@ -42,7 +42,7 @@ interface Joining {
   signal: AbortSignal;
 }
 interface Cached {
-  stored: Stored | undefined;
+  stored: EncodedObject | undefined;
   revision: Revision;
 }
 
@@ -53,12 +53,12 @@ const silence = { unused: 2_000, unready: 10_000 };
  * One upstream watch per replica, feeding every watcher and every coherent cache
  * (docs/design/storage.md#watch-cache).
  */
-export class Hub {
+export class WatchCache {
   readonly #storage: Storage;
   readonly #kinds: ReadonlyMap<string, AnyKind>;
   readonly #log: Log;
   readonly #stop = new AbortController();
-  readonly #ring = new Ring();
+  readonly #buffer = new EventBuffer();
   readonly #live = new Map<string, Set<Live>>();
   readonly #cache = new Map<string, Cached>();
   readonly #barriers = new Map<string, Revision>();
@@ -86,7 +86,7 @@ export class Hub {
    * Milliseconds since the moment of which it is certain that everything written before it has been
    * heard, by the monotonic clock.
    */
-  get silentFor(): number {
+  get lagMs(): number {
     return performance.now() - this.#heard;
   }
 
@@ -101,7 +101,7 @@ export class Hub {
 
   /** Whether the hub heard from the store recently enough to be ready. */
   get ready(): boolean {
-    return this.silentFor < silence.unready;
+    return this.lagMs < silence.unready;
   }
 
   /** Begins at the store's present revision; resolves once caught up. */
@@ -120,7 +120,7 @@ export class Hub {
   subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
     const leave = new AbortController();
     const reader = { resource, subscriber, reached: from, joined: false, signal: leave.signal };
-    if (from < this.#ring.from || !this.#join(reader)) void this.#catchUp(reader);
+    if (from < this.#buffer.from || !this.#join(reader)) void this.#catchUp(reader);
     return {
       position: () => (reader.joined ? Math.max(reader.reached, this.#revision) : reader.reached),
       leave: () => leave.abort(),
@@ -131,7 +131,7 @@ export class Hub {
    * Resolves when everything up to `revision` was heard, or with false when `milliseconds` passed
    * first.
    */
-  async reached(revision: Revision, milliseconds: number): Promise<boolean> {
+  async waitUntil(revision: Revision, milliseconds: number): Promise<boolean> {
     if (this.#revision >= revision) return true;
     return new Promise((resolve) => {
       const waiting = {
@@ -153,15 +153,15 @@ export class Hub {
    * The object under `key` as of a moment ago, from memory where that can be trusted, else from the
    * store.
    */
-  async cached(kind: AnyKind, key: string): Promise<Stored | undefined> {
+  async cached(kind: AnyKind, key: string): Promise<EncodedObject | undefined> {
     const held = this.held(key);
     return held ? held.stored : this.#read(kind, key);
   }
 
   /** What memory has of `key`, if it has it and can be trusted. */
-  held(key: string): { readonly stored: Stored | undefined } | undefined {
+  held(key: string): { readonly stored: EncodedObject | undefined } | undefined {
     const held = this.#cache.get(key);
-    return held && this.silentFor < silence.unused && this.#trusted(key) ? held : undefined;
+    return held && this.lagMs < silence.unused && this.#trusted(key) ? held : undefined;
   }
 
   /**
@@ -181,7 +181,7 @@ export class Hub {
    * Tells of every change of an object as it is heard, and of nothing that was before; `hear` may
    * not throw.
    */
-  tell(hear: (change: Change) => void): void {
+  onChange(hear: (change: Change) => void): void {
     this.#hearing.push(hear);
   }
 
@@ -195,7 +195,7 @@ export class Hub {
    * this replica wrote to it.
    */
   trusts(resource: string): boolean {
-    return this.silentFor < silence.unused && this.committedTo(resource) <= this.#revision;
+    return this.lagMs < silence.unused && this.committedTo(resource) <= this.#revision;
   }
 
   #trusted(key: string): boolean {
@@ -207,13 +207,13 @@ export class Hub {
     return true;
   }
 
-  async #read(kind: AnyKind, key: string): Promise<Stored | undefined> {
+  async #read(kind: AnyKind, key: string): Promise<EncodedObject | undefined> {
     const mark = this.#reading.get(key) ?? { stale: false, readers: 0 };
     mark.readers += 1;
     this.#reading.set(key, mark);
     try {
       const { entry, revision } = await this.#storage.get(key);
-      const stored = entry && storedOf(kind, entry);
+      const stored = entry && encodedObjectOf(kind, entry);
       if (!mark.stale && this.#trusted(key)) this.#keep(key, { stored, revision });
       return stored;
     } finally {
@@ -241,7 +241,7 @@ export class Hub {
     const { revision } = await this.#storage.get('meta/hub');
     this.#cache.clear();
     this.#cachedBytes = 0;
-    this.#ring.restart(revision);
+    this.#buffer.restart(revision);
     this.#revision = revision;
     this.#heard = asked;
   }
@@ -287,12 +287,12 @@ export class Hub {
     const kind = this.#kinds.get(resource);
     if (!kind) return;
     for (const hear of this.#hearing) hear(change);
-    const event = new HubEvent(kind, change, revision);
+    const event = new WatchCacheEvent(kind, change, revision);
     const mark = this.#reading.get(change.key);
     if (mark) mark.stale = true;
     const held = this.#cache.get(change.key);
     if (held && held.revision < revision) this.#keep(change.key, { stored: event.after, revision });
-    this.#ring.add(resource, event);
+    this.#buffer.add(resource, event);
     for (const { subscriber, from } of this.#live.get(resource) ?? [])
       if (revision > from) subscriber.event(event);
   }
@@ -303,7 +303,7 @@ export class Hub {
    */
   #join(reader: Joining): boolean {
     const { resource, subscriber, signal } = reader;
-    const { events, more } = this.#ring.behind(resource, reader.reached);
+    const { events, more } = this.#buffer.eventsSince(resource, reader.reached);
     for (const event of events) subscriber.event(event);
     reader.reached = events.at(-1)?.revision ?? reader.reached;
     if (more) return false;
@@ -326,7 +326,7 @@ export class Hub {
       for (let goesOn = true; goesOn && !ended.aborted; ) {
         await subscriber.ready?.();
         if (ended.aborted) break;
-        if (reader.reached < this.#ring.from) goesOn = await this.#replay(reader, ended);
+        if (reader.reached < this.#buffer.from) goesOn = await this.#replay(reader, ended);
         else if (this.#join(reader)) return;
       }
       if (!signal.aborted) subscriber.end('Stopped');
@@ -344,10 +344,10 @@ export class Hub {
     const kind = this.#kinds.get(resource)!;
     for await (const batch of this.#storage.watch(`objects/${resource}/`, reader.reached, ended)) {
       for (const change of batch.changes)
-        subscriber.event(new HubEvent(kind, change, batch.revision));
+        subscriber.event(new WatchCacheEvent(kind, change, batch.revision));
       reader.reached = batch.revision;
       await subscriber.ready?.();
-      if (reader.reached >= this.#ring.from) return true;
+      if (reader.reached >= this.#buffer.from) return true;
     }
     return false;
   }

@@ -1,18 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { admit } from '../limits.js';
+import { checkLimits } from '../limits.js';
 import {
   Unavailable,
   Unknown,
   type Check,
   type Committed,
   type Lost,
-  type Witness,
+  type StorageMetrics,
   type Write,
 } from '../storage.js';
-import { witnessed } from '../instrumented.js';
-import { Group } from './group-commit.js';
-import type { Ledger } from './state.js';
-import { isFull, reasonOf, type Reason } from './disk-full.js';
+import { instrumented } from '../instrumented.js';
+import { GroupCommit } from './group-commit.js';
+import type { StoreState } from './state.js';
+import { isFull, reasonOf, type CommitError } from './disk-full.js';
 
 type Result = Committed | Lost;
 
@@ -29,14 +29,14 @@ const groupBytes = 8 << 20;
 
 /** Takes commits in order of arrival and writes all that wait as one durable lmdb transaction. */
 export class Committer {
-  readonly #ledger: Ledger;
+  readonly #ledger: StoreState;
   readonly #fatal: (error: Error) => void;
-  readonly #witness: Witness | undefined;
+  readonly #witness: StorageMetrics | undefined;
   #queue: Member[] = [];
   #running: Promise<void> | undefined;
   #failed: Error | undefined;
 
-  constructor(ledger: Ledger, fatal: (error: Error) => void, witness?: Witness) {
+  constructor(ledger: StoreState, fatal: (error: Error) => void, witness?: StorageMetrics) {
     this.#ledger = ledger;
     this.#fatal = fatal;
     this.#witness = witness;
@@ -44,10 +44,15 @@ export class Committer {
 
   /** Resolves when the commit is durable, or lost. */
   async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Result> {
-    const bytes = admit(checks, writes);
+    const bytes = checkLimits(checks, writes);
     this.#ledger.admitOpen();
     return new Promise<Result>((resolve, reject) => {
-      this.#queue.push({ checks, writes, bytes, ...witnessed(this.#witness, { resolve, reject }) });
+      this.#queue.push({
+        checks,
+        writes,
+        bytes,
+        ...instrumented(this.#witness, { resolve, reject }),
+      });
       this.#running ??= this.#run();
     });
   }
@@ -85,7 +90,7 @@ export class Committer {
         throw new Unavailable('the store has stopped after a failed write', {
           cause: this.#failed,
         });
-      const group = new Group(this.#ledger, members.length);
+      const group = new GroupCommit(this.#ledger, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
       await this.#store(
         group,
@@ -97,7 +102,7 @@ export class Committer {
     }
   }
 
-  async #store(group: Group, bytes: number): Promise<void> {
+  async #store(group: GroupCommit, bytes: number): Promise<void> {
     if (group.batches.length === 0) return;
     this.#ledger.tables.ahead.reach(bytes);
     this.#ledger.shadow = group.shadow;
@@ -112,7 +117,7 @@ export class Committer {
     this.#ledger.publish(group.batches);
   }
 
-  async #refusal(reason: Reason): Promise<Error> {
+  async #refusal(reason: CommitError): Promise<Error> {
     if (await isFull(reason, this.#ledger.tables.directory))
       return new Unavailable('no space is left for the store', { full: true, cause: reason });
     this.#failed = reason;

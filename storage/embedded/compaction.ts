@@ -1,6 +1,6 @@
 import type { Revision } from '../storage.js';
-import type { Ledger } from './state.js';
-import { splitGoneKey } from './encoding.js';
+import type { StoreState } from './state.js';
+import { splitTombstoneKey } from './encoding.js';
 
 const step = 500;
 
@@ -8,7 +8,7 @@ const step = 500;
  * Forgets what was superseded at or before `revision`, some hundred revisions a transaction; a
  * compaction cut short is finished by the next.
  */
-export async function compactTo(ledger: Ledger, revision: Revision): Promise<void> {
+export async function compactTo(ledger: StoreState, revision: Revision): Promise<void> {
   ledger.admitOpen();
   const oldest = Math.min(revision, ledger.revision);
   if (oldest > ledger.oldest) {
@@ -24,7 +24,7 @@ export async function compactTo(ledger: Ledger, revision: Revision): Promise<voi
     start = await forgetDeleted(ledger, start);
 }
 
-async function forgetChanges({ tables: { root, log }, oldest }: Ledger): Promise<boolean> {
+async function forgetChanges({ tables: { root, log }, oldest }: StoreState): Promise<boolean> {
   const revisions = [...log.getKeys({ start: 0, end: oldest + 1, limit: step })];
   if (revisions.length === 0) return false;
   await root.batch(() => {
@@ -35,12 +35,12 @@ async function forgetChanges({ tables: { root, log }, oldest }: Ledger): Promise
 
 /** Forgets deleted keys among the next few hundred from `start`; answers where to go on. */
 async function forgetDeleted(
-  { tables: { root, gone }, oldest }: Ledger,
+  { tables: { root, gone }, oldest }: StoreState,
   start: string,
 ): Promise<string | undefined> {
   const keys = [...gone.getKeys({ start, limit: step })];
   await root.batch(() => {
-    for (const key of keys) if (splitGoneKey(key).revision <= oldest) void gone.remove(key);
+    for (const key of keys) if (splitTombstoneKey(key).revision <= oldest) void gone.remove(key);
   });
   return keys.length === step ? `${keys.at(-1)!}!` : undefined;
 }

@@ -1,11 +1,11 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { admitKey } from '../limits.js';
-import { Unavailable, type Storage, type Witness } from '../storage.js';
+import { validateKey } from '../limits.js';
+import { Unavailable, type Storage, type StorageMetrics } from '../storage.js';
 import { Committer } from './committer.js';
 import { compactTo } from './compaction.js';
 import { refuseHalfRestored } from './interrupted-restore.js';
-import { Ledger } from './state.js';
-import { takeLock } from './lock.js';
+import { StoreState } from './state.js';
+import { acquireLock } from './lock.js';
 import { countRange, readRange } from './reader.js';
 import { sweepOnce } from './expiry-gc.js';
 import { openTables } from './tables.js';
@@ -27,7 +27,7 @@ interface EmbeddedOptions {
    * default it does.
    */
   readonly onFatal?: (error: Error) => void;
-  readonly witness?: Witness;
+  readonly witness?: StorageMetrics;
 }
 
 /**
@@ -37,9 +37,9 @@ interface EmbeddedOptions {
 export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
   refuseHalfRestored(options.directory);
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-  const unlock = await takeLock(options.directory);
+  const unlock = await acquireLock(options.directory);
   try {
-    const ledger = new Ledger(openTables(options.directory));
+    const ledger = new StoreState(openTables(options.directory));
     syncDirectory(options.directory);
     return assemble(ledger, options, unlock);
   } catch (error) {
@@ -58,11 +58,11 @@ function syncDirectory(directory: string): void {
   }
 }
 
-function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void): Storage {
+function assemble(ledger: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
   const committer = new Committer(ledger, options.onFatal ?? crash, options.witness);
   const storage: Storage = {
     peek(key) {
-      admitKey(key);
+      validateKey(key);
       ledger.admitOpen();
       const entry = ledger.read(key);
       return entry ? { entry, revision: ledger.revision } : { revision: ledger.revision };
@@ -99,7 +99,7 @@ function assemble(ledger: Ledger, options: EmbeddedOptions, unlock: () => void):
 }
 
 function sweepEvery(
-  ledger: Ledger,
+  ledger: StoreState,
   storage: Storage,
   interval: number,
   grace: number,

@@ -93,10 +93,11 @@ const padded = (number: number): string =>
  * Where the deletion of `key` at `revision` is noted; the space sorts before every character of a
  * key.
  */
-export const goneKey = (key: string, revision: Revision): string => `${key} ${padded(revision)}`;
+export const tombstoneKey = (key: string, revision: Revision): string =>
+  `${key} ${padded(revision)}`;
 
-/** The parts of a {@link goneKey}. */
-export const splitGoneKey = (text: string): { key: string; revision: Revision } => ({
+/** The parts of a {@link tombstoneKey}. */
+export const splitTombstoneKey = (text: string): { key: string; revision: Revision } => ({
   key: text.slice(0, -width - 1),
   revision: Number.parseInt(text.slice(-width), 16),
 });

@@ -1,5 +1,5 @@
 import type { Storage } from '../storage.js';
-import type { Ledger } from './state.js';
+import type { StoreState } from './state.js';
 import { splitExpiryKey } from './encoding.js';
 
 const batch = 100;
@@ -8,13 +8,17 @@ const batch = 100;
  * Deletes at most a hundred entries that expired before `before` (milliseconds since the epoch),
  * each unless it was changed meanwhile; answers how many were due.
  */
-export async function sweepOnce(ledger: Ledger, storage: Storage, before: number): Promise<number> {
+export async function sweepOnce(
+  ledger: StoreState,
+  storage: Storage,
+  before: number,
+): Promise<number> {
   const due = dueBefore(ledger, before);
   await Promise.all(due.map((key) => sweepKey(ledger, storage, key, before)));
   return due.length;
 }
 
-function dueBefore(ledger: Ledger, before: number): string[] {
+function dueBefore(ledger: StoreState, before: number): string[] {
   const keys: string[] = [];
   for (const text of ledger.tables.expiry.getKeys({ limit: batch })) {
     const { expires, key } = splitExpiryKey(text);
@@ -25,7 +29,7 @@ function dueBefore(ledger: Ledger, before: number): string[] {
 }
 
 async function sweepKey(
-  ledger: Ledger,
+  ledger: StoreState,
   storage: Storage,
   key: string,
   before: number,

@@ -1,8 +1,8 @@
 import { keyOf } from '../limits.js';
-import { holds } from '../preconditions.js';
+import { isMet } from '../preconditions.js';
 import type { Batch, Change, Check, Committed, Entry, Lost, Revision, Write } from '../storage.js';
-import type { Ledger } from './state.js';
-import { encodeLog, expiryKey, goneKey } from './encoding.js';
+import type { StoreState } from './state.js';
+import { encodeLog, expiryKey, tombstoneKey } from './encoding.js';
 
 const nothing = Buffer.alloc(1);
 
@@ -10,17 +10,17 @@ const nothing = Buffer.alloc(1);
  * The members of one lmdb transaction, judged one after the other against what stood before and
  * what the earlier ones wrote.
  */
-export class Group {
+export class GroupCommit {
   /** One for each member that changes something, in order of revision. */
   readonly batches: Batch[] = [];
   /** What stood before this group, for each key it writes. */
   readonly shadow = new Map<string, Entry | undefined>();
-  readonly #ledger: Ledger;
+  readonly #ledger: StoreState;
   readonly #now = new Map<string, Entry | undefined>();
   readonly #members: number;
   #revision: Revision;
 
-  constructor(ledger: Ledger, members: number) {
+  constructor(ledger: StoreState, members: number) {
     this.#ledger = ledger;
     this.#members = members;
     this.#revision = ledger.revision;
@@ -31,7 +31,7 @@ export class Group {
     const winners = new Map<string, Entry | undefined>();
     for (const check of checks) {
       const entry = this.#read(check.key);
-      if (!holds(check, entry)) winners.set(check.key, entry);
+      if (!isMet(check, entry)) winners.set(check.key, entry);
     }
     if (winners.size > 0) return { committed: false, revision: this.#revision, winners };
     this.#apply(writes);
@@ -49,7 +49,7 @@ export class Group {
   #put({ key, entry, before }: Change, revision: Revision): void {
     const { current, gone, expiry } = this.#ledger.tables;
     void (entry ? current.put(key, entry) : current.remove(key));
-    if (!entry) void gone.put(goneKey(key, revision), nothing);
+    if (!entry) void gone.put(tombstoneKey(key, revision), nothing);
     if (before?.expires === entry?.expires) return;
     if (before?.expires !== undefined) void expiry.remove(expiryKey(before.expires, key));
     if (entry?.expires !== undefined) void expiry.put(expiryKey(entry.expires, key), nothing);

@@ -1,6 +1,6 @@
 import type { Entry, Range, Revision } from '../storage.js';
-import type { Ledger } from './state.js';
-import { decodeLog, goneKey, splitGoneKey } from './encoding.js';
+import type { StoreState } from './state.js';
+import { decodeLog, tombstoneKey, splitTombstoneKey } from './encoding.js';
 
 /**
  * What stood under some keys at the revision that is read, where it differs or may differ from what
@@ -13,7 +13,7 @@ export type Past = ReadonlyMap<string, Entry | undefined>;
  * that far.
  */
 export function recentPast(
-  ledger: Ledger,
+  ledger: StoreState,
   { start, end }: Range,
   revision: Revision,
 ): Past | undefined {
@@ -30,7 +30,7 @@ export function recentPast(
 
 /** What stood under `key` at `revision`, followed back from a change after it through the log. */
 export function entryAt(
-  ledger: Ledger,
+  ledger: StoreState,
   key: string,
   changed: Revision,
   revision: Revision,
@@ -43,15 +43,24 @@ export function entryAt(
   return undefined;
 }
 
-function beforeOf(ledger: Ledger, key: string, revision: Revision): Entry | undefined {
+function beforeOf(ledger: StoreState, key: string, revision: Revision): Entry | undefined {
   const log = ledger.tables.log.getBinary(revision)!;
   for (const change of decodeLog(log)) if (change.key === key) return change.before;
   throw new Error(`the log of revision ${revision} does not have ${key}`);
 }
 
-function deletionBefore({ tables: { gone } }: Ledger, key: string, revision: Revision): Revision {
-  const earlier = { start: goneKey(key, revision - 1), end: `${key} `, reverse: true, limit: 1 };
-  for (const text of gone.getKeys(earlier)) return splitGoneKey(text).revision;
+function deletionBefore(
+  { tables: { gone } }: StoreState,
+  key: string,
+  revision: Revision,
+): Revision {
+  const earlier = {
+    start: tombstoneKey(key, revision - 1),
+    end: `${key} `,
+    reverse: true,
+    limit: 1,
+  };
+  for (const text of gone.getKeys(earlier)) return splitTombstoneKey(text).revision;
   return 0;
 }
 
@@ -60,13 +69,13 @@ function deletionBefore({ tables: { gone } }: Ledger, key: string, revision: Rev
  * deletion.
  */
 export function* deletedAfter(
-  { tables: { gone } }: Ledger,
+  { tables: { gone } }: StoreState,
   range: Range,
   revision: Revision,
 ): Generator<readonly [key: string, deleted: Revision], undefined> {
   let last = '';
   for (const text of gone.getKeys({ ...range })) {
-    const { key, revision: deleted } = splitGoneKey(text);
+    const { key, revision: deleted } = splitTombstoneKey(text);
     if (deleted <= revision || key === last) continue;
     last = key;
     yield [key, deleted];

@@ -25,7 +25,7 @@ interface Holder {
  * Takes the directory for this process alone until the answered function is called; throws, naming
  * the holder, when another process has it.
  */
-export async function takeLock(directory: string): Promise<() => void> {
+export async function acquireLock(directory: string): Promise<() => void> {
   const path = join(directory, 'lock');
   const own: Holder = {
     id: randomUUID(),

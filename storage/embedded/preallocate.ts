@@ -9,7 +9,7 @@ const zeros = Buffer.alloc(64 << 10);
  * Keeps the file a megabyte longer than what of it is used. A flush that must also make a new
  * length of the file durable takes up to half as long again as one of bytes within it.
  */
-export class Ahead {
+export class Preallocator {
   readonly #root: RootDatabase<Buffer, string>;
   readonly #file: number;
   #sinceLook = lookEvery;

@@ -19,7 +19,7 @@ interface Held {
  * range changes: whoever lists the same again is handed the very same entries, and whoever goes
  * through all pages once leaves none behind.
  */
-export class Pages {
+export class RangeCache {
   readonly #held = new Map<string, Held>();
   readonly #asked = new Set<string>();
 

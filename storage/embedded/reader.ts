@@ -8,7 +8,7 @@ import {
   type Revision,
 } from '../storage.js';
 import { deletedAfter, entryAt, recentPast, type Past } from './history.js';
-import type { Ledger } from './state.js';
+import type { StoreState } from './state.js';
 import { keyed } from './encoding.js';
 
 const stretch = 5;
@@ -23,7 +23,7 @@ type Step = readonly [key: string, entry: Entry | undefined];
  * of the latest from memory where nothing has changed in its range since it was read.
  */
 export async function readRange(
-  ledger: Ledger,
+  ledger: StoreState,
   range: Range,
   { limit = Infinity, at, ahead = limits.more }: ListOptions,
 ): Promise<Page> {
@@ -41,7 +41,7 @@ export async function readRange(
 }
 
 async function readPage(
-  ledger: Ledger,
+  ledger: StoreState,
   range: Range,
   revision: Revision,
   limit: number,
@@ -62,7 +62,7 @@ async function readPage(
 }
 
 /** How many keys a range has now, some thousands of them in one turn of the event loop. */
-export async function countRange(ledger: Ledger, range: Range): Promise<number> {
+export async function countRange(ledger: StoreState, range: Range): Promise<number> {
   let count = 0;
   for (let start: string | undefined = range.start; start !== undefined; ) {
     ledger.admitOpen();
@@ -85,7 +85,7 @@ export async function countRange(ledger: Ledger, range: Range): Promise<number> 
 
 /** Adds to `entries` until the limit or the end of the stretch; answers where to go on. */
 function readSome(
-  ledger: Ledger,
+  ledger: StoreState,
   range: Range,
   revision: Revision,
   entries: Entry[],
@@ -103,7 +103,7 @@ function readSome(
 }
 
 /** How many entries the range had at `revision`, up to `most`. */
-function countAt(ledger: Ledger, range: Range, revision: Revision, most: number): number {
+function countAt(ledger: StoreState, range: Range, revision: Revision, most: number): number {
   const past = recentPast(ledger, range, revision);
   if (past) return countRecent(ledger, range, past, most);
   let count = 0;
@@ -116,7 +116,7 @@ function countAt(ledger: Ledger, range: Range, revision: Revision, most: number)
 }
 
 function countRecent(
-  { tables: { current } }: Ledger,
+  { tables: { current } }: StoreState,
   range: Range,
   past: Past,
   most: number,
@@ -129,14 +129,19 @@ function countRecent(
   return Math.min(count, most);
 }
 
-function stepsAt(ledger: Ledger, range: Range, revision: Revision, limit: number): Iterable<Step> {
+function stepsAt(
+  ledger: StoreState,
+  range: Range,
+  revision: Revision,
+  limit: number,
+): Iterable<Step> {
   const past = recentPast(ledger, range, revision);
   if (!past) return oldSteps(ledger, range, revision);
   return past.size === 0 ? currentSteps(ledger, range, limit) : recentSteps(ledger, range, past);
 }
 
 function* currentSteps(
-  { tables: { current } }: Ledger,
+  { tables: { current } }: StoreState,
   range: Range,
   limit: number,
 ): Generator<Step> {
@@ -145,7 +150,7 @@ function* currentSteps(
     yield [key, keyed(key, value)];
 }
 
-function* recentSteps(ledger: Ledger, range: Range, past: Past): Generator<Step> {
+function* recentSteps(ledger: StoreState, range: Range, past: Past): Generator<Step> {
   const keys = [...past.keys()].sort();
   let next = 0;
   for (const { key, value } of ledger.tables.current.getRange({ ...range })) {
@@ -157,7 +162,7 @@ function* recentSteps(ledger: Ledger, range: Range, past: Past): Generator<Step>
 }
 
 /** The range from the tables, with every change after `revision` followed back. */
-function* oldSteps(ledger: Ledger, range: Range, revision: Revision): Generator<Step> {
+function* oldSteps(ledger: StoreState, range: Range, revision: Revision): Generator<Step> {
   const deletions = deletedAfter(ledger, range, revision);
   const past = (key: string, changed: Revision): Step => [
     key,

@@ -5,7 +5,7 @@ import type { Item } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
 import { draftOf } from './interrupted-restore.js';
-import { takeLock } from './lock.js';
+import { acquireLock } from './lock.js';
 import { expiryKey } from './encoding.js';
 import { isFull } from './disk-full.js';
 import { openTables, pathOf, type Tables } from './tables.js';
@@ -26,7 +26,7 @@ export async function restoreEmbedded(
   await refuseStore(directory);
   const draft = draftOf(directory);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
-  const unlock = await takeLock(draft);
+  const unlock = await acquireLock(draft);
   try {
     empty(draft);
     const restored = await fill(draft, readRevised(snapshot, revise), snapshot, watcher);
@@ -42,7 +42,7 @@ export async function restoreEmbedded(
 
 async function refuseStore(directory: string): Promise<void> {
   if (!existsSync(pathOf(directory))) return;
-  (await takeLock(directory))();
+  (await acquireLock(directory))();
   throw new Error(
     `${directory} has a store already: restore into another folder, or move this one away`,
   );

@@ -6,7 +6,7 @@ import {
   type Entry,
   type Revision,
 } from '../storage.js';
-import { Pages } from './range-cache.js';
+import { RangeCache } from './range-cache.js';
 import { keyed } from './encoding.js';
 import { standingOf, type Tables } from './tables.js';
 
@@ -17,7 +17,7 @@ const recentBytes = 4 << 20;
  * What this process knows of the store: how far it is durable, what is in flight, and the latest
  * changes.
  */
-export class Ledger {
+export class StoreState {
   readonly tables: Tables;
   /** The last durable revision, the only one a reader is shown. */
   revision: Revision;
@@ -25,7 +25,7 @@ export class Ledger {
   oldest: Revision;
   closed = false;
   /** Pages of the latest revision. */
-  readonly pages = new Pages();
+  readonly pages = new RangeCache();
   /** For each key in the batch now being written, what readers see until it is durable. */
   shadow: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];

@@ -7,7 +7,7 @@ import {
 } from 'lmdb';
 import { join } from 'node:path';
 import type { Entry, Revision } from '../storage.js';
-import { Ahead } from './preallocate.js';
+import { Preallocator } from './preallocate.js';
 import { recordEncoding } from './encoding.js';
 
 /** The format this release writes, and the newest it can read. */
@@ -17,7 +17,7 @@ const format = 1;
 export interface Tables {
   readonly directory: string;
   readonly root: RootDatabase<Buffer, string>;
-  readonly ahead: Ahead;
+  readonly ahead: Preallocator;
   /** key -> the latest entry, read without its key */
   readonly current: Database<Entry, string>;
   /** revision -> its changes */
@@ -59,7 +59,7 @@ export function openTables(directory: string): Tables {
   const tables: Tables = {
     directory,
     root,
-    ahead: new Ahead(root, path),
+    ahead: new Preallocator(root, path),
     current: currentOf(root),
     log: tableOf<number>(root, 'log'),
     gone: tableOf<string>(root, 'gone'),

@@ -1,19 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Compacted, type Batch, type Revision } from '../storage.js';
-import type { Ledger } from './state.js';
+import type { StoreState } from './state.js';
 import { decodeLog } from './encoding.js';
 
 const replayed = 64;
 
 /** Reads on behind a revision: from memory or else from the log, some batches at a time. */
 class Cursor {
-  readonly #ledger: Ledger;
+  readonly #ledger: StoreState;
   readonly #prefix: string;
   #at: Revision;
   #batches: readonly Batch[] | undefined;
   #next = 0;
 
-  constructor(ledger: Ledger, prefix: string, from: Revision) {
+  constructor(ledger: StoreState, prefix: string, from: Revision) {
     this.#ledger = ledger;
     this.#prefix = prefix;
     this.#at = from;
@@ -51,7 +51,7 @@ class Cursor {
  * it has caught up.
  */
 export async function* watchPrefix(
-  ledger: Ledger,
+  ledger: StoreState,
   prefix: string,
   from: Revision,
   signal: AbortSignal,
@@ -91,12 +91,12 @@ export async function* watchPrefix(
   }
 }
 
-function after(ledger: Ledger, from: Revision): readonly Batch[] {
+function after(ledger: StoreState, from: Revision): readonly Batch[] {
   return ledger.recent(from) ?? replay(ledger, from);
 }
 
 /** Some of the changes after `from`, from the log. */
-function replay(ledger: Ledger, from: Revision): Batch[] {
+function replay(ledger: StoreState, from: Revision): Batch[] {
   const batches: Batch[] = [];
   for (const { key: revision, value } of ledger.tables.log.getRange({
     start: from + 1,

@@ -1,9 +1,9 @@
 import { keyOf } from '../limits.js';
 import type { Committed, Lost } from '../storage.js';
-import type { Intent } from './nested-txn.js';
+import type { QueuedTxn } from './nested-txn.js';
 
 /** An intent that waits, with who is to be told. */
-export interface Member extends Intent {
+export interface BatchMember extends QueuedTxn {
   readonly bytes: number;
   /** Its number in order of arrival. */
   readonly arrival: number;
@@ -24,23 +24,23 @@ const memberBytes = 200;
  * allowance of operations, and as all checks are judged before any write, no two may touch what one
  * of them writes. What may not go stays, in order.
  */
-export function takeBatch(queue: Member[]): Member[] {
+export function takeBatch(queue: BatchMember[]): BatchMember[] {
   const batch = new Batch();
-  const rest: Member[] = [];
+  const rest: BatchMember[] = [];
   for (const member of queue) if (!batch.take(member)) rest.push(member);
   queue.splice(0, queue.length, ...rest);
   return batch.members;
 }
 
 class Batch {
-  readonly members: Member[] = [];
+  readonly members: BatchMember[] = [];
   readonly #checked = new Set<string>();
   readonly #written = new Set<string>();
   #width = 0;
   #bytes = 0;
   #closed = false;
 
-  take(member: Member): boolean {
+  take(member: BatchMember): boolean {
     const fits = !this.#closed && this.#fits(member) && !this.#conflicts(member);
     this.#note(member);
     if (!fits) return false;
@@ -51,7 +51,7 @@ class Batch {
     return true;
   }
 
-  #fits(member: Member): boolean {
+  #fits(member: BatchMember): boolean {
     if (this.members.length === 0) return true;
     return (
       !alone(member) &&
@@ -60,7 +60,7 @@ class Batch {
     );
   }
 
-  #conflicts({ checks, writes }: Member): boolean {
+  #conflicts({ checks, writes }: BatchMember): boolean {
     return (
       checks.some(({ key }) => this.#written.has(key)) ||
       writes.some((write) => this.#written.has(keyOf(write)) || this.#checked.has(keyOf(write)))
@@ -68,14 +68,14 @@ class Batch {
   }
 
   /** One that stays behind is noted too: nothing that conflicts with it may overtake it. */
-  #note({ checks, writes }: Member): void {
+  #note({ checks, writes }: BatchMember): void {
     for (const { key } of checks) this.#checked.add(key);
     for (const write of writes) this.#written.add(keyOf(write));
   }
 }
 
-const widthOf = ({ checks, writes }: Member): number => Math.max(checks.length, writes.length);
-const bytesOf = (member: Member): number =>
+const widthOf = ({ checks, writes }: BatchMember): number => Math.max(checks.length, writes.length);
+const bytesOf = (member: BatchMember): number =>
   member.bytes + memberBytes * (1 + member.checks.length + member.writes.length);
-const alone = (member: Member): boolean =>
+const alone = (member: BatchMember): boolean =>
   widthOf(member) > memberWidth || bytesOf(member) > batchBytes;

@@ -1,14 +1,14 @@
 import { noop } from 'cockatiel';
 import etcd3, { type Etcd3, type IOptions } from 'etcd3';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Unavailable, type Witness } from '../storage.js';
-import { failureOf, passes, unavailable, type Failure } from './errors.js';
+import { Unavailable, type StorageMetrics } from '../storage.js';
+import { etcdErrorOf, isTransient, unavailable, type EtcdError } from './errors.js';
 
 /** Where etcd is and how it is spoken to. */
 export interface ClusterOptions extends Credentials {
   /** Addresses with scheme, `http://` or `https://`. */
   readonly servers: readonly string[];
-  readonly witness?: Witness;
+  readonly witness?: StorageMetrics;
 }
 
 /** PEM: what the servers' certificates are judged by, and this client's own. */
@@ -33,7 +33,7 @@ export const channelOptions = {
 } as const;
 
 /** Milliseconds a caller waits at most, and milliseconds for one call. */
-export const patience = 2500;
+export const requestTimeoutMs = 2500;
 const callTime = 1500;
 const pauseTime = 50;
 
@@ -52,7 +52,7 @@ export class Cluster {
   readonly onAnswer = new Set<(revision: number, asked: number) => void>();
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
-  readonly #witness: Witness | undefined;
+  readonly #witness: StorageMetrics | undefined;
   #current = 0;
 
   constructor(options: ClusterOptions) {
@@ -74,8 +74,8 @@ export class Cluster {
       return answer;
     } catch (error) {
       this.#witness?.call?.(operation, performance.now() - begun, true);
-      const failure = failureOf(error);
-      if (passes(failure) && chosen === this.#current)
+      const failure = etcdErrorOf(error);
+      if (isTransient(failure) && chosen === this.#current)
         this.#current = (chosen + 1) % this.#members.length;
       throw failure;
     }
@@ -85,15 +85,15 @@ export class Cluster {
   async insist<T>(
     operation: Operation,
     send: Send<T>,
-    again: (failure: Failure) => boolean,
-    until = Date.now() + patience,
+    again: (failure: EtcdError) => boolean,
+    until = Date.now() + requestTimeoutMs,
   ): Promise<T> {
     for (;;) {
       try {
         return await this.call(operation, send, until);
       } catch (error) {
         if (this.closed || error instanceof Unavailable) throw error;
-        if (!again(error as Failure) || Date.now() + pauseTime >= until) throw error;
+        if (!again(error as EtcdError) || Date.now() + pauseTime >= until) throw error;
         await pause(pauseTime);
       }
     }
@@ -106,7 +106,7 @@ export class Cluster {
   async read<T extends { header: { revision: string } }>(
     operation: Operation,
     send: Send<T>,
-    until = Date.now() + patience,
+    until = Date.now() + requestTimeoutMs,
   ): Promise<T> {
     let asked = 0;
     try {
@@ -116,14 +116,14 @@ export class Cluster {
           asked = performance.now();
           return send(member, options);
         },
-        passes,
+        isTransient,
         until,
       );
       this.saw(Number(answer.header.revision), asked);
       return answer;
     } catch (error) {
-      throw error instanceof Error && error.name === 'Failure' && passes(error as Failure)
-        ? unavailable(error as Failure)
+      throw error instanceof Error && error.name === 'Failure' && isTransient(error as EtcdError)
+        ? unavailable(error as EtcdError)
         : error;
     }
   }

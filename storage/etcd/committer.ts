@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { admit } from '../limits.js';
+import { checkLimits } from '../limits.js';
 import {
   Unavailable,
   type Check,
   type Committed,
   type Lost,
   type Revision,
-  type Witness,
+  type StorageMetrics,
   type Write,
 } from '../storage.js';
-import { takeBatch, type Member } from './batch.js';
-import { patience, type Cluster } from './client.js';
-import { Failure, unavailable, unknown } from './errors.js';
+import { takeBatch, type BatchMember } from './batch.js';
+import { requestTimeoutMs, type Cluster } from './client.js';
+import { EtcdError, unavailable, unknown } from './errors.js';
 import { carries, type Keyspace } from './key-prefix.js';
 import type { Leases } from './leases.js';
-import { overtaken, writtenBy, type Written } from './early-conflict.js';
-import type { Reads } from './read-batcher.js';
-import { witnessed } from '../instrumented.js';
+import { detectConflict, writtenBy, type Written } from './early-conflict.js';
+import type { ReadBatcher } from './read-batcher.js';
+import { instrumented } from '../instrumented.js';
 import { nest, unnest } from './nested-txn.js';
 
 const batchesInFlight = 4;
@@ -25,9 +25,9 @@ const settleTime = 500;
 interface Parts {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
-  readonly reads: Reads;
+  readonly reads: ReadBatcher;
   readonly leases: Leases;
-  readonly witness?: Witness | undefined;
+  readonly witness?: StorageMetrics | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ interface Parts {
 export class Committer {
   readonly #parts: Parts;
   readonly #process = randomBytes(8);
-  readonly #queue: Member[] = [];
+  readonly #queue: BatchMember[] = [];
   readonly #flying = new Set<Promise<void>>();
   #serial = 0;
   #arrivals = 0;
@@ -49,8 +49,8 @@ export class Committer {
 
   /** Resolves when a quorum has the commit, or it is lost. */
   async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost> {
-    const bytes = admit(checks, writes);
-    const until = Date.now() + patience;
+    const bytes = checkLimits(checks, writes);
+    const until = Date.now() + requestTimeoutMs;
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
     return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ export class Committer {
         leases,
         until,
         arrival: this.#arrivals,
-        ...witnessed(this.#parts.witness, { resolve, reject }),
+        ...instrumented(this.#parts.witness, { resolve, reject }),
       });
       this.#schedule();
     });
@@ -75,11 +75,11 @@ export class Committer {
       await (this.#flying.size > 0 ? Promise.race(this.#flying) : Promise.resolve());
   }
 
-  async #leases(writes: readonly Write[]): Promise<Member['leases']> {
+  async #leases(writes: readonly Write[]): Promise<BatchMember['leases']> {
     try {
       return await this.#parts.leases.of(writes);
     } catch (error) {
-      throw error instanceof Failure ? unavailable(error) : error;
+      throw error instanceof EtcdError ? unavailable(error) : error;
     }
   }
 
@@ -116,13 +116,13 @@ export class Committer {
    * What has waited for all of its time is refused, and certainly not written: what is sent without
    * time left is.
    */
-  #inTime({ until, reject }: Member): boolean {
+  #inTime({ until, reject }: BatchMember): boolean {
     if (Date.now() < until) return true;
     reject(new Unavailable('etcd did not take it in time'));
     return false;
   }
 
-  async #send(members: readonly Member[]): Promise<void> {
+  async #send(members: readonly BatchMember[]): Promise<void> {
     const { cluster, keyspace } = this.#parts;
     const until = Math.min(...members.map((member) => member.until));
     const waiting = this.#arrivals;
@@ -157,7 +157,8 @@ export class Committer {
   #drop(waiting: number, written: Written, revision: Revision): void {
     if (this.#queue.length === 0 || written.size === 0) return;
     const rest = this.#queue.filter((member) => {
-      const lost = member.arrival <= waiting ? overtaken(member, written, revision) : undefined;
+      const lost =
+        member.arrival <= waiting ? detectConflict(member, written, revision) : undefined;
       if (lost) member.resolve(lost);
       return !lost;
     });
@@ -168,8 +169,8 @@ export class Committer {
    * After a failure: unknown is settled for each; a refusal is repeated for each alone, so that
    * only the bad one fails.
    */
-  async #judge(members: readonly Member[], error: unknown): Promise<void> {
-    if (!(error instanceof Failure)) for (const member of members) member.reject(error);
+  async #judge(members: readonly BatchMember[], error: unknown): Promise<void> {
+    if (!(error instanceof EtcdError)) for (const member of members) member.reject(error);
     else if (error.kind === 'unknown' || error.kind === 'oversize')
       await Promise.all(members.map((member) => this.#settle(member, error)));
     else if (error.kind === 'lease') await this.#renew(members);
@@ -179,7 +180,7 @@ export class Committer {
   }
 
   /** A lease was gone: every member is repeated alone, once, with new leases. */
-  async #renew(members: readonly Member[]): Promise<void> {
+  async #renew(members: readonly BatchMember[]): Promise<void> {
     this.#parts.leases.forget();
     for (const member of members) {
       try {
@@ -200,7 +201,7 @@ export class Committer {
    * Reads back whether the commit was made: a value that carries its nonce proves it, everything
    * else proves nothing.
    */
-  async #settle(member: Member, failure: Failure): Promise<void> {
+  async #settle(member: BatchMember, failure: EtcdError): Promise<void> {
     const keys = member.writes.flatMap((write) => ('put' in write ? [write.put] : []));
     if (member.writes.length === 0)
       return member.reject(new Unavailable('etcd did not answer', { cause: failure }));

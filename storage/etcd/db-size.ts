@@ -1,7 +1,7 @@
 import { fromJSON, type ServiceDefinition } from '@grpc/proto-loader';
 import { Metadata, type Client } from '@grpc/grpc-js';
 import { Unavailable, type Size } from '../storage.js';
-import { Failure, unavailable } from './errors.js';
+import { EtcdError, unavailable } from './errors.js';
 import type { Streams } from './watch-stream.js';
 
 /** Milliseconds in which a member is to answer. */
@@ -56,7 +56,7 @@ export async function sizesOf(streams: Streams): Promise<ReadonlyMap<string, Siz
     answer.status === 'fulfilled' ? [[`etcd-${i}`, sizeOf(answer.value)] as const] : [],
   );
   if (sizes.length === 0)
-    throw unavailable(new Failure('unknown', (answers[0] as PromiseRejectedResult).reason));
+    throw unavailable(new EtcdError('unknown', (answers[0] as PromiseRejectedResult).reason));
   return new Map(sizes);
 }
 

@@ -1,14 +1,14 @@
 import { keyOf } from '../limits.js';
-import { holds } from '../preconditions.js';
+import { isMet } from '../preconditions.js';
 import type { Committed, Entry, Lost, Revision } from '../storage.js';
-import type { Intent } from './nested-txn.js';
+import type { QueuedTxn } from './nested-txn.js';
 
 /** What a batch left under the keys it wrote, as of its revision. */
 export type Written = ReadonlyMap<string, Entry | undefined>;
 
 /** What the members of a batch wrote that were committed. */
 export function writtenBy(
-  intents: readonly Intent[],
+  intents: readonly QueuedTxn[],
   results: readonly (Committed | Lost)[],
 ): Written {
   const written = new Map<string, Entry | undefined>();
@@ -28,13 +28,13 @@ export function writtenBy(
  * How an intent that waited while the batch was made has lost against it, if that is certain for
  * each of its checks without asking etcd.
  */
-export function overtaken(
-  { checks }: Intent,
+export function detectConflict(
+  { checks }: QueuedTxn,
   written: Written,
   revision: Revision,
 ): Lost | undefined {
   if (checks.length === 0 || !checks.every(({ key }) => written.has(key))) return undefined;
-  const failed = checks.filter((check) => !holds(check, written.get(check.key)));
+  const failed = checks.filter((check) => !isMet(check, written.get(check.key)));
   if (failed.length === 0) return undefined;
   return {
     committed: false,

@@ -15,7 +15,7 @@ type FailureKind =
   | 'unknown';
 
 /** A call to etcd that failed, sorted by what it means. */
-export class Failure extends Error {
+export class EtcdError extends Error {
   override readonly name = 'Failure';
   readonly kind: FailureKind;
   constructor(kind: FailureKind, cause: unknown) {
@@ -43,18 +43,19 @@ const rules: readonly (readonly [RegExp, FailureKind])[] = [
 ];
 
 /** Sorts an error of etcd3 or grpc by its message, which begins with the status code. */
-export function failureOf(error: unknown): Failure {
-  if (error instanceof Failure) return error;
+export function etcdErrorOf(error: unknown): EtcdError {
+  if (error instanceof EtcdError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const rule = rules.find(([pattern]) => pattern.test(message));
-  return new Failure(rule ? rule[1] : 'unknown', error);
+  return new EtcdError(rule ? rule[1] : 'unknown', error);
 }
 
 /** Whether another member, or the same one later, may answer a read that failed so. */
-export const passes = ({ kind }: Failure): boolean => kind === 'unsent' || kind === 'unknown';
+export const isTransient = ({ kind }: EtcdError): boolean =>
+  kind === 'unsent' || kind === 'unknown';
 
 /** The contract's error for a failed read, or for a commit that certainly wrote nothing. */
-export function unavailable(failure: Failure): Unavailable {
+export function unavailable(failure: EtcdError): Unavailable {
   const full = failure.kind === 'full';
   return new Unavailable(full ? 'etcd has no space left' : 'etcd did not answer', {
     full,
@@ -63,5 +64,5 @@ export function unavailable(failure: Failure): Unavailable {
 }
 
 /** The contract's error for a commit whose outcome could not be learnt. */
-export const unknown = (failure: Failure): Unknown =>
+export const unknown = (failure: EtcdError): Unknown =>
   new Unknown('the outcome of a commit could not be learnt from etcd', { cause: failure });

@@ -1,18 +1,24 @@
-import { admitKey } from '../limits.js';
+import { validateKey } from '../limits.js';
 import { baseKey, restoringKey } from '../snapshot/layout.js';
-import { Compacted, type Entry, type Revision, type Storage, type Witness } from '../storage.js';
-import { Cluster, patience, type ClusterOptions, type Credentials } from './client.js';
+import {
+  Compacted,
+  type Entry,
+  type Revision,
+  type Storage,
+  type StorageMetrics,
+} from '../storage.js';
+import { Cluster, requestTimeoutMs, type ClusterOptions, type Credentials } from './client.js';
 import { Committer } from './committer.js';
-import { Failure, passes, unavailable } from './errors.js';
+import { EtcdError, isTransient, unavailable } from './errors.js';
 import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
 import { countRange, readRange } from './lister.js';
-import { Latest } from './linearizable-revision.js';
-import { Marker } from './progress-key.js';
-import { Reads } from './read-batcher.js';
+import { CurrentRevision } from './linearizable-revision.js';
+import { ProgressKey } from './progress-key.js';
+import { ReadBatcher } from './read-batcher.js';
 import { sizesOf } from './db-size.js';
 import { Streams } from './watch-stream.js';
-import { admitVersion, ordersProgress, parseVersion } from './version.js';
+import { checkVersion, ordersProgress, parseVersion } from './version.js';
 import { watchPrefix, type Watching } from './watcher.js';
 
 /** How a store in etcd is opened; times in milliseconds. */
@@ -27,7 +33,7 @@ export interface EtcdOptions extends ClusterOptions {
   readonly onWarning?: (message: string) => void;
   /** Opens also what was restored in part, to begin anew. */
   readonly restoring?: boolean;
-  readonly witness?: Witness;
+  readonly witness?: StorageMetrics;
 }
 
 /** A store in etcd. */
@@ -46,9 +52,9 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
     const { version } = await cluster.insist(
       'status',
       (member, call) => member.maintenance.status(call),
-      passes,
+      isTransient,
     );
-    const warning = admitVersion(version);
+    const warning = checkVersion(version);
     options.witness?.supported?.(warning === undefined);
     if (warning !== undefined) options.onWarning?.(warning);
     const [keyspace] = await Promise.all([
@@ -58,7 +64,7 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
     return assemble(cluster, keyspace, options, ordersProgress(parseVersion(version)));
   } catch (error) {
     cluster.close();
-    throw error instanceof Failure ? unavailable(error) : error;
+    throw error instanceof EtcdError ? unavailable(error) : error;
   }
 }
 
@@ -94,7 +100,7 @@ function assemble(
   ordered: boolean,
 ): EtcdStorage {
   const streams = new Streams(options.servers, options);
-  const reads = new Reads(cluster, keyspace);
+  const reads = new ReadBatcher(cluster, keyspace);
   const leases = new Leases(
     cluster,
     options.leaseGrace ?? 3_600_000,
@@ -105,15 +111,15 @@ function assemble(
     cluster,
     keyspace,
     streams,
-    latest: new Latest(cluster, keyspace),
-    marker: ordered ? undefined : new Marker(cluster, keyspace),
+    latest: new CurrentRevision(cluster, keyspace),
+    marker: ordered ? undefined : new ProgressKey(cluster, keyspace),
   };
   const ending = new AbortController();
   const findOldest = (from: Revision): Promise<Revision> =>
     oldestAfter(watching, from, ending.signal);
   return {
     async get(key) {
-      admitKey(key);
+      validateKey(key);
       return reads.get(key);
     },
     list: (range, options = {}) => readRange({ cluster, keyspace, findOldest }, range, options),
@@ -140,7 +146,7 @@ function assemble(
 async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revision): Promise<void> {
   const inward = Math.min(
     keyspace.inward(revision),
-    (await new Latest(cluster, keyspace).read()).revision,
+    (await new CurrentRevision(cluster, keyspace).read()).revision,
   );
   if (inward <= 0) return;
   try {
@@ -148,7 +154,7 @@ async function compactTo(cluster: Cluster, keyspace: Keyspace, revision: Revisio
       member.kv.compact({ revision: inward }, options),
     );
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof EtcdError)) throw error;
     if (error.kind !== 'compacted') throw unavailable(error);
   }
 }
@@ -159,7 +165,7 @@ async function oldestAfter(
   from: Revision,
   closing: AbortSignal,
 ): Promise<Revision> {
-  const signal = AbortSignal.any([closing, AbortSignal.timeout(patience)]);
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(requestTimeoutMs)]);
   try {
     for await (const _ of watchPrefix(watching, 'meta/base', from, signal)) break;
   } catch (error) {

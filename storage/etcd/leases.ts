@@ -1,6 +1,6 @@
 import type { Write } from '../storage.js';
-import { patience, type Cluster } from './client.js';
-import { passes } from './errors.js';
+import { requestTimeoutMs, type Cluster } from './client.js';
+import { isTransient } from './errors.js';
 
 const hour = 3_600_000;
 
@@ -60,8 +60,8 @@ export class Leases {
     const answer = await this.#cluster.insist(
       'leaseGrant',
       (member, options) => member.leaseClient.leaseGrant(request, options),
-      passes,
-      Date.now() + patience,
+      isTransient,
+      Date.now() + requestTimeoutMs,
     );
     return answer.ID;
   }

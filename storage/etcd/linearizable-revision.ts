@@ -2,7 +2,7 @@ import type { Cluster } from './client.js';
 import type { Keyspace } from './key-prefix.js';
 
 /** How far etcd is, by a quorum: a member that is cut off from the others cannot say. */
-export class Latest {
+export class CurrentRevision {
   readonly #cluster: Cluster;
   readonly #keyspace: Keyspace;
   #asking: Promise<unknown> | undefined;

@@ -10,7 +10,7 @@ import {
   type Revision,
 } from '../storage.js';
 import type { Cluster } from './client.js';
-import { Failure, unavailable } from './errors.js';
+import { EtcdError, unavailable } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
 
 const firstPage = 100;
@@ -76,7 +76,7 @@ async function requestPage(
       return member.kv.range({ ...request, limit }, options);
     });
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof EtcdError)) throw error;
     if (error.kind === 'oversize' && page > 1)
       return requestPage(place, range, Math.ceil(page / 2), at);
     if (error.kind === 'compacted') throw new Compacted(await place.findOldest(at!));

@@ -1,11 +1,11 @@
 import type { ICompare, IRequestOp, ITxnRequest, ITxnResponse } from 'etcd3';
 import { keyOf } from '../limits.js';
-import { holds } from '../preconditions.js';
+import { isMet } from '../preconditions.js';
 import type { Check, Committed, Entry, Lost, Revision, Write } from '../storage.js';
 import { encodeValue, type Keyspace } from './key-prefix.js';
 
 /** What one caller wants done in one transaction. */
-export interface Intent {
+export interface QueuedTxn {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
   /** Marks the values this commit writes, so that they can be told from another's. */
@@ -15,7 +15,7 @@ export interface Intent {
 }
 
 /** The request for several intents at once, each a transaction nested in one. */
-export function nest(keyspace: Keyspace, intents: readonly Intent[]): ITxnRequest {
+export function nest(keyspace: Keyspace, intents: readonly QueuedTxn[]): ITxnRequest {
   if (intents.length === 1) return single(keyspace, intents[0]!);
   const success = intents.map((intent) => ({ request_txn: single(keyspace, intent) }));
   return { success, failure: intents.some(puts) ? toll(keyspace) : [] };
@@ -24,7 +24,7 @@ export function nest(keyspace: Keyspace, intents: readonly Intent[]): ITxnReques
 /** What each intent of a nested request came to. */
 export function unnest(
   keyspace: Keyspace,
-  intents: readonly Intent[],
+  intents: readonly QueuedTxn[],
   answer: ITxnResponse,
 ): (Committed | Lost)[] {
   const revision = keyspace.outward(answer.header.revision);
@@ -35,14 +35,14 @@ export function unnest(
   );
 }
 
-const puts = ({ writes }: Intent): boolean => writes.some((write) => 'put' in write);
+const puts = ({ writes }: QueuedTxn): boolean => writes.some((write) => 'put' in write);
 
 /** Nested puts are free of etcd's quota; this one, in the branch never taken, is what it counts. */
 const toll = (keyspace: Keyspace): IRequestOp[] => [
   { request_put: { key: keyspace.key('meta/quota'), value: Buffer.alloc(0) } },
 ];
 
-function single(keyspace: Keyspace, { checks, writes, nonce, leases }: Intent): ITxnRequest {
+function single(keyspace: Keyspace, { checks, writes, nonce, leases }: QueuedTxn): ITxnRequest {
   return {
     compare: checks.map((check) => compareOf(keyspace, check)),
     success: writes.map((write) => operationOf(keyspace, write, nonce, leases)),
@@ -63,7 +63,7 @@ function operationOf(
   keyspace: Keyspace,
   write: Write,
   nonce: Buffer,
-  leases: Intent['leases'],
+  leases: QueuedTxn['leases'],
 ): IRequestOp {
   const key = keyspace.key(keyOf(write));
   if (!('put' in write)) return { request_delete_range: { key } };
@@ -79,7 +79,7 @@ function operationOf(
 
 function resultOf(
   keyspace: Keyspace,
-  { checks }: Intent,
+  { checks }: QueuedTxn,
   answer: ITxnResponse,
   { revision, batch }: { revision: Revision; batch: number },
 ): Committed | Lost {
@@ -88,7 +88,7 @@ function resultOf(
   checks.forEach((check, i) => {
     const kv = answer.responses[i]!.response_range.kvs[0];
     const entry = kv && keyspace.entry(kv);
-    if (!holds(check, entry)) winners.set(check.key, entry);
+    if (!isMet(check, entry)) winners.set(check.key, entry);
   });
   return { committed: false, revision, winners };
 }

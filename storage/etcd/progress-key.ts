@@ -1,4 +1,4 @@
-import { patience, type Cluster } from './client.js';
+import { requestTimeoutMs, type Cluster } from './client.js';
 import type { Keyspace } from './key-prefix.js';
 
 /** The key that is written; no key of the contract begins so, and no range of it reaches there. */
@@ -10,7 +10,7 @@ export const markKey = '\0mark';
  * progress may overtake events nothing else does. It is nested in a transaction of its own, where
  * etcd's quota does not count it: an etcd without room takes it still, and watches go on.
  */
-export class Marker {
+export class ProgressKey {
   readonly #cluster: Cluster;
   readonly #keyspace: Keyspace;
   #writing = false;
@@ -38,7 +38,7 @@ export class Marker {
       'txn',
       (member, options) =>
         member.kv.txn({ success: [{ request_txn: { success: [put] } }] }, options),
-      Date.now() + patience,
+      Date.now() + requestTimeoutMs,
     );
     this.#cluster.saw(Number(header.revision), asked);
   }

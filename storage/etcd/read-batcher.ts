@@ -1,7 +1,7 @@
 import type { IKeyValue, ITxnResponse } from 'etcd3';
 import type { Entry, Revision } from '../storage.js';
 import type { Cluster } from './client.js';
-import { unavailable, type Failure } from './errors.js';
+import { unavailable, type EtcdError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
 
 const together = 100;
@@ -22,7 +22,7 @@ interface Waiter {
  * Quorum reads of single keys: all that arrive while one is under way share the next, which begins
  * when that one ends, or a moment later where it does not.
  */
-export class Reads {
+export class ReadBatcher {
   readonly #cluster: Cluster;
   readonly #keyspace: Keyspace;
   #waiting = new Map<string, Waiter[]>();
@@ -116,6 +116,6 @@ function rejectAll(
     for (const { reject } of taken.get(key)!) reject(isFailure(error) ? unavailable(error) : error);
 }
 
-const isFailure = (error: unknown): error is Failure =>
+const isFailure = (error: unknown): error is EtcdError =>
   error instanceof Error && error.name === 'Failure';
 const isOversize = (error: unknown): boolean => isFailure(error) && error.kind === 'oversize';

@@ -23,7 +23,7 @@ export function parseVersion(text: string): Version {
  * Throws for an etcd before 3.4; answers a warning for one that is known to lose or repeat events
  * or to serve stale reads.
  */
-export function admitVersion(text: string): string | undefined {
+export function checkVersion(text: string): string | undefined {
   const version = parseVersion(text);
   if (version[0] < 3 || (version[0] === 3 && version[1] < 4))
     throw new Error(`etcd ${text} is too old: at least 3.4 is needed, 3.5.33 or 3.6.14 supported`);

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Compacted, under, type Batch, type Change, type Revision } from '../storage.js';
+import { Compacted, prefixRange, type Batch, type Change, type Revision } from '../storage.js';
 import type { Cluster } from './client.js';
-import { Failure } from './errors.js';
+import { EtcdError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
-import type { Latest } from './linearizable-revision.js';
-import { markKey, type Marker } from './progress-key.js';
+import type { CurrentRevision } from './linearizable-revision.js';
+import { markKey, type ProgressKey } from './progress-key.js';
 import { Progress } from './watch-progress.js';
 import type { Streams, WatchEvent, WatchResponse, WatchStream } from './watch-stream.js';
 
@@ -15,9 +15,9 @@ export interface Watching {
   readonly cluster: Cluster;
   readonly keyspace: Keyspace;
   readonly streams: Streams;
-  readonly latest: Latest;
+  readonly latest: CurrentRevision;
   /** Present where an answer about progress may overtake events. */
-  readonly marker: Marker | undefined;
+  readonly marker: ProgressKey | undefined;
 }
 
 /**
@@ -103,7 +103,7 @@ async function* readStream(
 const startOf = (from: number, latest: number): number => (from >= latest ? from + 1 : from);
 
 function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: number): void {
-  const { start: first, end } = under(keyspace.prefix + prefix);
+  const { start: first, end } = prefixRange(keyspace.prefix + prefix);
   const range = { key: Buffer.from(first, 'latin1'), range_end: Buffer.from(end, 'latin1') };
   stream.write({
     create_request: { ...range, start_revision: start, prev_kv: true, fragment: true },
@@ -147,7 +147,7 @@ function refuseCancelled(
 ): void {
   if (!canceled) return;
   if (Number(compact_revision) > 0) throw new Compacted(keyspace.outward(compact_revision));
-  throw new Failure('unknown', cancel_reason || 'etcd ended the watch');
+  throw new EtcdError('unknown', cancel_reason || 'etcd ended the watch');
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { AuditLog } from '../../cmd/vestibule/serve/audit-log.js';
 import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
-import { createLog, readable } from '../../observability/log.js';
+import { createLog, formatText } from '../../observability/log.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { program } from '../support/command.js';
 import { mountDisk, mounts } from '../support/disk.js';
@@ -307,7 +307,7 @@ test('a path that cannot be written stops the start, and so do settings that are
 
 test('a line for people is one line, whatever it is about, and an error brings its stack', () => {
   const line = (fields: Record<string, unknown>): string =>
-    readable(JSON.stringify({ level: 'warn', time: '2026-01-01T00:00:00.000Z', ...fields }));
+    formatText(JSON.stringify({ level: 'warn', time: '2026-01-01T00:00:00.000Z', ...fields }));
   expect(
     line({ message: 'a\nb\u001b[2J', why: 'x\ny', n: 3, list: ['a'], wide: '\u202eoops\u009b' }),
   ).toBe(

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createApp, Req, Res } from '../../apiserver/http/message.js';
-import type { Question } from '../../registry/authorizer.js';
+import { createApp, ApiRequest, ApiResponse } from '../../apiserver/http/message.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
 import type { TestService } from '../support/service.js';
@@ -18,7 +18,7 @@ jest.unstable_mockModule('../../policy/engine.js', () => ({
     const engine = await real.openEngine(...parts);
     const decide = engine.decide.bind(engine);
     return Object.assign(engine, {
-      decide: (question: Question) => {
+      decide: (question: AuthorizationAttributes) => {
         asked.push(question.action);
         return decide(question);
       },
@@ -239,20 +239,23 @@ describe('what an operation costs (performance budgets)', () => {
 test('Express gets requests whose prototypes it does not have to change', async () => {
   const app = createApp();
   const seen: boolean[] = [];
-  app.get('/', ((req: Req, res: Res) => {
+  app.get('/', ((req: ApiRequest, res: ApiResponse) => {
     seen.push(
       Object.getPrototypeOf(req) === app.request,
       Object.getPrototypeOf(res) === app.response,
     );
     res.writeHead(204).end();
   }) as never);
-  const server = createServer({ IncomingMessage: Req, ServerResponse: Res }, (req, res) => {
-    seen.push(
-      Object.getPrototypeOf(req) === app.request,
-      Object.getPrototypeOf(res) === app.response,
-    );
-    app(req as never, res as never);
-  });
+  const server = createServer(
+    { IncomingMessage: ApiRequest, ServerResponse: ApiResponse },
+    (req, res) => {
+      seen.push(
+        Object.getPrototypeOf(req) === app.request,
+        Object.getPrototypeOf(res) === app.response,
+      );
+      app(req as never, res as never);
+    },
+  );
   await new Promise<void>((done) => {
     server.listen(0, '127.0.0.1', done);
   });

@@ -3,8 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import type { Account } from '../../kinds/account/account.js';
 import type { ObjectOf } from '../../registry/kind.js';
-import { frame } from '../../registry/encoded-object.js';
-import { under } from '../../storage/storage.js';
+import { encode } from '../../registry/encoded-object.js';
+import { prefixRange } from '../../storage/storage.js';
 import { begin, mailTo, redeem, signIn, wrong } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
@@ -254,7 +254,7 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
       (await tab.get(`policydecisions/${grant.status.policyDecision}`).is(200)).body.spec.action,
     ).toBe('interactions/consent');
     const cookies = tab.cookies.map(({ value }) => value);
-    const dump = (await service.storage.list(under('objects/policydecisions/'))).entries
+    const dump = (await service.storage.list(prefixRange('objects/policydecisions/'))).entries
       .map(({ key, value }) => key + value.toString('latin1'))
       .join('\n');
     for (const secret of [
@@ -430,7 +430,7 @@ describe('trying a text on what was decided', () => {
           };
           return {
             put: `objects/policydecisions/${object.metadata.name}`,
-            value: frame(PolicyDecision, object),
+            value: encode(PolicyDecision, object),
           };
         }),
       );

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { actions, kinds } from '../../kinds/index.js';
 import { openEngine } from '../../policy/engine.js';
-import { KeptRules } from '../../policy/parsed-policy-cache.js';
+import { ParsedPolicyCache } from '../../policy/parsed-policy-cache.js';
 import { enact } from '../../kinds/policy/policy.js';
 import { readRules, ruleForm } from '../../policy/parse/rules.js';
 import { Keys, newKeys } from '../../security/keyring.js';
@@ -95,7 +95,7 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
       } as Kept),
     };
     const text = (await service.tab().get('policies').is(200)).body.items[0].spec.cedar as string;
-    const kept = new KeptRules(service.store, await openEngine(kinds, actions));
+    const kept = new ParsedPolicyCache(service.store, await openEngine(kinds, actions));
     expect(await kept.of('p-1', text)).toEqual(read(genuine).rules);
     for (const [what, value] of Object.entries(planted)) {
       await plant(value);
@@ -129,7 +129,7 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
     ]) {
       await plant(made({ ...turned(read(genuine)), source }));
       const { entry, revision } = await service.storage.get(key);
-      await service.store.hub.reached(revision, 60_000);
+      await service.store.watchCache.waitUntil(revision, 60_000);
       expect((await service.storage.get(key)).entry).toEqual(entry);
       expect(await answers(service)).toBe(200);
       await settles(

@@ -4,8 +4,8 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, Socket, type AddressInfo, type Server } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import { Req, Res } from '../../apiserver/http/message.js';
-import { Line } from '../../apiserver/handlers/watch-frame.js';
+import { ApiRequest, ApiResponse } from '../../apiserver/http/message.js';
+import { WatchFrame } from '../../apiserver/handlers/watch-frame.js';
 import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { settles } from '../support/patience.js';
 
@@ -20,8 +20,8 @@ const pair = makeCertificate(['localhost', '127.0.0.1'], Date.now());
  * What is asked for: a stream that the test writes to, or an answer that it gives when it likes.
  */
 interface Asked {
-  readonly req: Req;
-  readonly res: Res;
+  readonly req: ApiRequest;
+  readonly res: ApiResponse;
 }
 
 /** A server whose every answer to /watch has its head sent and is left to the test. */
@@ -32,8 +32,8 @@ class Teller {
 
   private constructor(secure: boolean) {
     this.#secure = secure;
-    const options = { IncomingMessage: Req, ServerResponse: Res };
-    const serve = (req: Req, res: Res): void => {
+    const options = { IncomingMessage: ApiRequest, ServerResponse: ApiResponse };
+    const serve = (req: ApiRequest, res: ApiResponse): void => {
       if (req.url === '/watch') {
         res.writeHead(200, ['Content-Type', 'application/json']);
         res.flushHeaders();
@@ -71,7 +71,7 @@ class Teller {
     return new Client(socket);
   }
 
-  async res(which = 0): Promise<Res> {
+  async res(which = 0): Promise<ApiResponse> {
     return (await settles(
       async () => this.asked[which],
       (one) => one !== undefined,
@@ -109,8 +109,8 @@ class Client {
 }
 
 const watch = ['GET /watch HTTP/1.1', 'Host: localhost'];
-const line = (text: string, type = 'ADDED'): Line =>
-  new Line(type, Buffer.from(JSON.stringify(text)));
+const line = (text: string, type = 'ADDED'): WatchFrame =>
+  new WatchFrame(type, Buffer.from(JSON.stringify(text)));
 const said = (text: string, type = 'ADDED'): string =>
   `{"type":"${type}","object":${JSON.stringify(text)}}\n`;
 const turn = (): Promise<void> =>

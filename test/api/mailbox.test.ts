@@ -14,7 +14,7 @@ import {
   signInByPasskey,
   withPasskey,
 } from '../support/passkeys.js';
-import { under } from '../../storage/storage.js';
+import { prefixRange } from '../../storage/storage.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 import { proceed, redeem, signIn } from '../support/signin.js';
 import type { Tab } from '../support/tab.js';
@@ -207,7 +207,7 @@ class Siege {
   /** Once no mail is on its way any more: the next one is the one with the code. */
   async #emptied(): Promise<void> {
     const onTheirWay = async (): Promise<number> =>
-      (await this.#service.storage.list(under('outbox/mail/'))).entries.length;
+      (await this.#service.storage.list(prefixRange('outbox/mail/'))).entries.length;
     for (let i = 0; i < 500 && (await onTheirWay()) > 0; i += 1)
       await new Promise((resolve) => {
         setTimeout(resolve, 5);

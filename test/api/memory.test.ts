@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { readBytes } from '../../apiserver/http/body.js';
-import type { Req } from '../../apiserver/http/message.js';
+import type { ApiRequest } from '../../apiserver/http/message.js';
 import { MemoryGuard } from '../../apiserver/http/memory-guard.js';
 import { readCgroup, recentMemoryUse } from '../../apiserver/http/memory-use.js';
 import { defaultLimits } from '../../registry/limit-settings.js';
@@ -118,11 +118,11 @@ describe('the memory guard', () => {
   });
 
   test('refuses a body that turns out to be large, though it never said so', async () => {
-    const sent = (size: number): Req =>
+    const sent = (size: number): ApiRequest =>
       Object.assign(
         Readable.from(Array.from({ length: size >> 10 }, () => Buffer.alloc(1 << 10))),
         { headers: {}, memory: guardAt(0.9, 0) },
-      ) as unknown as Req;
+      ) as unknown as ApiRequest;
     await expect(readBytes(sent(65 << 10), 256 << 10)).rejects.toThrow(
       expect.objectContaining({ reason: 'TooManyRequests' }),
     );

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
 import { definitions } from '../../observability/metrics/definitions.js';
 import { responseBytes, requestSeconds } from '../../apiserver/chain/metrics.js';
-import { admitVersion, parseVersion } from '../../storage/etcd/version.js';
+import { checkVersion, parseVersion } from '../../storage/etcd/version.js';
 import { exchange } from '../support/tab.js';
 import { passkeyLogin, signInByPasskey, withPasskey } from '../support/passkeys.js';
 import { settles } from '../support/patience.js';
@@ -286,7 +286,7 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
         moved('etcd_request_duration_seconds_count', { operation: 'txn' }) > 20,
         after.sum('etcd_request_errors_total'),
         after.of('vestibule_storage_version_supported')[0]!.value,
-      ]).toEqual([true, 0, Number(admitVersion((await etcdBehind()).version) === undefined)]);
+      ]).toEqual([true, 0, Number(checkVersion((await etcdBehind()).version) === undefined)]);
     else expect(after.sum('vestibule_storage_version_supported')).toBe(1);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { under } from '../../storage/storage.js';
+import { prefixRange } from '../../storage/storage.js';
 import { clock } from '../support/clock.js';
 import { begin, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
@@ -69,10 +69,11 @@ describe.each(['embedded', 'etcd'] as const)(
           expect(done.mails).toBeLessThanOrEqual(wide.mails);
           expect(done.guesses).toBeLessThanOrEqual(wide.guesses);
           const key = limitKey(
-            { name: 'mailnetwork', most: 0, seconds: 0 },
+            { name: 'mailnetwork', max: 0, seconds: 0 },
             `2001:db8:${site.toString(16)}::/48`,
           );
-          const records = (await replicas[0]!.storage.list(under('limits/mailnetwork/'))).entries;
+          const records = (await replicas[0]!.storage.list(prefixRange('limits/mailnetwork/')))
+            .entries;
           expect(records.filter((entry) => entry.key === key)).toHaveLength(1);
           expect(records.length).toBeLessThanOrEqual(site + 1);
         }),

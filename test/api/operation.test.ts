@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keys, newKeys, type KeysFile } from '../../security/keyring.js';
-import { Unavailable, under, type Storage } from '../../storage/storage.js';
+import { Unavailable, prefixRange, type Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { clock } from '../support/clock.js';
@@ -271,7 +271,7 @@ describe('headers, logs and dumps (M)', () => {
     });
     const { body } = await redeem(service, done);
     expect(body.refresh_token).toBeTruthy();
-    const { entries } = await service.storage.list(under('objects/'));
+    const { entries } = await service.storage.list(prefixRange('objects/'));
     const more = [
       ...entries,
       ...(await service.storage.list({ start: '!', end: 'objects/' })).entries,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as jose from 'jose';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { Session } from '../../kinds/session/session.js';
-import { under } from '../../storage/storage.js';
+import { prefixRange } from '../../storage/storage.js';
 import { startNotes } from '../browser/support/notes.js';
 import { clock } from '../support/clock.js';
 import { Endpoint } from '../support/endpoint.js';
@@ -288,7 +288,7 @@ describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on 
       broken.tokens.length,
     );
     await settles(
-      () => one.storage.list(under('outbox/logout/')),
+      () => one.storage.list(prefixRange('outbox/logout/')),
       ({ entries }) => entries.length === 0,
     );
   }, 120_000);

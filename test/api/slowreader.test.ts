@@ -97,7 +97,10 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
       );
     await Promise.all(names.map(create));
     await create('last');
-    await service.store.hub.reached((await service.storage.get('meta/hub')).revision, 60_000);
+    await service.store.watchCache.waitUntil(
+      (await service.storage.get('meta/hub')).revision,
+      60_000,
+    );
     const told: string[] = [];
     for (let last = from, connections = 0; !told.at(-1)?.includes(' last@'); connections += 1) {
       expect(connections).toBeLessThan(4);

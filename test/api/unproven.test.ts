@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { startEtcd } from '../storage/etcd-server.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { under, type Size, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Size, type Storage } from '../../storage/storage.js';
 import { clock } from '../support/clock.js';
 import { until } from '../provider/fixture.js';
 import { authorizationPath, begin, mailTo, type Begun } from '../support/signin.js';
@@ -21,7 +21,7 @@ afterEach(() => {
 
 const minute = 60_000;
 const keysOf = async ({ storage }: TestService, prefix: string): Promise<string[]> =>
-  (await storage.list(under(prefix))).entries.map(({ key }) => key);
+  (await storage.list(prefixRange(prefix))).entries.map(({ key }) => key);
 
 describe.each(['embedded', 'etcd'] as const)(
   'a sign-in that nobody has proven, over %s',
@@ -109,7 +109,7 @@ describe.each(['embedded', 'etcd'] as const)(
         (
           await Promise.all(
             ['objects/interactions/', 'oidc/Interaction/'].map((prefix) =>
-              service.storage.list(under(prefix)),
+              service.storage.list(prefixRange(prefix)),
             ),
           )
         )
@@ -153,7 +153,7 @@ describe('bytes', () => {
           })
         ).code,
       );
-    const { entries } = await service.storage.list(under('oidc/'));
+    const { entries } = await service.storage.list(prefixRange('oidc/'));
     const kept = entries.reduce((sum, { value }) => sum + value.length, 0);
     expect(codes.filter((code) => code === 429).length).toBeGreaterThan(80);
     expect(kept).toBeLessThan(2 * (256 << 10) * 1.5);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Places } from '../../apiserver/handlers/watch-quota.js';
+import { WatchQuota } from '../../apiserver/handlers/watch-quota.js';
 import { mailLimits } from '../../kinds/interaction/email-challenge.js';
 import { loginLimit } from '../../kinds/interaction/login.js';
 import { wrongCodes } from '../../kinds/signin/code-throttle.js';
@@ -74,7 +74,7 @@ async function drained(limit: Limit, all: readonly string[], amount: number): Pr
  * sign-in.
  */
 function watches(all: readonly string[]): number {
-  const places = new Places(defaultLimits);
+  const places = new WatchQuota(defaultLimits);
   let open = 0;
   for (let round = 0; round < 400; round += 1)
     for (const [i, network] of all.entries()) {

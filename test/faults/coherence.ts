@@ -5,7 +5,7 @@ import { sessionName } from '../../provider/context/session-name.js';
 import { recordKey, Records, uidKey } from '../../provider/context/records.js';
 import { digest, Keys } from '../../security/keyring.js';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
-import { Stored } from '../../registry/encoded-object.js';
+import { EncodedObject } from '../../registry/encoded-object.js';
 import { uniqueKey } from '../../registry/transaction.js';
 import type { Entry, Storage } from '../../storage/storage.js';
 
@@ -24,7 +24,7 @@ export function objectsOf(entries: ReadonlyMap<string, Entry>, resource: string)
   const kind = kinds.find((one) => one.resource === resource)!;
   return [...entries.values()]
     .filter(({ key }) => key.startsWith(`objects/${resource}/`))
-    .map((entry) => new Stored(kind, entry).object);
+    .map((entry) => new EncodedObject(kind, entry).object);
 }
 
 /** Whatever stands without its other half; each a sentence. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { under, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { authorizationPath, begin, signIn } from '../support/signin.js';
 import { stopAll, temporary } from '../support/service.js';
@@ -274,7 +274,7 @@ test('what anybody may ask for without a cookie is bounded by network: in answer
         .code,
   };
   const keys = async (prefix = ''): Promise<number> =>
-    (await storage.list(prefix ? under(prefix) : { start: '!', end: '~' })).entries.length;
+    (await storage.list(prefix ? prefixRange(prefix) : { start: '!', end: '~' })).entries.length;
   const mails = await keys('objects/mockmessages/');
   const [stored, resting] = [await keys(), resident()];
   const codes = Object.fromEntries(

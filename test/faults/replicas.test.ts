@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { decodeRow } from '../../registry/outbox-row.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { under, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { Endpoint } from '../support/endpoint.js';
 import { settles } from '../support/patience.js';
@@ -195,7 +195,7 @@ describe('two processes on one etcd', () => {
     expect(body.status.signOut.clients).toEqual([{ name: 'told', state: 'Retrying' }]);
     await settles(
       async () =>
-        (await storage.list(under('outbox/logout/'))).entries.map(
+        (await storage.list(prefixRange('outbox/logout/'))).entries.map(
           ({ value }) => decodeRow(value).head,
         ),
       ([row]) => row!.attempt > 0 && row!.claimed === undefined,

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { Allowance } from '../../policy/decisions/rate-limit.js';
+import { EventRateLimiter } from '../../policy/decisions/rate-limit.js';
 
 const hour = 3_600_000;
 const taken = (
-  allowance: Allowance,
+  allowance: EventRateLimiter,
   what: 'refusals' | 'changes',
   owner: string,
   now: number,
@@ -11,7 +11,7 @@ const taken = (
   Array.from({ length: 500 }, () => allowance.take(what, owner, now)).filter(Boolean).length;
 
 test('each owner has so many refusals and so many changes an hour', () => {
-  const allowance = new Allowance();
+  const allowance = new EventRateLimiter();
   expect([
     taken(allowance, 'refusals', 'ada', hour),
     taken(allowance, 'changes', 'ada', hour),
@@ -24,7 +24,7 @@ test('each owner has so many refusals and so many changes an hour', () => {
 });
 
 test('what is remembered of owners is bounded', () => {
-  const allowance = new Allowance();
+  const allowance = new EventRateLimiter();
   expect(taken(allowance, 'changes', 'first', hour)).toBe(120);
   for (let i = 0; i < 50_000; i += 1) allowance.take('changes', `other-${i}`, hour);
   expect(taken(allowance, 'changes', 'first', hour)).toBe(120);

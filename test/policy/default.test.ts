@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions as served, kinds as present } from '../../kinds/index.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { AnyKind, Caller } from '../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
 
@@ -82,7 +82,9 @@ const ownedBy = ({ owner }: AnyKind, account: string): string =>
   owner === 'metadata.name' ? account : `${account}-x`;
 
 /** What may be asked about a kind: an object, the whole collection, one account's range. */
-const targets = (kind: AnyKind): Record<string, Pick<Question, 'name' | 'owner'>> => ({
+const targets = (
+  kind: AnyKind,
+): Record<string, Pick<AuthorizationAttributes, 'name' | 'owner'>> => ({
   'the collection': {},
   'my object': { name: kind.bound ? mine : ownedBy(kind, me) },
   'an object of another': { name: kind.bound ? another : ownedBy(kind, somebody) },

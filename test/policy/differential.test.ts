@@ -1,10 +1,10 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { cedarSchema } from '../../policy/model/cedar-schema.js';
 import { openEngine } from '../../policy/engine.js';
-import { Judge } from '../../policy/evaluate/evaluator.js';
-import { Part } from '../../policy/evaluate/residual-set.js';
-import { Slice } from '../../policy/evaluate/policy-slice.js';
-import { Slots } from '../../policy/evaluate/unknowns.js';
+import { PolicyEvaluator } from '../../policy/evaluate/evaluator.js';
+import { ResidualPolicySet } from '../../policy/evaluate/residual-set.js';
+import { PolicySlice } from '../../policy/evaluate/policy-slice.js';
+import { Unknowns } from '../../policy/evaluate/unknowns.js';
 import { vocabularyOf, type Vocabulary } from '../../policy/model/vocabulary.js';
 import { actions, kinds } from './kinds.js';
 import { cedar, Oracle } from './oracle.js';
@@ -128,26 +128,35 @@ test(`10⁵ random questions under 50 random texts have the answers of Cedar its
 /** Ways to be wrong, each of which must show. */
 const mutants: Record<string, () => void> = {
   'a key that leaves out the last thing mentioned': () => {
-    const { key } = Part.prototype;
-    jest.spyOn(Part.prototype, 'key').mockImplementation(function short(this: Part, asked) {
+    const { key } = ResidualPolicySet.prototype;
+    jest.spyOn(ResidualPolicySet.prototype, 'key').mockImplementation(function short(
+      this: ResidualPolicySet,
+      asked,
+    ) {
       const slots = this.slots.slice(0, -1);
-      return key.call(Object.assign(Object.create(this), { slots }) as Part, asked);
+      return key.call(Object.assign(Object.create(this), { slots }) as ResidualPolicySet, asked);
     });
   },
   'groups forgotten': () => {
-    jest.spyOn(Slots.prototype, 'member').mockReturnValue({ Value: false });
+    jest.spyOn(Unknowns.prototype, 'member').mockReturnValue({ Value: false });
   },
   'every object one’s own': () => {
-    jest.spyOn(Slots.prototype, 'same').mockReturnValue({ Value: true });
+    jest.spyOn(Unknowns.prototype, 'same').mockReturnValue({ Value: true });
   },
   'what an object is taken to make no difference': () => {
-    jest.spyOn(Slice.prototype, 'common').mockImplementation(function some(this: Slice, asked) {
+    jest.spyOn(PolicySlice.prototype, 'common').mockImplementation(function some(
+      this: PolicySlice,
+      asked,
+    ) {
       return this.part(asked);
     });
   },
   'a slice for another action': () => {
-    const { slice } = Judge.prototype;
-    jest.spyOn(Judge.prototype, 'slice').mockImplementation(function other(this: Judge, asked) {
+    const { slice } = PolicyEvaluator.prototype;
+    jest.spyOn(PolicyEvaluator.prototype, 'slice').mockImplementation(function other(
+      this: PolicyEvaluator,
+      asked,
+    ) {
       return slice.call(
         this,
         Object.create(asked, {

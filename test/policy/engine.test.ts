@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openEngine, type Engine } from '../../policy/engine.js';
-import { Asked } from '../../policy/model/authorization-request.js';
-import { Judge, memory, noCounts } from '../../policy/evaluate/evaluator.js';
-import { Troubles, type Trouble } from '../../policy/evaluate/error-log.js';
-import { Memo } from '../../policy/evaluate/decision-cache.js';
-import { Prepared } from '../../policy/evaluate/preparsed-pool.js';
+import { AuthorizationRequest } from '../../policy/model/authorization-request.js';
+import { PolicyEvaluator, memory, noCounts } from '../../policy/evaluate/evaluator.js';
+import { EvaluationErrorLog, type EvaluationError } from '../../policy/evaluate/error-log.js';
+import { DecisionCache } from '../../policy/evaluate/decision-cache.js';
+import { PreparsedPolicySetPool } from '../../policy/evaluate/preparsed-pool.js';
 import { readRules } from '../../policy/parse/rules.js';
 import { vocabularyOf } from '../../policy/model/vocabulary.js';
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 import { actions, kindOf, kinds } from './kinds.js';
 import { cedar } from './oracle.js';
@@ -25,7 +25,7 @@ const get = (
   kind: string,
   name: string,
   facts: Record<string, unknown> = {},
-): Question => ({ caller, action: 'get', kind: kindOf(kind), name, facts });
+): AuthorizationAttributes => ({ caller, action: 'get', kind: kindOf(kind), name, facts });
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -36,7 +36,7 @@ async function judge(text: string) {
   const { rules, faults } = await readRules(cedar, text);
   expect(faults).toEqual([]);
   const counts = noCounts();
-  const troubles: Trouble[] = [];
+  const troubles: EvaluationError[] = [];
   let asked = 0;
   const counting = {
     ...cedar,
@@ -45,17 +45,17 @@ async function judge(text: string) {
       return cedar.statefulIsAuthorized(call);
     },
   };
-  const own = new Judge('p-1', rules, {
+  const own = new PolicyEvaluator('p-1', rules, {
     cedar: counting,
     vocabulary,
-    prepared: new Prepared(cedar, 'test'),
+    prepared: new PreparsedPolicySetPool(cedar, 'test'),
     counts,
     trouble: (trouble) => {
       troubles.push(trouble);
     },
   });
   return {
-    decide: (question: Question) => own.decide(new Asked(question)),
+    decide: (question: AuthorizationAttributes) => own.decide(new AuthorizationRequest(question)),
     counts,
     troubles,
     judge: own,
@@ -159,7 +159,7 @@ describe('what is remembered', () => {
         for (const groups of [[], ['staff']]) {
           const question = get(account('a', { groups }), 'Session', 'a-x', facts);
           expect(one.decide(question).allowed).toBe(facts === yes && groups.length === 0);
-          expect(one.judge.part(new Asked(question))).toMatchObject({
+          expect(one.judge.part(new AuthorizationRequest(question))).toMatchObject({
             slots: [],
             size: facts === yes && groups.length === 0 ? 1 : 0,
           });
@@ -231,7 +231,7 @@ describe('what is remembered', () => {
   });
 
   test('no more than so many, the latest used among them', () => {
-    const memo = new Memo<number>(100);
+    const memo = new DecisionCache<number>(100);
     for (let i = 0; i < 10_000; i++) {
       memo.set(`${i}`, i);
       memo.get('0');
@@ -273,7 +273,7 @@ describe('what goes wrong refuses', () => {
     const one = await judge(grant);
     const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
     const fails = jest
-      .spyOn(Prepared.prototype, 'nameOf')
+      .spyOn(PreparsedPolicySetPool.prototype, 'nameOf')
       .mockImplementationOnce(() => {
         throw new Error('out of stack');
       })
@@ -303,7 +303,7 @@ test('troubles are in the log by policy and rule: at once, then once a minute wi
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const lines: unknown[] = [];
-  const troubles = new Troubles({
+  const troubles = new EvaluationErrorLog({
     error: (...line: unknown[]) => {
       lines.push(line);
     },
@@ -332,7 +332,7 @@ describe('the engine', () => {
   beforeEach(async () => {
     engine = await openEngine(kinds, actions);
   });
-  const visit = (): Question => get({ type: 'Visitor' }, 'Policy', 'p-1');
+  const visit = (): AuthorizationAttributes => get({ type: 'Visitor' }, 'Policy', 'p-1');
 
   test('permits nothing before a policy is in force, but to this service itself', () => {
     expect(engine.decide(visit())).toMatchObject({ allowed: false, reasons: [{ rule: 'error' }] });
@@ -452,13 +452,13 @@ test('prepared sets are shared by equal slices, and the longest unused make way'
       return { type: 'success' as const };
     },
   };
-  const prepared = new Prepared(counting, 'x');
+  const prepared = new PreparsedPolicySetPool(counting, 'x');
   const slice = (digest: string, size: number) =>
     ({
       digest,
       size,
       rules: Object.fromEntries(Array.from({ length: size }, (_, i) => [`r${i}`, {}])),
-    }) as unknown as Parameters<Prepared['nameOf']>[0];
+    }) as unknown as Parameters<PreparsedPolicySetPool['nameOf']>[0];
   expect(['a', 'b', 'a'].map((digest) => prepared.nameOf(slice(digest, 9_000)))).toEqual([
     'x0',
     'x1',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { actions, kinds } from '../../kinds/index.js';
 import { openEngine, type Engine } from '../../policy/engine.js';
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/how-to/policies.md'), 'utf8');
@@ -29,7 +29,10 @@ describe('the recipes of the how-to', () => {
     groups,
   });
   const browser: Caller = { type: 'Browser', interaction: 'a'.repeat(32) };
-  const said: Record<string, [refused: Question, permitted: Question]> = {
+  const said: Record<
+    string,
+    [refused: AuthorizationAttributes, permitted: AuthorizationAttributes]
+  > = {
     'no-card-for-board': [
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'board' } },
       { caller: person('a@x.test'), action: 'share', facts: { scope: 'card', client: 'notes' } },

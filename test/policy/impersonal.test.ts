@@ -64,7 +64,7 @@ describe('a refusal that is one whoever it is', () => {
     ],
   ])('%s', async (_, rule, whoever) => {
     await engine.use('p-2', `${engine.defaultText}\n${rule}`);
-    expect(asked('EmailCode').whoever ?? false).toBe(whoever);
-    expect(asked('Passkey').whoever).toBeUndefined();
+    expect(asked('EmailCode').appliesToEveryone ?? false).toBe(whoever);
+    expect(asked('Passkey').appliesToEveryone).toBeUndefined();
   });
 });

@@ -1,8 +1,12 @@
 import * as loaded from '@cedar-policy/cedar-wasm/nodejs';
-import { Asked, everything, ownerOf } from '../../policy/model/authorization-request.js';
+import {
+  AuthorizationRequest,
+  everything,
+  ownerOf,
+} from '../../policy/model/authorization-request.js';
 import { facts, type CedarValue } from '../../policy/model/context-attributes.js';
 import type { Vocabulary } from '../../policy/model/vocabulary.js';
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 
 /** Cedar, for whoever checks the engine. */
 export const cedar: typeof loaded = loaded;
@@ -26,8 +30,8 @@ export class Oracle {
   }
 
   /** The decision with the rules that made it, as one line. */
-  decide(question: Question): string {
-    const asked = new Asked(question);
+  decide(question: AuthorizationAttributes): string {
+    const asked = new AuthorizationRequest(question);
     const [principal, action, resource] = [
       { type: asked.principalType, id: asked.principal },
       { type: 'Action', id: asked.action },
@@ -56,7 +60,7 @@ export class Oracle {
       : `${decision === 'allow'} ${[...reason].sort().join(',') || 'default'}`;
   }
 
-  #entities(asked: Asked): Entity[] {
+  #entities(asked: AuthorizationRequest): Entity[] {
     const { types, actions } = this.#vocabulary;
     const known = new Map<string, Entity>();
     for (const [type, id] of [

@@ -1,5 +1,5 @@
 import type { Vocabulary } from '../../policy/model/vocabulary.js';
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import type { Caller } from '../../registry/kind.js';
 import { kinds } from './kinds.js';
 
@@ -266,7 +266,7 @@ export class Rules {
 }
 
 /** Questions of every form, over few enough names that they come again. */
-export function question(chance: Chance, vocabulary: Vocabulary): Question {
+export function question(chance: Chance, vocabulary: Vocabulary): AuthorizationAttributes {
   const c = chance;
   const facts = {
     ...(c.maybe(0.5) && { site: c.of(sites) }),
@@ -322,7 +322,7 @@ export function question(chance: Chance, vocabulary: Vocabulary): Question {
             },
           },
         }),
-      } as unknown as NonNullable<Question['object']>,
+      } as unknown as NonNullable<AuthorizationAttributes['object']>,
     }),
   };
 }

@@ -2,12 +2,12 @@ import { defaultLimits } from '../../registry/limit-settings.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { clockTolerance, StoreAdapter } from '../../provider/adapter/adapter.js';
 import { cookieNames } from '../../provider/context/cookies.js';
-import { SignIns } from '../../kinds/interaction/sign-in-metrics.js';
-import { Exchange, inExchange } from '../../provider/context/unit-of-work.js';
-import type { Foundation } from '../../provider/context/context.js';
+import { SignInMetrics } from '../../kinds/interaction/sign-in-metrics.js';
+import { UnitOfWork, inUnitOfWork } from '../../provider/context/unit-of-work.js';
+import type { ProviderServices } from '../../provider/context/context.js';
 import { Records, recordKey } from '../../provider/context/records.js';
 import { digest, Keys, newKeys } from '../../security/keyring.js';
-import { under, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Storage } from '../../storage/storage.js';
 import { counting, House } from './fixture.js';
 
 const keys = new Keys(newKeys());
@@ -24,7 +24,7 @@ export function adapterCases(
     let storage: ReturnType<typeof counting>;
     let house: House;
     let close: () => Promise<void>;
-    const foundation = (epoch = 0): Foundation => ({
+    const foundation = (epoch = 0): ProviderServices => ({
       store: house.store,
       storage,
       keys,
@@ -32,7 +32,7 @@ export function adapterCases(
         baseURL: house.baseURL,
         limitFactor: 1,
         limits: defaultLimits,
-      } as Foundation['settings'],
+      } as ProviderServices['settings'],
       authorize: () => ({ allowed: true, reasons: [] }),
       log: undefined as never,
       records: new Records(keys, epoch),
@@ -48,7 +48,7 @@ export function adapterCases(
       suppliers: { named: () => undefined, scopes: [], settled: undefined },
       scopes: () => [],
       stylesheet: () => '',
-      signIns: new SignIns(),
+      signIns: new SignInMetrics(),
       count: () => {},
       afterwards: () => {},
       touched: () => {},
@@ -96,7 +96,7 @@ export function adapterCases(
         { jti: id, uid, exp: seconds() + 60, secretThing: 'plain-as-day' },
         60,
       );
-      const { entries } = await storage.list(under('oidc/'));
+      const { entries } = await storage.list(prefixRange('oidc/'));
       expect(entries.length).toBeGreaterThan(0);
       for (const { key, value } of entries)
         for (const secret of [id, uid, 'plain-as-day'])
@@ -129,7 +129,7 @@ export function adapterCases(
       await adapter('DeviceCode').destroy(code);
       expect(await adapter('Session').findByUid(uid)).toBeUndefined();
       expect(await adapter('DeviceCode').findByUserCode('BCDFGHJK')).toBeUndefined();
-      const keysLeft = (await storage.list(under('oidc/'))).entries.map(({ key }) => key);
+      const keysLeft = (await storage.list(prefixRange('oidc/'))).entries.map(({ key }) => key);
       for (const secret of [id, uid, code]) expect(keysLeft.join()).not.toContain(digest(secret));
     });
 
@@ -238,9 +238,9 @@ export function adapterCases(
 
     test('gathers what one request writes into one commit, which its own reads see before it is made', async () => {
       const [session, uid, code, grantId] = [newID(), newID(), newID(), newID()];
-      const exchange = new Exchange(house.store);
+      const exchange = new UnitOfWork(house.store);
       const before = storage.commits;
-      await inExchange(exchange, async () => {
+      await inUnitOfWork(exchange, async () => {
         await adapter('Session').upsert(session, { jti: session, uid, exp: seconds() + 60 }, 60);
         await adapter('Grant').upsert(
           grantId,
@@ -266,8 +266,8 @@ export function adapterCases(
       const payload = { jti: id, uid, exp: seconds() + 1_000 };
       await adapter('Session').upsert(id, payload, 1_000);
       for (const rotate of [false, true]) {
-        const exchange = new Exchange(house.store);
-        await inExchange(exchange, async () => {
+        const exchange = new UnitOfWork(house.store);
+        await inUnitOfWork(exchange, async () => {
           const found = (await adapter('Session').find(id))!;
           if (rotate) await adapter('Session').destroy(id);
           await adapter('Session').upsert(

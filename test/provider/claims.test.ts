@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { gzipSync } from 'node:zlib';
 import * as jose from 'jose';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
-import { under } from '../../storage/storage.js';
+import { prefixRange } from '../../storage/storage.js';
 import {
   createClient,
   startTest,
@@ -206,7 +206,7 @@ describe.each(['embedded', 'etcd'] as const)(
       const held = (
         await Promise.all(
           ['objects/', 'oidc/', 'outbox/', 'unique/', 'limits/', 'meta/'].map((prefix) =>
-            service.storage.list(under(prefix)),
+            service.storage.list(prefixRange(prefix)),
           ),
         )
       ).flatMap(({ entries }) => entries);

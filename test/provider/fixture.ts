@@ -21,9 +21,9 @@ import {
   type IdentityProvider,
   type ProviderDeps,
 } from '../../provider/provider.js';
-import type { Authorize } from '../../registry/authorizer.js';
+import type { Authorizer } from '../../registry/authorizer.js';
 import { readEpoch } from '../../storage/epoch.js';
-import { Hub } from '../../registry/watchcache/watch-cache.js';
+import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import type { Caller, Decision, Draft, ObjectOf, Ports, Settings } from '../../registry/kind.js';
 import { Keys, newKeys, type KeysFile } from '../../security/keyring.js';
 import { createLog } from '../../observability/log.js';
@@ -46,7 +46,7 @@ const keysFile = newKeys();
 export interface HouseOptions {
   storage?: Storage;
   keys?: KeysFile;
-  authorize?: Authorize;
+  authorize?: Authorizer;
   baseURL?: string;
   settings?: Partial<Settings>;
   deps?: Partial<ProviderDeps>;
@@ -180,13 +180,13 @@ export class House {
       ClaimsReview,
       Group,
     ];
-    const hub = new Hub(storage, kinds, log);
-    const authorize: Authorize = options.authorize ?? (() => permitted);
+    const hub = new WatchCache(storage, kinds, log);
+    const authorize: Authorizer = options.authorize ?? (() => permitted);
     const identity: { it?: IdentityProvider } = {};
     const store = new Store({
       storage,
       registry: new Registry(kinds, []),
-      hub,
+      watchCache: hub,
       keys,
       settings,
       authorize,

@@ -3,13 +3,13 @@ import * as oidc from 'openid-client';
 import { Account } from '../../kinds/account/account.js';
 import { Interaction } from '../../kinds/interaction/interaction.js';
 import { Session } from '../../kinds/session/session.js';
-import type { Question } from '../../registry/authorizer.js';
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 import { Browser } from './browser.js';
 import { House } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
 
 let house: House;
-let rule: (question: Question) => boolean = () => true;
+let rule: (question: AuthorizationAttributes) => boolean = () => true;
 beforeAll(async () => {
   house = await House.open({
     authorize: (question) => ({
@@ -183,7 +183,7 @@ describe('a refresh', () => {
     const session = (await house.store.reader(Session).list(account))[0]!;
     await house.endSession(session.metadata.name);
     expect(await house.who(browser.cookieFor('/'))).toBeUndefined();
-    const seen: Question[] = [];
+    const seen: AuthorizationAttributes[] = [];
     rule = (question) => {
       seen.push(question);
       return true;
@@ -215,7 +215,7 @@ describe('a refresh', () => {
       { account },
       { scope: 'openid email offline_access', prompt: 'consent' },
     );
-    const seen: Question[] = [];
+    const seen: AuthorizationAttributes[] = [];
     rule = (question) => {
       seen.push(question);
       return true;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { under } from '../../storage/storage.js';
+import { prefixRange } from '../../storage/storage.js';
 import { authorizationPath } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
@@ -65,7 +65,9 @@ describe.each(['embedded', 'etcd'] as const)(
     const kept = async (): Promise<number> =>
       (
         await Promise.all(
-          ['oidc/', 'objects/interactions/'].map((prefix) => service.storage.list(under(prefix))),
+          ['oidc/', 'objects/interactions/'].map((prefix) =>
+            service.storage.list(prefixRange(prefix)),
+          ),
         )
       ).reduce((sum, { entries }) => sum + entries.length, 0);
 

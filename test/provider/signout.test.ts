@@ -5,7 +5,7 @@ import * as jose from 'jose';
 import * as oidc from 'openid-client';
 import { Grant, grantName } from '../../kinds/grant.js';
 import { Session } from '../../kinds/session/session.js';
-import { under } from '../../storage/storage.js';
+import { prefixRange } from '../../storage/storage.js';
 import { Browser } from './browser.js';
 import { House, until } from './fixture.js';
 import { outcome, RelyingParty } from './relyingparty.js';
@@ -288,7 +288,7 @@ test('withdrawing consent ends the tokens of every browser, more than fit one co
   const name = grantName(account, 'widespread');
   await house.store.change(house.store.systemCall(), (tx) => tx.delete(Grant, name));
   await until(
-    async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0,
+    async () => (await house.storage.list(prefixRange(`oidc/copy/${name}/`))).entries.length === 0,
     'the end of all copies',
   );
   for (const token of tokens)
@@ -312,7 +312,7 @@ test('narrowing what was agreed to ends a copy that was made while it was on its
     })),
   ]);
   await until(
-    async () => (await house.storage.list(under(`oidc/copy/${name}/`))).entries.length === 0,
+    async () => (await house.storage.list(prefixRange(`oidc/copy/${name}/`))).entries.length === 0,
     'the end of all copies',
   );
   await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Clocks } from '../../cmd/vestibule/serve/clock-skew.js';
+import { ClockSkew } from '../../cmd/vestibule/serve/clock-skew.js';
 import { createLog } from '../../observability/log.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { under, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { settles } from '../support/patience.js';
 import { stopAll, temporary } from '../support/service.js';
@@ -13,7 +13,7 @@ const log = createLog('silent');
 describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
   let storage: Storage;
   let etcd: EtcdServer | undefined;
-  const running: Clocks[] = [];
+  const running: ClockSkew[] = [];
   beforeAll(async () => {
     if (store === 'etcd') etcd = await startEtcd();
     storage = etcd
@@ -27,9 +27,10 @@ describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
   });
 
   /** Replicas whose clocks are so many seconds ahead, once each has heard of all the others. */
-  async function replicas(...ahead: number[]): Promise<Clocks[]> {
+  async function replicas(...ahead: number[]): Promise<ClockSkew[]> {
     const all = ahead.map(
-      (seconds) => new Clocks(storage, log, { beat: 100, now: () => Date.now() + seconds * 1000 }),
+      (seconds) =>
+        new ClockSkew(storage, log, { beat: 100, now: () => Date.now() + seconds * 1000 }),
     );
     running.push(...all);
     for (const one of all) one.start();
@@ -43,7 +44,7 @@ describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
   const ends = async (): Promise<void> => {
     for (const one of running.splice(0)) await one.stop();
   };
-  const refuses = (clocks: Clocks): boolean => {
+  const refuses = (clocks: ClockSkew): boolean => {
     try {
       clocks.check();
       return false;
@@ -63,11 +64,11 @@ describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
     for (const one of [alone!, other!])
       expect([isAbout(0)(one.skew), refuses(one)]).toEqual([true, false]);
     await ends();
-    expect((await storage.list(under('meta/clocks/'))).entries).toEqual([]);
+    expect((await storage.list(prefixRange('meta/clocks/'))).entries).toEqual([]);
   });
 
   test('of three the one that is off refuses, and the others do not', async () => {
-    const [first, second, late] = (await replicas(0, 0, -30)) as [Clocks, Clocks, Clocks];
+    const [first, second, late] = (await replicas(0, 0, -30)) as [ClockSkew, ClockSkew, ClockSkew];
     await settles(async () => late.skew, isAbout(-30));
     await settles(
       async () => [first.peers, second.peers, late.peers],
@@ -79,7 +80,7 @@ describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
   });
 
   test('of two neither knows who is right; once the other has gone, one is well again', async () => {
-    const [first, ahead] = (await replicas(0, 20)) as [Clocks, Clocks];
+    const [first, ahead] = (await replicas(0, 20)) as [ClockSkew, ClockSkew];
     await settles(
       async () => [first.skew, ahead.skew],
       ([one, other]) => isAbout(-20)(one!) && isAbout(20)(other!),
@@ -96,7 +97,7 @@ describe.each(['embedded', 'etcd'] as const)('clocks on %s', (store) => {
   });
 
   test('a time that was long on its way does not count for long', async () => {
-    const [first] = (await replicas(0)) as [Clocks];
+    const [first] = (await replicas(0)) as [ClockSkew];
     const say = (time: number) =>
       storage.commit(
         [],

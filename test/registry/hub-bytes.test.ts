@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { HubEvent } from '../../registry/watchcache/event.js';
-import { Hub } from '../../registry/watchcache/watch-cache.js';
+import { WatchCacheEvent } from '../../registry/watchcache/event.js';
+import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import { createLog } from '../../observability/log.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Thing } from './room.js';
@@ -30,7 +30,7 @@ class Teller {
   }
 
   /** One change of one object, heard by the hub at once. */
-  async change(hub: Hub, name: string, gone = false): Promise<void> {
+  async change(hub: WatchCache, name: string, gone = false): Promise<void> {
     this.#revision += 1;
     const key = `objects/things/${name}`;
     this.#queue.push({
@@ -38,7 +38,7 @@ class Teller {
       changes: [{ key, ...(gone ? {} : { entry: this.#entry(key) }) }],
     } as Batch);
     this.#wake();
-    await hub.reached(this.#revision, 60_000);
+    await hub.waitUntil(this.#revision, 60_000);
   }
 
   async *#watch(prefix: string, from: number, signal: AbortSignal): AsyncIterable<Batch> {
@@ -58,10 +58,10 @@ class Teller {
 }
 
 let teller: Teller;
-let hub: Hub;
+let hub: WatchCache;
 beforeEach(async () => {
   teller = new Teller();
-  hub = new Hub(teller.storage, [Thing], createLog('silent'));
+  hub = new WatchCache(teller.storage, [Thing], createLog('silent'));
   await hub.start();
 });
 afterEach(() => hub.stop());
@@ -82,7 +82,7 @@ describe('the ring of what happened', () => {
       parts += 1;
     };
     const subscription = hub.subscribe('things', 1, {
-      event: ({ revision }: HubEvent) => {
+      event: ({ revision }: WatchCacheEvent) => {
         seen.push(revision);
       },
       ready,
@@ -132,7 +132,7 @@ describe('the cache', () => {
 });
 
 test('of one event few views are kept, each made once while it is', () => {
-  const event = new HubEvent(
+  const event = new WatchCacheEvent(
     Thing,
     { key: 'objects/things/a', entry: { key: 'objects/things/a', value: small, revision: 2 } },
     2,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HubEvent } from '../../registry/watchcache/event.js';
+import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Storage } from '../../storage/storage.js';
@@ -81,7 +81,7 @@ class Listener {
     this.subscription = room.hub.subscribe('things', from, this);
   }
 
-  event({ before, after, revision }: HubEvent): void {
+  event({ before, after, revision }: WatchCacheEvent): void {
     this.told.push(
       `${revision} ${before?.name ?? '-'} ${after ? (after.object.spec as { size: number }).size : 'gone'}`,
     );
@@ -104,11 +104,11 @@ describe('the cache', () => {
       await one.put('a', { size });
       expect(await sizeOf(one, 'a')).toBe(size);
     }
-    await two.hub.reached(await revision(), 60_000);
+    await two.hub.waitUntil(await revision(), 60_000);
     expect(await sizeOf(two, 'a')).toBe(50);
     await two.remove('a');
     expect(await sizeOf(two, 'a')).toBeUndefined();
-    await one.hub.reached(await revision(), 60_000);
+    await one.hub.waitUntil(await revision(), 60_000);
     expect(await sizeOf(one, 'a')).toBeUndefined();
   });
 
@@ -135,12 +135,12 @@ describe('the cache', () => {
     const { storage, hold, release } = muffled();
     const [deaf, other] = [await open(storage), await open()];
     await deaf.put('a', { size: 1 });
-    await deaf.hub.reached(await revision(), 60_000);
+    await deaf.hub.waitUntil(await revision(), 60_000);
     expect(await sizeOf(deaf, 'a')).toBe(1);
     hold();
-    await until(async () => deaf.hub.silentFor > 100, 'silence');
+    await until(async () => deaf.hub.lagMs > 100, 'silence');
     await other.put('a', { size: 2 });
-    await until(async () => deaf.hub.silentFor > 2_000, 'two seconds of it');
+    await until(async () => deaf.hub.lagMs > 2_000, 'two seconds of it');
     expect(await sizeOf(deaf, 'a')).toBe(2);
     expect(deaf.hub.ready).toBe(true);
     const now = performance.now;
@@ -151,7 +151,7 @@ describe('the cache', () => {
       performance.now = now;
     }
     release();
-    await until(async () => deaf.hub.silentFor < 1_000, 'the hub again');
+    await until(async () => deaf.hub.lagMs < 1_000, 'the hub again');
     expect(deaf.hub.ready).toBe(true);
   });
 });
@@ -162,7 +162,7 @@ describe('what a store tells of a while ago', () => {
     const behind = await open(storage);
     await behind.put('a', { size: 1 });
     await behind.put('b', { size: 1 });
-    await behind.hub.reached(await revision(), 60_000);
+    await behind.hub.waitUntil(await revision(), 60_000);
     for (const name of ['a', 'b']) expect(await sizeOf(behind, name)).toBe(1);
     expect(behind.hub.held('objects/things/a')).toBeDefined();
     const then = performance.now();
@@ -179,7 +179,7 @@ describe('what a store tells of a while ago', () => {
         object: { spec: { size: 2 } },
       });
       performance.now = () => then + 2_001;
-      expect(behind.hub.silentFor).toBeGreaterThan(2_000);
+      expect(behind.hub.lagMs).toBeGreaterThan(2_000);
       expect(behind.hub.held('objects/things/a')).toBeUndefined();
       expect(behind.hub.trusts('things')).toBe(false);
       from(() => then + 2_000);
@@ -201,7 +201,7 @@ describe('a subscriber', () => {
     await room.put('a', { size: 2 });
     await room.put('a', { size: 3 });
     await room.remove('a');
-    await room.hub.reached(await revision(), 60_000);
+    await room.hub.waitUntil(await revision(), 60_000);
     expect(listener.told.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
       '- 2',
       'a 3',
@@ -209,7 +209,7 @@ describe('a subscriber', () => {
     ]);
     listener.subscription.leave();
     await room.put('a', { size: 9 });
-    await room.hub.reached(await revision(), 60_000);
+    await room.hub.waitUntil(await revision(), 60_000);
     expect(listener.told).toHaveLength(3);
   });
 
@@ -260,7 +260,7 @@ describe('a subscriber', () => {
     const room = await open();
     const from = await revision();
     for (let size = 1; size <= 150; size += 1) await room.put('a', { size });
-    await room.hub.reached(await revision(), 60_000);
+    await room.hub.waitUntil(await revision(), 60_000);
     let [told, asked] = [0, 0];
     let goOn = (): void => {};
     const waiting = new Promise<void>((resolve) => {
@@ -281,7 +281,7 @@ describe('a subscriber', () => {
     leave();
     goOn();
     await room.put('a', { size: 151 });
-    await room.hub.reached(await revision(), 60_000);
+    await room.hub.waitUntil(await revision(), 60_000);
     expect([before < 150, told]).toEqual([true, before]);
   });
 
@@ -297,7 +297,7 @@ test('a hub that was cut off past a compaction starts over: watchers are ended, 
   const { storage, hold, release } = muffled();
   const [deaf, other] = [await open(storage), await open()];
   await deaf.put('a', { size: 1 });
-  await deaf.hub.reached(await revision(), 60_000);
+  await deaf.hub.waitUntil(await revision(), 60_000);
   const listener = new Listener(deaf, await revision());
   hold();
   for (let size = 2; size <= 20; size += 1) await other.put('a', { size });

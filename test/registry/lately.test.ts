@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { Lately } from '../../cmd/vestibule/serve/cached-probe.js';
+import { CachedProbe } from '../../cmd/vestibule/serve/cached-probe.js';
 
 const now = performance.now;
 afterEach(() => {
@@ -10,7 +10,7 @@ test('the first answer is waited for; later ones are found out once a minute, be
   let time = 1_000;
   performance.now = () => time;
   let asked = 0;
-  const lately = new Lately(async () => (asked += 1));
+  const lately = new CachedProbe(async () => (asked += 1));
   expect(await Promise.all([lately.value(), lately.value()])).toEqual([1, 1]);
   time += 59_999;
   expect([await lately.value(), asked]).toEqual([1, 1]);
@@ -25,7 +25,7 @@ test('where it cannot be found out, the last answer stands, and it is tried agai
   performance.now = () => time;
   let fails = true;
   let asked = 0;
-  const lately = new Lately(async () => {
+  const lately = new CachedProbe(async () => {
     asked += 1;
     if (fails) throw new Error('no');
     return asked;

@@ -8,7 +8,7 @@ import { raised, spendFrom, type Limit } from '../../registry/rate-limit.js';
 import { NetworkLimits } from '../../registry/network-limits.js';
 import type { StatusError } from '../../registry/status.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { under, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Storage } from '../../storage/storage.js';
 
 let directory: string;
 let storage: Storage;
@@ -38,7 +38,7 @@ describe('limits by network', () => {
   test.each([1, 7, 10, 60, 119, 120])(
     'of %i a minute are never exceeded by three replicas at once, and hardly undercut by one',
     async (most) => {
-      const limit: Limit = { name: 'tested', most, seconds: 60 };
+      const limit: Limit = { name: 'tested', max: most, seconds: 60 };
       const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
       const together = await Promise.all(
         Array.from({ length: most * 2 + 30 }, (_, i) =>
@@ -56,7 +56,7 @@ describe('limits by network', () => {
   test.each([20, 50, 60, 120, 600])(
     'of %i a minute are used up by three replicas in turn, to the last one',
     async (most) => {
-      const limit: Limit = { name: 'tested', most, seconds: 60 };
+      const limit: Limit = { name: 'tested', max: most, seconds: 60 };
       const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
       for (let i = 0; i < most; i += 1) await replicas[i % 3]!.spend(limit, 'net', start);
       expect(await spent(replicas[most % 3]!.spend(limit, 'net', start))).toBe(false);
@@ -64,7 +64,7 @@ describe('limits by network', () => {
   );
 
   test('let a crowd from one network in that comes at once and is within them', async () => {
-    const limit: Limit = { name: 'tested', most: 60, seconds: 60 };
+    const limit: Limit = { name: 'tested', max: 60, seconds: 60 };
     const limits = new NetworkLimits(storage);
     const crowd = await Promise.all(
       Array.from({ length: 61 }, () => spent(limits.spend(limit, 'net', start))),
@@ -73,7 +73,7 @@ describe('limits by network', () => {
   });
 
   test('begin anew with the next window, and tell how long it takes', async () => {
-    const limit: Limit = { name: 'tested', most: 5, seconds: 60 };
+    const limit: Limit = { name: 'tested', max: 5, seconds: 60 };
     const limits = new NetworkLimits(storage);
     for (let i = 0; i < 5; i += 1) await limits.spend(limit, 'net', start + 10_000);
     await expect(limits.spend(limit, 'net', start + 10_000)).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('limits by network', () => {
   test.each(['net', '192.0.2.7', '2001:db8:1:2::/64'])(
     'are hardly used up by replicas of which each is killed after one request from %s',
     async (network) => {
-      const limit: Limit = { name: 'tested', most: 100, seconds: 60 };
+      const limit: Limit = { name: 'tested', max: 100, seconds: 60 };
       for (let life = 0; life < 40; life += 1)
         await new NetworkLimits(storage).spend(limit, network, start);
       const busy = new NetworkLimits(storage);
@@ -105,7 +105,7 @@ describe('limits by network', () => {
         return { committed: true, revision: 1 };
       },
     } as unknown as Storage;
-    const limit: Limit = { name: 'many', most: 1_000, seconds: 60 };
+    const limit: Limit = { name: 'many', max: 1_000, seconds: 60 };
     const limits = new NetworkLimits(empty, 1, { ...defaultLimits, limitRecords: 1_000_000 });
     const spend = async (from: number, to: number): Promise<number> => {
       const before = drawn;
@@ -121,8 +121,8 @@ describe('limits by network', () => {
 
   test('are kept apart by network and by name, raised by the factor, and cost a commit a tenth', async () => {
     const [a, b]: Limit[] = [
-      { name: 'a', most: 10, seconds: 60 },
-      { name: 'b', most: 10, seconds: 60 },
+      { name: 'a', max: 10, seconds: 60 },
+      { name: 'b', max: 10, seconds: 60 },
     ];
     const limits = new NetworkLimits(storage, 2);
     for (let i = 0; i < 20; i += 1) await limits.spend(a!, 'net', start);
@@ -131,18 +131,18 @@ describe('limits by network', () => {
       await spent(limits.spend(b!, 'net', start)),
       await spent(limits.spend(a!, 'other', start)),
     ]).toEqual([true, true]);
-    const entries = (await storage.list(under('limits/'))).entries.filter(
+    const entries = (await storage.list(prefixRange('limits/'))).entries.filter(
       ({ key }) => !key.startsWith('limits/limitrecords/'),
     );
     expect(entries).toHaveLength(3);
     expect(
       entries.every(({ key, expires }) => !key.includes('net') && expires === start + 60_000),
     ).toBe(true);
-    expect(raised(a!, 0.05).most).toBe(1);
+    expect(raised(a!, 0.05).max).toBe(1);
   });
 
   test('two clocks on either side of a window’s end do not open them twice', async () => {
-    const limit: Limit = { name: 'tested', most: 20, seconds: 60 };
+    const limit: Limit = { name: 'tested', max: 20, seconds: 60 };
     const [ahead, behind] = [new NetworkLimits(storage), new NetworkLimits(storage)];
     const taken = { before: 0, after: 0 };
     for (let i = 0; i < 20; i += 1)
@@ -155,7 +155,7 @@ describe('limits by network', () => {
   });
 
   test('a clock that was far ahead does not keep them shut', async () => {
-    const limit: Limit = { name: 'tested', most: 10, seconds: 60 };
+    const limit: Limit = { name: 'tested', max: 10, seconds: 60 };
     const [wrong, right] = [new NetworkLimits(storage), new NetworkLimits(storage)];
     for (let i = 0; i < 10; i += 1) await wrong.spend(limit, 'net', start + 1440 * minute);
     expect(await spent(right.spend(limit, 'net', start))).toBe(true);
@@ -164,7 +164,7 @@ describe('limits by network', () => {
 });
 
 describe('limits of nested networks', () => {
-  const limit: Limit = { name: 'nested', most: 10, seconds: 60 };
+  const limit: Limit = { name: 'nested', max: 10, seconds: 60 };
   const start = 1_000_000 * 60_000;
   const limits = { ...defaultLimits, networkFactorMiddle: 2, networkFactorWide: 4 };
   const site = (subnet: number): string => `2001:db8:7:${subnet.toString(16)}::/64`;
@@ -218,7 +218,7 @@ describe('limits of nested networks', () => {
   test('networks of one site share one record', async () => {
     const one = new NetworkLimits(storage, 1, limits);
     for (let i = 0; i < 30; i += 1) await one.spend(limit, site(i << 8), start);
-    expect((await storage.list(under('limits/nested/'))).entries).toHaveLength(1);
+    expect((await storage.list(prefixRange('limits/nested/'))).entries).toHaveLength(1);
   });
 
   test('what everybody may is never exceeded by many sites on three replicas, and what is given back can be had again', async () => {
@@ -237,7 +237,7 @@ describe('limits of nested networks', () => {
 
   test('amounts are taken whole or not at all', async () => {
     const one = new NetworkLimits(storage, 1, limits);
-    const bytes: Limit = { name: 'bytes', most: 1_000, seconds: 60 };
+    const bytes: Limit = { name: 'bytes', max: 1_000, seconds: 60 };
     await one.spend(bytes, site(1), start, 900);
     expect(await spent(one.spend(bytes, site(1), start, 101))).toBe(false);
     expect(await spent(one.spend(bytes, site(1), start, 100))).toBe(true);
@@ -250,7 +250,7 @@ describe('limits of nested networks', () => {
     for (let i = 0; i < 40; i += 1)
       answers.push(await spent(one.spend(limit, `2001:db8:${(i + 1).toString(16)}:1::/64`, start)));
     expect(answers.filter(Boolean)).toHaveLength(25);
-    expect((await storage.list(under('limits/nested/'))).entries).toHaveLength(25);
+    expect((await storage.list(prefixRange('limits/nested/'))).entries).toHaveLength(25);
     expect([
       await spent(one.spend(limit, '2001:db8:1:1::/64', start)),
       await spent(one.spend(limit, '2001:db8:1:2::/64', start)),
@@ -266,7 +266,7 @@ describe('the sliding log', () => {
         fc.integer({ min: 1, max: 20 }),
         fc.array(fc.integer({ min: 0, max: 8_000 }), { maxLength: 60 }),
         (most, seconds, gaps) => {
-          const limit: Limit = { name: 'tested', most, seconds };
+          const limit: Limit = { name: 'tested', max: most, seconds };
           const passed: number[] = [];
           let [log, now] = [undefined as Buffer | undefined, 1_000_000];
           for (const gap of gaps) {
@@ -296,7 +296,7 @@ describe('the sliding log', () => {
         fc.integer({ min: 65, max: 400 }),
         fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 800, maxLength: 1500 }),
         (most, gaps) => {
-          const limit: Limit = { name: 'tested', most, seconds: 10 };
+          const limit: Limit = { name: 'tested', max: most, seconds: 10 };
           const passed: number[] = [];
           let [log, now, refused] = [undefined as Buffer | undefined, 1_000_000, 0];
           for (const gap of gaps) {

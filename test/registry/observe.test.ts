@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createLog, gathered } from '../../observability/log.js';
+import { createLog, bufferedStream } from '../../observability/log.js';
 
 const written: string[] = [];
 afterEach(() => {
@@ -14,7 +14,10 @@ const turn = (): Promise<void> =>
   });
 
 test('what one turn of the event loop logs is written at once, line by line as it was logged', async () => {
-  const log = createLog('info', gathered({ write: (text) => written.push(String(text)) > 0 }));
+  const log = createLog(
+    'info',
+    bufferedStream({ write: (text) => written.push(String(text)) > 0 }),
+  );
   log.info('first');
   log.warn({ name: 'x' }, 'second');
   await Promise.resolve();

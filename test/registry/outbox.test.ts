@@ -8,7 +8,7 @@ import type { Log } from '../../observability/log.js';
 import type { Outcome, Worker } from '../../registry/outbox.js';
 import { decodeRow, encodeRow, outboxRow } from '../../registry/outbox-row.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { under, Unavailable, type Storage } from '../../storage/storage.js';
+import { prefixRange, Unavailable, type Storage } from '../../storage/storage.js';
 import { until } from '../provider/fixture.js';
 import { clock } from '../support/clock.js';
 import { Room } from './room.js';
@@ -53,7 +53,7 @@ function worker(
   };
 }
 
-const rows = async () => (await storage.list(under('outbox/'))).entries;
+const rows = async () => (await storage.list(prefixRange('outbox/'))).entries;
 const empty = () => until(async () => (await rows()).length === 0, 'an empty outbox');
 
 /** Leaves a row as a process leaves it that died while carrying it out, `ago` milliseconds ago. */
@@ -157,7 +157,7 @@ describe('the outbox', () => {
     const room = await open(one);
     await expect(
       room.store.change(room.store.systemCall(), async (tx) => {
-        await tx.later('errand', {}, Date.now() + 1000, { id: 'a' });
+        await tx.enqueue('errand', {}, Date.now() + 1000, { id: 'a' });
         throw new Error('changed its mind');
       }),
     ).rejects.toThrow('changed its mind');

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Recollection } from '../../registry/optimistic-cache.js';
+import { OptimisticCache } from '../../registry/optimistic-cache.js';
 import { conflict, type StatusError } from '../../registry/status.js';
-import { Outdated } from '../../registry/store.js';
+import { StaleCacheError } from '../../registry/stale-cache-error.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Room, Thing } from './room.js';
@@ -18,8 +18,8 @@ const put = (key: string, value = 'v') => ({ put: key, value: Buffer.from(value)
 
 describe('what a replica remembers', () => {
   test('is what it read and wrote, until it is deleted or lost, and never older than what it was told', () => {
-    const memory = new Recollection();
-    memory.made(
+    const memory = new OptimisticCache();
+    memory.committed(
       [
         { key: 'a', is: 1 },
         { key: 'b', is: 'absent' },
@@ -28,15 +28,15 @@ describe('what a replica remembers', () => {
       [put('a'), { ...put('b'), expires: 9 }, put('unread'), { delete: 'c' }],
       5,
     );
-    expect(['a', 'b', 'c', 'unread'].map((key) => memory.recall(key))).toEqual([
+    expect(['a', 'b', 'c', 'unread'].map((key) => memory.get(key))).toEqual([
       entry('a', 5),
       { ...entry('b', 5), expires: 9 },
       undefined,
       undefined,
     ]);
-    memory.heard({ key: 'a', entry: entry('a', 7, 'theirs') });
-    memory.made([{ key: 'a', is: 1 }], [put('a')], 6);
-    expect(memory.recall('a')).toEqual(entry('a', 7, 'theirs'));
+    memory.changed({ key: 'a', entry: entry('a', 7, 'theirs') });
+    memory.committed([{ key: 'a', is: 1 }], [put('a')], 6);
+    expect(memory.get('a')).toEqual(entry('a', 7, 'theirs'));
     memory.lost({
       committed: false,
       revision: 9,
@@ -46,24 +46,24 @@ describe('what a replica remembers', () => {
         ['d', entry('d', 3)],
       ]),
     });
-    expect(['a', 'b', 'd'].map((key) => memory.recall(key)?.revision)).toEqual([8, undefined, 3]);
-    memory.heard({ key: 'd' });
-    memory.heard({ key: 'e', entry: entry('e', 10) });
-    expect(['d', 'e'].map((key) => memory.recall(key))).toEqual([undefined, undefined]);
+    expect(['a', 'b', 'd'].map((key) => memory.get(key)?.revision)).toEqual([8, undefined, 3]);
+    memory.changed({ key: 'd' });
+    memory.changed({ key: 'e', entry: entry('e', 10) });
+    expect(['d', 'e'].map((key) => memory.get(key))).toEqual([undefined, undefined]);
   });
 
   test('is bounded in entries and in bytes: what was written longest ago goes', () => {
-    const memory = new Recollection();
+    const memory = new OptimisticCache();
     const write = (key: string, value?: string): void =>
-      memory.made([{ key, is: 'absent' }], [put(key, value)], Number(key) + 1);
+      memory.committed([{ key, is: 'absent' }], [put(key, value)], Number(key) + 1);
     for (let i = 0; i < 10_001; i += 1) write(String(i));
-    expect([memory.recall('0'), memory.recall('1')?.revision]).toEqual([undefined, 2]);
+    expect([memory.get('0'), memory.get('1')?.revision]).toEqual([undefined, 2]);
     for (let i = 20_000; i < 20_017; i += 1) write(String(i), 'x'.repeat(1 << 20));
-    expect([
-      memory.recall('10000'),
-      memory.recall('20000'),
-      memory.recall('20001')?.revision,
-    ]).toEqual([undefined, undefined, 20_002]);
+    expect([memory.get('10000'), memory.get('20000'), memory.get('20001')?.revision]).toEqual([
+      undefined,
+      undefined,
+      20_002,
+    ]);
   });
 });
 
@@ -123,7 +123,7 @@ describe('a store that is far away', () => {
 
   test('is not asked for what another changed, once the watch has told of it', async () => {
     await two.put('a', { size: 7 });
-    await one.hub.reached((await near.get('objects/things/a')).entry!.revision, 60_000);
+    await one.hub.waitUntil((await near.get('objects/things/a')).entry!.revision, 60_000);
     reads = [];
     await one.store.change(one.store.systemCall(), (tx) =>
       tx.update(Thing, 'a', ({ spec }) => {
@@ -183,7 +183,7 @@ describe('a store that is far away', () => {
   test('a request that began from what is remembered is to be decided anew where that is not proved, whatever came of it', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
-    const target = { stored: one.store.recall(Thing, 'a')!, recalled: true };
+    const target = { stored: one.store.cachedExisting(Thing, 'a')!, recalled: true };
     const facts = {
       caller: { type: 'System' as const },
       request: { auditID: '', network: '', userAgent: '', browser: false },
@@ -201,7 +201,8 @@ describe('a store that is far away', () => {
           spec.size = 2;
         }),
       );
-    for (const change of [refused, empty, lost]) await expect(change()).rejects.toThrow(Outdated);
+    for (const change of [refused, empty, lost])
+      await expect(change()).rejects.toThrow(StaleCacheError);
     expect([target.stored.object.spec.size, await sizeOf('a')]).toEqual([1, 7]);
     const now = { stored: (await one.store.stored(Thing, 'a'))! };
     await expect(

@@ -1,6 +1,6 @@
 import { defaultLimits } from '../../registry/limit-settings.js';
 import { z } from 'zod';
-import { Hub } from '../../registry/watchcache/watch-cache.js';
+import { WatchCache } from '../../registry/watchcache/watch-cache.js';
 import { defineKind, type AnyKind, type Ports, type Settings } from '../../registry/kind.js';
 import { Keys, newKeys } from '../../security/keyring.js';
 import { createLog } from '../../observability/log.js';
@@ -42,7 +42,7 @@ const settings: Settings = {
 /** One replica's registry over a storage: hub, store, and an outbox with these workers. */
 export class Room {
   readonly storage: Storage;
-  readonly hub: Hub;
+  readonly hub: WatchCache;
   readonly store: Store;
   readonly keys: Keys;
   readonly outbox: Outbox;
@@ -51,11 +51,11 @@ export class Room {
     const log = createLog('silent');
     this.storage = storage;
     this.keys = keys;
-    this.hub = new Hub(storage, kinds, log);
+    this.hub = new WatchCache(storage, kinds, log);
     this.store = new Store({
       storage,
       registry: new Registry(kinds, []),
-      hub: this.hub,
+      watchCache: this.hub,
       keys,
       settings,
       authorize: () => ({ allowed: true, reasons: [] }),
@@ -106,7 +106,7 @@ export class Room {
   ): Promise<void> {
     const { until = Date.now() + 600_000, ...more } = options;
     await this.store.change(this.store.systemCall(), (tx) =>
-      tx.later(worker, payload, until, more),
+      tx.enqueue(worker, payload, until, more),
     );
   }
 }

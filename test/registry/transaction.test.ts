@@ -6,7 +6,7 @@ import type { Transaction } from '../../registry/kind.js';
 import type { StatusError } from '../../registry/status.js';
 import { uniqueKey } from '../../registry/transaction.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { under, type Storage } from '../../storage/storage.js';
+import { prefixRange, type Storage } from '../../storage/storage.js';
 import { Room, Thing } from './room.js';
 
 let directory: string;
@@ -97,9 +97,9 @@ describe('unique values', () => {
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(reasonOf(outcome.reason)).toBe('AlreadyExists');
     expect(await holderOf('red')).toBe(won[0]);
-    expect((await storage.list(under('objects/things/'))).entries.map(({ key }) => key)).toEqual([
-      `objects/things/${won[0]}`,
-    ]);
+    expect(
+      (await storage.list(prefixRange('objects/things/'))).entries.map(({ key }) => key),
+    ).toEqual([`objects/things/${won[0]}`]);
   });
 
   test('raced by changes: one gets the new one and gives the old one back, the others keep theirs', async () => {
@@ -184,8 +184,8 @@ describe('a transaction', () => {
     await expect(
       change(one, async (tx) => {
         await tx.create(Thing, { metadata: { name: 'b' }, spec: { size: 1 } });
-        await tx.later('work', {}, Date.now() + 1000);
-        await tx.spend({ name: 'x', most: 1, seconds: 1 }, 'y');
+        await tx.enqueue('work', {}, Date.now() + 1000);
+        await tx.spend({ name: 'x', max: 1, seconds: 1 }, 'y');
         await tx.create(Thing, { metadata: { name: 'c' }, spec: { size: 1, colour: 'red' } });
       }),
     ).rejects.toMatchObject({ reason: 'AlreadyExists' });
@@ -201,8 +201,8 @@ describe('a transaction', () => {
         await tx.update(Thing, 'a', ({ spec }) => {
           spec.size = 5;
         });
-        await tx.later('work', {}, Date.now() + 60_000);
-        await tx.spend({ name: 'x', most: 1, seconds: 60 }, 'y');
+        await tx.enqueue('work', {}, Date.now() + 60_000);
+        await tx.spend({ name: 'x', max: 1, seconds: 60 }, 'y');
         return tx.create(Thing, { metadata: { name: 'b' }, spec: { size: 2 } });
       },
       true,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Committer } from '../../storage/embedded/committer.js';
-import type { Ledger } from '../../storage/embedded/state.js';
+import type { StoreState } from '../../storage/embedded/state.js';
 import { bytes } from './drive.js';
 
 interface Flush {
@@ -68,7 +68,7 @@ const turns = async (): Promise<void> => {
 
 test('a commit is answered when it is on the disk, not before, and shown to nobody until then', async () => {
   const ledger = new Held();
-  const committer = new Committer(ledger as unknown as Ledger, () => undefined);
+  const committer = new Committer(ledger as unknown as StoreState, () => undefined);
   ledger.commit(committer, 'a');
   const flush = await ledger.flush();
   await turns();
@@ -81,7 +81,7 @@ test('a commit is answered when it is on the disk, not before, and shown to nobo
 test('a commit whose flush fails is not answered, and stops the store', async () => {
   const ledger = new Held();
   const fatal: Error[] = [];
-  const committer = new Committer(ledger as unknown as Ledger, (error) => fatal.push(error));
+  const committer = new Committer(ledger as unknown as StoreState, (error) => fatal.push(error));
   ledger.commit(committer, 'a');
   (await ledger.flush()).fail(new Error('the disk is gone'));
   await turns();

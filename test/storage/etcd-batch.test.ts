@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Check, Write } from '../../storage/storage.js';
-import { takeBatch, type Member } from '../../storage/etcd/batch.js';
-import { overtaken, writtenBy } from '../../storage/etcd/early-conflict.js';
-import { admitVersion, ordersProgress, parseVersion } from '../../storage/etcd/version.js';
+import { takeBatch, type BatchMember } from '../../storage/etcd/batch.js';
+import { detectConflict, writtenBy } from '../../storage/etcd/early-conflict.js';
+import { checkVersion, ordersProgress, parseVersion } from '../../storage/etcd/version.js';
 
 let arrival = 0;
 
-function member(checks: readonly string[], writes: readonly string[], bytes = 100): Member {
+function member(checks: readonly string[], writes: readonly string[], bytes = 100): BatchMember {
   return {
     checks: checks.map((key): Check => ({ key, is: 'absent' })),
     writes: writes.map((key): Write => ({ put: key, value: Buffer.alloc(1) })),
@@ -78,24 +78,24 @@ test('a batch stays under a mebibyte', () => {
 test('who waited while another won the key has lost, but only when every check is decided', () => {
   const winner = member(['a'], ['a']);
   const written = writtenBy([winner], [{ committed: true, revision: 7 }]);
-  expect(overtaken(member(['a'], ['a']), written, 7)).toMatchObject({
+  expect(detectConflict(member(['a'], ['a']), written, 7)).toMatchObject({
     committed: false,
     revision: 7,
     winners: new Map([['a', { key: 'a', revision: 7 }]]),
   });
-  expect(overtaken(member(['a', 'other'], ['a']), written, 7)).toBeUndefined();
-  expect(overtaken(member([], ['a']), written, 7)).toBeUndefined();
+  expect(detectConflict(member(['a', 'other'], ['a']), written, 7)).toBeUndefined();
+  expect(detectConflict(member([], ['a']), written, 7)).toBeUndefined();
   expect(
-    overtaken({ ...member([], []), checks: [{ key: 'a', is: 'present' }] }, written, 7),
+    detectConflict({ ...member([], []), checks: [{ key: 'a', is: 'present' }] }, written, 7),
   ).toBeUndefined();
 });
 
 test('versions of etcd are refused, warned of or accepted', () => {
-  expect(() => admitVersion('3.3.25')).toThrow(/too old/);
+  expect(() => checkVersion('3.3.25')).toThrow(/too old/);
   for (const version of ['3.4.23', '3.5.32', '3.6.13'])
-    expect(admitVersion(version)).toContain(version);
+    expect(checkVersion(version)).toContain(version);
   for (const version of ['3.5.33', '3.6.14', '3.7.0', '4.0.0'])
-    expect(admitVersion(version)).toBeUndefined();
+    expect(checkVersion(version)).toBeUndefined();
   expect(['3.4.24', '3.5.7'].map((version) => ordersProgress(parseVersion(version)))).toEqual([
     false,
     false,

@@ -2,8 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { Duplex } from 'node:stream';
 import type { Cluster } from '../../storage/etcd/client.js';
 import { Keyspace } from '../../storage/etcd/key-prefix.js';
-import { Latest } from '../../storage/etcd/linearizable-revision.js';
-import { markKey, Marker } from '../../storage/etcd/progress-key.js';
+import { CurrentRevision } from '../../storage/etcd/linearizable-revision.js';
+import { markKey, ProgressKey } from '../../storage/etcd/progress-key.js';
 import type { Streams } from '../../storage/etcd/watch-stream.js';
 import { watchPrefix } from '../../storage/etcd/watcher.js';
 import type { Batch } from '../../storage/storage.js';
@@ -73,13 +73,13 @@ class Scripted {
         this.turns += 1;
       },
     } as unknown as Streams;
-    const marker = marked ? new Marker(this.cluster, keyspace) : undefined;
+    const marker = marked ? new ProgressKey(this.cluster, keyspace) : undefined;
     for await (const batch of watchPrefix(
       {
         cluster: this.cluster,
         keyspace,
         streams,
-        latest: new Latest(this.cluster, keyspace),
+        latest: new CurrentRevision(this.cluster, keyspace),
         marker,
       },
       'w/',

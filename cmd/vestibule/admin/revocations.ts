@@ -2,7 +2,7 @@ import { Account } from '../../../kinds/account/account.js';
 import { Group, operators } from '../../../kinds/group/group.js';
 import { Passkey } from '../../../kinds/passkey/passkey.js';
 import type { AnyKind, ObjectOf } from '../../../registry/kind.js';
-import { frame, objectKey, Stored } from '../../../registry/encoded-object.js';
+import { encode, objectKey, EncodedObject } from '../../../registry/encoded-object.js';
 import { uniqueKey } from '../../../registry/transaction.js';
 import type { Revise } from '../../../storage/snapshot/layout.js';
 import type { Item } from '../../../storage/snapshot/format.js';
@@ -63,7 +63,7 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
       const account = decoded(Account, item);
       account.status.passkeys = Math.max(0, account.status.passkeys - count);
       if (account.status.passkeys === 0) withoutPasskey += 1;
-      return { ...item, value: frame(Account, account) };
+      return { ...item, value: encode(Account, account) };
     },
   };
 }
@@ -77,4 +77,4 @@ function groupOutcome(item: Item, from: number): 'Kept' | 'LeftOut' {
 }
 
 const decoded = <K extends AnyKind>(kind: K, { key, value }: Item): ObjectOf<K> =>
-  new Stored(kind, { key, value, revision: 0 }).parse() as ObjectOf<K>;
+  new EncodedObject(kind, { key, value, revision: 0 }).parse() as ObjectOf<K>;

@@ -1,3 +1,4 @@
+import type { DisposableStack } from './disposables.js';
 import { closeSync, openSync, write } from 'node:fs';
 import type { AuditSink } from '../../../apiserver/chain/audit.js';
 import { ConfigError } from '../options/config.js';
@@ -141,3 +142,14 @@ const some = (file: number, text: Buffer, from: number): Promise<number> =>
       else resolve(written);
     });
   });
+
+export function openAudit(
+  path: string | undefined,
+  log: Log,
+  held: DisposableStack,
+): AuditLog | undefined {
+  if (path === undefined) return undefined;
+  const audit = auditLog(path, log);
+  held.add(() => audit.close());
+  return audit;
+}

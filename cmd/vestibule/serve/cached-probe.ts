@@ -5,7 +5,7 @@ const good = 60_000;
  * What costs something to find out and is asked for at each scrape: found out when somebody asks
  * and the last answer is over a minute old.
  */
-export class Lately<T> {
+export class CachedProbe<T> {
   readonly #find: () => Promise<T>;
   #found: { readonly value: T; readonly at: number } | undefined;
   #finding: Promise<void> | undefined;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { under, type Storage } from '../../../storage/storage.js';
+import { prefixRange, type Storage } from '../../../storage/storage.js';
 import type { KeyIDs } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 
@@ -27,7 +27,7 @@ interface ClocksOptions {
  * The clocks of the other replicas as seen in the store: each writes its own time there, and
  * whoever hears of it compares (docs/design/storage.md#clocks-of-replicas).
  */
-export class Clocks {
+export class ClockSkew {
   readonly #storage: Storage;
   readonly #log: Log;
   readonly #beat: number;
@@ -131,7 +131,7 @@ export class Clocks {
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
-    const { revision } = await this.#storage.list(under(clocksPrefix), { limit: 1 });
+    const { revision } = await this.#storage.list(prefixRange(clocksPrefix), { limit: 1 });
     for await (const { changes } of this.#storage.watch(clocksPrefix, revision, signal))
       for (const { key, entry } of changes) this.#heard(key, entry?.value);
   }

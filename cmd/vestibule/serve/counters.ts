@@ -1,7 +1,7 @@
 import { ServerMeter } from '../../../apiserver/chain/metrics.js';
 import { mailOutcomes } from '../../../mail/worker.js';
-import { Histogram, Tally } from '../../../observability/counters.js';
-import type { Witness } from '../../../storage/storage.js';
+import { Histogram, Counter } from '../../../observability/counters.js';
+import type { StorageMetrics } from '../../../storage/storage.js';
 
 const batchSizes: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /** Seconds, as a kube-apiserver sorts its calls to etcd by. */
@@ -11,11 +11,11 @@ const callSeconds: readonly number[] = [
 ];
 
 /** What is counted only where there is a metrics port: nobody else pays for it. */
-export class Meters implements Witness {
+export class StorageCounters implements StorageMetrics {
   readonly server = new ServerMeter();
-  readonly mail = new Tally(mailOutcomes);
+  readonly mail = new Counter(mailOutcomes);
   readonly batches = new Histogram(batchSizes);
-  readonly commits = new Tally(['ok', 'lost', 'unknown', 'refused']);
+  readonly commits = new Counter(['ok', 'lost', 'unknown', 'refused']);
   readonly calls = new Map<string, { readonly seconds: Histogram; errors: number }>();
   isSupported = true;
   /** Certificates that connections were begun with, in PEM, by what they are for. */

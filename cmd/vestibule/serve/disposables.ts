@@ -2,7 +2,7 @@
  * What a start has taken so far, given back in the opposite order: at a stop, and where the start
  * fails half way.
  */
-export class Holdings {
+export class DisposableStack {
   readonly #steps: (() => unknown)[] = [];
   #releasing: Promise<void> | undefined;
 
@@ -17,8 +17,8 @@ export class Holdings {
   /**
    * Holdings of their own, given back when it is the turn of this moment, whenever they were taken.
    */
-  part(): Holdings {
-    const part = new Holdings();
+  child(): DisposableStack {
+    const part = new DisposableStack();
     this.add(() => part.release());
     return part;
   }

@@ -1,4 +1,4 @@
-import { guard } from '../../../registry/storage-errors.js';
+import { toStatusError } from '../../../registry/storage-errors.js';
 import { allSorts, type KeyIDs, type Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
@@ -94,7 +94,7 @@ export class DroppedKeys {
   }
 
   async #load(): Promise<number> {
-    const { entry, revision } = await guard(this.#storage.get(key));
+    const { entry, revision } = await toStatusError(this.#storage.get(key));
     this.#take(entry?.value);
     return revision;
   }

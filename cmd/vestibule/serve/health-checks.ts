@@ -1,20 +1,20 @@
 import type { Check } from '../../../apiserver/health.js';
-import type { Court } from '../../../policy/policy-service.js';
-import type { Clocks } from './clock-skew.js';
-import type { Hub } from '../../../registry/watchcache/watch-cache.js';
+import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
+import type { ClockSkew } from './clock-skew.js';
+import type { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Storage } from '../../../storage/storage.js';
 
 /** The pieces that must be well for a replica to be ready, each with how it is asked. */
 export function healthChecks({
   storage,
   hub,
-  court,
+  policy,
   clocks,
 }: {
   storage: Storage;
-  hub: Hub;
-  court: Court;
-  clocks: Clocks | undefined;
+  hub: WatchCache;
+  policy: PolicyAuthorizer;
+  clocks: ClockSkew | undefined;
 }): Check[] {
   const stored = async (): Promise<void> => {
     await storage.get('meta/ready');
@@ -22,7 +22,7 @@ export function healthChecks({
   };
   return [
     { name: 'storage', run: stored },
-    { name: 'policy', run: () => court.ready() },
+    { name: 'policy', run: () => policy.ready() },
     { name: 'clock', run: () => clocks?.check() },
   ];
 }

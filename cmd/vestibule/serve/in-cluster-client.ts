@@ -30,7 +30,7 @@ export class ClusterRefusal extends Error {
  * Asks the API server of the cluster that this process is in a pod of, as the pod's service
  * account.
  */
-export class Pod {
+export class InClusterClient {
   readonly #server: string;
   readonly #folder: string;
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../options/config.js';
 import { clocksPrefix } from './clock-skew.js';
-import { guard } from '../../../registry/storage-errors.js';
+import { toStatusError } from '../../../registry/storage-errors.js';
 import type { KeyIDs, Keys } from '../../../security/keyring.js';
-import { under, type Storage } from '../../../storage/storage.js';
+import { prefixRange, type Storage } from '../../../storage/storage.js';
 
 const key = 'meta/keys';
 
@@ -22,7 +22,8 @@ const fingerprint = ({ pairwise }: Keys): string =>
 export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<void> {
   await refuseOtherPairwise(storage, fingerprint(keys));
   const own = keys.ids();
-  for (const { value, expires } of (await guard(storage.list(under(clocksPrefix)))).entries) {
+  for (const { value, expires } of (await toStatusError(storage.list(prefixRange(clocksPrefix))))
+    .entries) {
     const { keys: theirs } = JSON.parse(value.toString()) as { keys?: KeyIDs };
     if (theirs === undefined || (expires !== undefined && expires <= Date.now())) continue;
     const sorts = (Object.keys(own) as (keyof KeyIDs)[]).filter(
@@ -37,14 +38,14 @@ export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<voi
 
 async function refuseOtherPairwise(storage: Storage, own: string): Promise<void> {
   for (;;) {
-    const { entry } = await guard(storage.get(key));
+    const { entry } = await toStatusError(storage.get(key));
     const held = entry?.value.toString();
     if (held === own) return;
     if (held !== undefined)
       throw new ConfigError([
         '--keys-file: these are not the keys of this store (another pairwise key); give the keys file that every other replica has, or that the store was served with before',
       ]);
-    const { committed } = await guard(
+    const { committed } = await toStatusError(
       storage.commit([{ key, is: 'absent' }], [{ put: key, value: Buffer.from(own) }]),
     );
     if (committed) return;

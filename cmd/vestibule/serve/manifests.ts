@@ -7,7 +7,7 @@ import { ClaimsProvider } from '../../../kinds/claims/claims-provider.js';
 import { Client } from '../../../kinds/client/client.js';
 import { Group } from '../../../kinds/group/group.js';
 import { Policy } from '../../../kinds/policy/policy.js';
-import { Refused, type Court } from '../../../policy/policy-service.js';
+import { PolicyRefusedError, type PolicyAuthorizer } from '../../../policy/policy-service.js';
 import type { AnyKind, Call, KindObject } from '../../../registry/kind.js';
 import { apiVersion } from '../../../registry/kind.js';
 import { Registry } from '../../../registry/registry.js';
@@ -31,13 +31,13 @@ interface Manifest {
 export async function applyManifests(
   folder: string,
   store: Store,
-  court: Pick<Court, 'load'>,
+  policy: Pick<PolicyAuthorizer, 'load'>,
 ): Promise<void> {
   for (const manifest of readFolder(folder)) {
     try {
-      await (manifest.kind === Policy ? court.load(policySpec(manifest)) : apply(manifest, store));
+      await (manifest.kind === Policy ? policy.load(policySpec(manifest)) : apply(manifest, store));
     } catch (error) {
-      throw error instanceof StatusError || error instanceof Refused
+      throw error instanceof StatusError || error instanceof PolicyRefusedError
         ? new Error(`--manifests: ${manifest.file}: ${error.message}`)
         : error;
     }
@@ -123,9 +123,9 @@ function readManifests(file: string): Manifest[] {
 function policySpec({ spec }: Manifest): { cedar: string; description?: string } {
   const { cedar, description, ...rest } = spec;
   const [odd] = Object.keys(rest);
-  if (odd !== undefined) throw new Refused(`unknown field "spec.${odd}"`);
+  if (odd !== undefined) throw new PolicyRefusedError(`unknown field "spec.${odd}"`);
   if (typeof cedar !== 'string' || (description !== undefined && typeof description !== 'string'))
-    throw new Refused('spec.cedar must be a text, and spec.description another');
+    throw new PolicyRefusedError('spec.cedar must be a text, and spec.description another');
   return { cedar, ...(description !== undefined && { description }) };
 }
 

@@ -4,12 +4,12 @@ import { qualified } from '../../../apiserver/chain/metrics.js';
 import type { Server } from '../../../apiserver/server.js';
 import type { AuditLog } from './audit-log.js';
 import type { Config } from '../options/config.js';
-import type { Holdings } from './disposables.js';
+import type { DisposableStack } from './disposables.js';
 import { mailLimits } from '../../../kinds/interaction/email-challenge.js';
-import { Phases } from '../../../kinds/interaction/phase-metrics.js';
+import { PhaseMetrics } from '../../../kinds/interaction/phase-metrics.js';
 import { wrongCodes } from '../../../kinds/signin/code-throttle.js';
-import type { Court } from '../../../policy/policy-service.js';
-import type { Meters } from './counters.js';
+import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
+import type { StorageCounters } from './counters.js';
 import {
   Exposition,
   type Sample,
@@ -17,10 +17,10 @@ import {
 } from '../../../observability/metrics/exposition.js';
 import { MetricsPort } from '../../../observability/metrics/server.js';
 import type { IdentityProvider } from '../../../provider/provider.js';
-import { census } from '../../../registry/object-count.js';
+import { countObjects } from '../../../registry/object-count.js';
 import { group, version } from '../../../registry/kind.js';
-import type { Clocks } from './clock-skew.js';
-import { Lately } from './cached-probe.js';
+import type { ClockSkew } from './clock-skew.js';
+import { CachedProbe } from './cached-probe.js';
 import type { Log } from '../../../observability/log.js';
 import type { Outbox } from '../../../registry/outbox.js';
 import type { Store } from '../../../registry/store.js';
@@ -29,13 +29,13 @@ import type { Size } from '../../../storage/storage.js';
 
 /** Where everything that is told is kept. */
 export interface Observed {
-  readonly meters: Meters;
+  readonly meters: StorageCounters;
   readonly server: Server;
   readonly store: Store;
-  readonly court: Court;
+  readonly policy: PolicyAuthorizer;
   readonly provider: IdentityProvider;
   readonly outbox: Outbox;
-  readonly clocks: Clocks | undefined;
+  readonly clocks: ClockSkew | undefined;
   readonly audit: AuditLog | undefined;
   /** The certificate of the secure port, in PEM. */
   readonly serving: (() => string) | undefined;
@@ -46,13 +46,13 @@ export async function observe(
   config: Config,
   observed: Observed,
   log: Log,
-  held: Holdings,
+  held: DisposableStack,
 ): Promise<AddressInfo> {
-  const phases = new Phases(observed.store);
+  const phases = new PhaseMetrics(observed.store);
   const { storage, registry } = observed.store;
   const counted: Counted = {
-    objects: new Lately(() => census(storage, registry.kinds)),
-    sizes: new Lately(async () => (await storage.sizes?.()) ?? new Map()),
+    objects: new CachedProbe(() => countObjects(storage, registry.kinds)),
+    sizes: new CachedProbe(async () => (await storage.sizes?.()) ?? new Map()),
   };
   held.add(async () => {
     phases.stop();
@@ -77,8 +77,8 @@ export async function observe(
 
 /** What the store is asked for at a scrape, once a minute. */
 interface Counted {
-  readonly objects: Lately<ReadonlyMap<string, number>>;
-  readonly sizes: Lately<ReadonlyMap<string, Size>>;
+  readonly objects: CachedProbe<ReadonlyMap<string, number>>;
+  readonly sizes: CachedProbe<ReadonlyMap<string, Size>>;
 }
 
 const one = (value: Sample['value']): Sample[] => [{ value }];
@@ -137,7 +137,7 @@ function ofRequests({ meters: { server: meter }, server, audit }: Observed) {
   } satisfies Partial<Sources>;
 }
 
-function ofStore({ meters, store: { hub } }: Observed, { objects, sizes }: Counted) {
+function ofStore({ meters, store: { watchCache: hub } }: Observed, { objects, sizes }: Counted) {
   const sized = async (of: (size: Size) => number | undefined): Promise<Sample[]> =>
     by(
       'storage_cluster_id',
@@ -169,7 +169,7 @@ function ofStore({ meters, store: { hub } }: Observed, { objects, sizes }: Count
       ),
     vestibule_commit_batch_size: () => one(meters.batches),
     vestibule_commits_total: () => by('result', meters.commits.entries()),
-    vestibule_hub_lag_seconds: () => one(hub.silentFor / 1000),
+    vestibule_hub_lag_seconds: () => one(hub.lagMs / 1000),
     vestibule_hub_watchers: () => one(hub.watchers),
     vestibule_storage_version_supported: () => one(Number(meters.isSupported)),
   } satisfies Partial<Sources>;
@@ -199,7 +199,7 @@ async function ceilings({
   ];
 }
 
-function ofSignIns({ meters, provider, outbox, store }: Observed, phases: Phases) {
+function ofSignIns({ meters, provider, outbox, store }: Observed, phases: PhaseMetrics) {
   const { signIns } = provider;
   const oldest = (): number => {
     const { since } = outbox.waiting('mail');
@@ -242,18 +242,18 @@ function ofSignIns({ meters, provider, outbox, store }: Observed, phases: Phases
   } satisfies Partial<Sources>;
 }
 
-function ofPolicy({ court }: Observed) {
+function ofPolicy({ policy }: Observed) {
   return {
     vestibule_policy_decisions_total: () => {
-      const { permits, refusals } = court.counts();
+      const { permits, refusals } = policy.counts();
       return by('decision', [
         ['Permit', permits],
         ['Refuse', refusals],
       ]);
     },
-    vestibule_policy_evaluation_seconds: () => one(court.evaluations),
+    vestibule_policy_evaluation_seconds: () => one(policy.evaluations),
     vestibule_policy_memo_total: () => {
-      const { hits, misses, unmemoised } = court.counts();
+      const { hits, misses, unmemoised } = policy.counts();
       return by('result', [
         ['hit', hits],
         ['miss', misses],
@@ -261,7 +261,7 @@ function ofPolicy({ court }: Observed) {
       ]);
     },
     vestibule_policy_faults_total: () => {
-      const { errors, overruns } = court.counts();
+      const { errors, overruns } = policy.counts();
       return by('kind', [
         ['error', errors],
         ['overrun', overruns],

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type Config } from '../options/config.js';
 import { followFiles } from './watch-files.js';
-import type { Holdings } from './disposables.js';
-import type { Meters } from './counters.js';
+import type { DisposableStack } from './disposables.js';
+import type { StorageCounters } from './counters.js';
 import type { Log } from '../../../observability/log.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 import type { EtcdOptions, EtcdStorage } from '../../../storage/etcd/etcd.js';
@@ -86,8 +86,8 @@ export function followCertificates(
 export async function openStorage(
   { store }: Config,
   log: Log,
-  held: Holdings,
-  meters?: Meters,
+  held: DisposableStack,
+  meters?: StorageCounters,
 ): Promise<Storage> {
   const witness = meters && { witness: meters };
   if (store.type === 'embedded') {

@@ -1,7 +1,7 @@
 import type { Config } from '../options/config.js';
-import type { Holdings } from './disposables.js';
+import type { DisposableStack } from './disposables.js';
 import { refuseOtherKeys } from './keys-record.js';
-import { Clocks } from './clock-skew.js';
+import { ClockSkew } from './clock-skew.js';
 import type { Keys } from '../../../security/keyring.js';
 import type { Log } from '../../../observability/log.js';
 import type { Storage } from '../../../storage/storage.js';
@@ -15,10 +15,10 @@ export async function followClocks(
   storage: Storage,
   keys: Keys,
   log: Log,
-  held: Holdings,
-): Promise<Clocks | undefined> {
+  held: DisposableStack,
+): Promise<ClockSkew | undefined> {
   if (store.type !== 'etcd') return undefined;
-  const clocks = new Clocks(storage, log, { keys: () => keys.ids() });
+  const clocks = new ClockSkew(storage, log, { keys: () => keys.ids() });
   held.add(() => clocks.stop());
   clocks.start();
   await clocks.written();

@@ -5,7 +5,7 @@ import {
   type ProxyTrust,
   type TrustSource,
 } from '../../../apiserver/requestheader/trust.js';
-import { ClusterRefusal, type Pod } from './in-cluster-client.js';
+import { ClusterRefusal, type InClusterClient } from './in-cluster-client.js';
 import type { Log } from '../../../observability/log.js';
 
 /** Where a kube-apiserver says whom extension servers are to believe. */
@@ -34,7 +34,7 @@ interface Event {
  */
 export class ClusterTrust implements TrustSource {
   readonly begun: Promise<void>;
-  readonly #pod: Pod;
+  readonly #pod: InClusterClient;
   readonly #log: Log;
   readonly #stopping = new AbortController();
   readonly #changed: (() => void)[] = [];
@@ -47,7 +47,7 @@ export class ClusterTrust implements TrustSource {
   #tries = 0;
   #isLost = false;
 
-  constructor(pod: Pod, log: Log) {
+  constructor(pod: InClusterClient, log: Log) {
     this.#pod = pod;
     this.#log = log;
     const found = new Promise<void>((resolve) => {

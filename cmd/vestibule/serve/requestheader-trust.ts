@@ -9,7 +9,7 @@ import { ClusterTrust } from './requestheader-configmap.js';
 import { ConfigError } from '../options/config.js';
 import type { FrontProxyConfig } from '../options/front-proxy-config.js';
 import { followFiles } from './watch-files.js';
-import { Pod } from './in-cluster-client.js';
+import { InClusterClient } from './in-cluster-client.js';
 import type { Log } from '../../../observability/log.js';
 
 /** Trust that is followed until it is stopped. */
@@ -25,14 +25,14 @@ export interface FollowedTrust extends TrustSource {
  */
 export function followTrust(config: FrontProxyConfig, log: Log, folder?: string): FollowedTrust {
   return config.from === 'cluster'
-    ? new ClusterTrust(new Pod(config.server, folder), log)
+    ? new ClusterTrust(new InClusterClient(config.server, folder), log)
     : new FileTrust(config.caFile, config.headers, log);
 }
 
 /** Puts to the proof what is believed of front proxies, as far as nobody has to be asked. */
 export function checkTrust(config: FrontProxyConfig): void {
   if (config.from === 'cluster')
-    void new Pod(config.server); // which looks for what a pod is given
+    void new InClusterClient(config.server); // which looks for what a pod is given
   else readTrust(config.caFile, config.headers);
 }
 

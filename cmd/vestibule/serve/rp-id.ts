@@ -1,8 +1,8 @@
 import { ConfigError } from '../options/config.js';
 import { takesPasskeys } from '../../../kinds/passkey/rp-id.js';
-import { guard } from '../../../registry/storage-errors.js';
+import { toStatusError } from '../../../registry/storage-errors.js';
 import type { Log } from '../../../observability/log.js';
-import { under, type Storage } from '../../../storage/storage.js';
+import { prefixRange, type Storage } from '../../../storage/storage.js';
 
 const key = 'meta/rpid';
 
@@ -23,17 +23,18 @@ export async function relyingPartyID(
       'passkeys are not offered: browsers take them only where the base URL has a name in it, not an IP address',
     );
   for (;;) {
-    const { entry } = await guard(storage.get(key));
+    const { entry } = await toStatusError(storage.get(key));
     const held = entry?.value.toString();
     if (held !== undefined && (host === held || host.endsWith(`.${held}`))) return held;
     if (
       held !== undefined &&
-      (await guard(storage.list(under('objects/passkeys/'), { limit: 1 }))).entries.length > 0
+      (await toStatusError(storage.list(prefixRange('objects/passkeys/'), { limit: 1 }))).entries
+        .length > 0
     )
       throw new ConfigError([
         `--base-url: the passkeys in this store belong to ${held}, which ${host} is not part of`,
       ]);
-    const { committed } = await guard(
+    const { committed } = await toStatusError(
       storage.commit(
         [{ key, is: entry ? entry.revision : 'absent' }],
         [{ put: key, value: Buffer.from(host) }],

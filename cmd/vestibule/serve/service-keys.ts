@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../options/config.js';
 import { DroppedKeys, goneFrom } from './dropped-keys.js';
-import type { Holdings } from './disposables.js';
+import type { DisposableStack } from './disposables.js';
 import { followKeys } from './keys-file.js';
 import { refuseOtherKeys } from './keys-record.js';
 import type { Keys } from '../../../security/keyring.js';
@@ -21,7 +21,7 @@ export async function useKeys(
   file: string | undefined,
   storage: Storage,
   log: Log,
-  held: Holdings,
+  held: DisposableStack,
 ): Promise<void> {
   await refuseOtherKeys(storage, keys);
   const dropped = new DroppedKeys(storage, keys, log);

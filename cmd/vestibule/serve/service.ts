@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { Pages } from '../../../apiserver/static-pages.js';
 import { Server } from '../../../apiserver/server.js';
-import { auditLog, type AuditLog } from './audit-log.js';
 import type { Config } from '../options/config.js';
-import { Holdings } from './disposables.js';
+import { DisposableStack } from './disposables.js';
 import { healthChecks } from './health-checks.js';
 import type { Observed } from './metrics-sources.js';
 import { ensureKeys, readKeys } from './keys-file.js';
@@ -19,9 +18,9 @@ import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
 import { webauthn } from '../../../kinds/passkey/webauthn/library.js';
 import { openEngine } from '../../../policy/engine.js';
 import { recoveryWorker, stopRevivedRecoveries } from '../../../kinds/recovery/worker.js';
-import { openCourt, type Court } from '../../../policy/policy-service.js';
-import { tallyWorker } from '../../../policy/decisions/series-counter.js';
-import { Troubles } from '../../../policy/evaluate/error-log.js';
+import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
+import { seriesCounterWorker } from '../../../policy/decisions/series-counter.js';
+import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
 import { declareBuiltIn, Suppliers } from '../../../kinds/claims/scope-index.js';
 import { openMail } from './mail-transport.js';
 import { mailWorker } from '../../../mail/worker.js';
@@ -29,10 +28,10 @@ import { applyManifests } from './manifests.js';
 import { followTrust, type FollowedTrust } from './requestheader-trust.js';
 import { createIdentityProvider, type IdentityProvider } from '../../../provider/provider.js';
 import { AddressList } from '../../../security/cidr-list.js';
-import type { Clocks } from './clock-skew.js';
-import { Hub } from '../../../registry/watchcache/watch-cache.js';
+import type { ClockSkew } from './clock-skew.js';
+import { WatchCache } from '../../../registry/watchcache/watch-cache.js';
 import type { Keys } from '../../../security/keyring.js';
-import type { Authorize } from '../../../registry/authorizer.js';
+import type { Authorizer } from '../../../registry/authorizer.js';
 import type { Ports } from '../../../registry/kind.js';
 import type { Log } from '../../../observability/log.js';
 import { Outbox } from '../../../registry/outbox.js';
@@ -45,6 +44,7 @@ import { freePort, listen, urlOf } from './serving.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import type { Storage } from '../../../storage/storage.js';
 import { openStorage } from './open-storage.js';
+import { openAudit } from './audit-log.js';
 
 /** A running service. */
 export interface Service {
@@ -90,7 +90,7 @@ export async function startService(
   folder: string,
   given: Given = {},
 ): Promise<Service> {
-  const held = new Holdings();
+  const held = new DisposableStack();
   try {
     return await start({ config, log, folder, given, held, links: {} });
   } catch (error) {
@@ -109,7 +109,7 @@ interface StartContext {
   readonly log: Log;
   readonly folder: string;
   readonly given: Given;
-  readonly held: Holdings;
+  readonly held: DisposableStack;
   /** What is made later than those that refer to it. */
   readonly links: Links;
 }
@@ -117,12 +117,13 @@ interface StartContext {
 interface Links {
   store?: Store;
   groups?: Memberships;
-  court?: Court;
+  policy?: PolicyAuthorizer;
   provider?: IdentityProvider;
   server?: Server;
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>;
+
 type Core = Awaited<ReturnType<typeof openStore>>;
 
 async function start(context: StartContext): Promise<Service> {
@@ -154,13 +155,15 @@ async function openBase({ config, log, given, held, links }: StartContext) {
   );
   const engine = openEngine(kinds, actions, {
     operators: () => operatorsNow(links.store!, links.groups!),
-    trouble: Troubles.into(log),
+    trouble: EvaluationErrorLog.into(log),
   });
   engine.catch(() => {
     /* thrown where it is awaited */
   });
   const meters =
-    config.metricsPort === undefined ? undefined : new (await import('./counters.js')).Meters();
+    config.metricsPort === undefined
+      ? undefined
+      : new (await import('./counters.js')).StorageCounters();
   const audit = openAudit(config.auditLogPath, log, held);
   const storage = given.storage ?? (await openStorage(config, log, held, meters));
   if (!given.storage) held.add(() => storage.close());
@@ -176,22 +179,22 @@ async function openStore(
 ) {
   const { config, log, given, held, links } = context;
   const settings = await settingsOf(config, baseURL, storage, log);
-  const hub = new Hub(storage, registry.kinds, log);
+  const hub = new WatchCache(storage, registry.kinds, log);
   const keys = base.keys ?? ensureKeys(keysFileOf(config));
   await useKeys(keys, given.keys ? undefined : keysFileOf(config), storage, log, held);
-  const authorize: Authorize = (question) => links.court!.authorize(question);
+  const authorize: Authorizer = (question) => links.policy!.authorize(question);
   const ports = (...request: Parameters<IdentityProvider['ports']>): Ports => ({
     ...links.provider!.ports(...request),
-    law: links.court!,
+    policy: links.policy!,
   });
-  const store = new Store({ storage, registry, hub, keys, settings, authorize, ports });
+  const store = new Store({ storage, registry, watchCache: hub, keys, settings, authorize, ports });
   links.store = store;
-  const court = openCourt(await engine, store, log, () => links.server?.renewViews());
-  links.court = court;
+  const policy = openPolicyAuthorizer(await engine, store, log, () => links.server?.renewViews());
+  links.policy = policy;
   const outbox = new Outbox(store, keys, log);
   held.add(() => hub.stop());
   await hub.start();
-  return { settings, hub, keys, authorize, ports, store, court, outbox };
+  return { settings, hub, keys, authorize, ports, store, policy, outbox };
 }
 
 /** Starts the indexes over what is stored, and makes the provider. */
@@ -238,7 +241,7 @@ async function registerWorkers(
     closingWorker(store),
     sessionsWorker(store),
     recoveryWorker(store),
-    tallyWorker(store),
+    seriesCounterWorker(store),
   ])
     outbox.register(worker);
 }
@@ -246,24 +249,24 @@ async function registerWorkers(
 /** Brings the policy into force, and what manifests say. */
 async function startPolicy(
   { config, held }: StartContext,
-  { store, court }: Core,
+  { store, policy }: Core,
   provider: IdentityProvider,
 ): Promise<void> {
   held.add(async () => {
     await provider.settled();
-    await court.stop();
+    await policy.stop();
   });
-  await court.start();
-  if (config.manifests) await applyManifests(config.manifests, store, court);
-  court.ready();
+  await policy.start();
+  if (config.manifests) await applyManifests(config.manifests, store, policy);
+  policy.ready();
 }
 
 function createServer(
   { config, log, folder }: StartContext,
   { proxyTrust, meters, audit, storage, baseURL }: Base,
-  { hub, keys, authorize, ports, store, court }: Core,
+  { hub, keys, authorize, ports, store, policy }: Core,
   provider: IdentityProvider,
-  clocks: Clocks | undefined,
+  clocks: ClockSkew | undefined,
 ): Server {
   return new Server({
     release,
@@ -271,7 +274,7 @@ function createServer(
     ...(config.trustedProxies.length > 0 && {
       trustedProxies: new AddressList(config.trustedProxies),
     }),
-    checks: healthChecks({ storage, hub, court, clocks }),
+    checks: healthChecks({ storage, hub, policy, clocks }),
     store,
     keys,
     log,
@@ -294,12 +297,12 @@ function createServer(
 async function serve(
   { config, log, held }: StartContext,
   { registry, meters, audit, storage, proxyTrust, baseURL, port }: Base,
-  { store, court, outbox }: Core,
+  { store, policy, outbox }: Core,
   provider: IdentityProvider,
-  clocks: Clocks | undefined,
+  clocks: ClockSkew | undefined,
   server: Server,
 ): Promise<Service> {
-  const watched = held.part(); // whoever looks sees the stop, too
+  const watched = held.child(); // whoever looks sees the stop, too
   held.add(() => outbox.stop());
   held.add(startCompactor(storage, { interval: config.compactionSeconds * 1000 }));
   const stopping = { delay: 0, warmed: Promise.resolve() };
@@ -309,7 +312,7 @@ async function serve(
   });
   const at = { baseURL, port, begun: proxyTrust?.begun };
   const { certificate, ...urls } = await listen(config, at, server, log, held);
-  const observed = { server, store, court, provider, outbox, clocks, audit, serving: certificate };
+  const observed = { server, store, policy, provider, outbox, clocks, audit, serving: certificate };
   const metricsURL = meters && (await observeAt(config, { meters, ...observed }, log, watched));
   stopping.delay = config.shutdownDelay * 1000;
   outbox.start();
@@ -319,7 +322,7 @@ async function serve(
     baseURL,
     store,
     warmed: stopping.warmed,
-    counts: () => countsOf(court, provider),
+    counts: () => countsOf(policy, provider),
     ...urls,
     ...(metricsURL !== undefined && { metricsURL }),
     stop: () => held.release(),
@@ -334,15 +337,18 @@ async function observeAt(
   config: Config,
   observed: Observed,
   log: Log,
-  held: Holdings,
+  held: DisposableStack,
 ): Promise<string> {
   const { observe } = await import('./metrics-sources.js');
   return urlOf('http', await observe(config, observed, log, held));
 }
 
-const countsOf = (court: Court, provider: IdentityProvider): ReadonlyMap<string, number> =>
+const countsOf = (
+  policy: PolicyAuthorizer,
+  provider: IdentityProvider,
+): ReadonlyMap<string, number> =>
   new Map([
-    ...Object.entries(court.counts()).map(([name, count]): [string, number] => [
+    ...Object.entries(policy.counts()).map(([name, count]): [string, number] => [
       `policy.${name}`,
       count,
     ]),
@@ -354,7 +360,7 @@ async function follow(
   groups: Memberships,
   suppliers: Suppliers,
   operatorPasskeys: OperatorPasskeys,
-  held: Holdings,
+  held: DisposableStack,
 ): Promise<void> {
   held.add(() => {
     groups.stop();
@@ -370,18 +376,11 @@ function trustFor(
   { frontProxy }: Config,
   log: Log,
   { serviceAccount }: Given,
-  held: Holdings,
+  held: DisposableStack,
 ): FollowedTrust | undefined {
   const followed = frontProxy && followTrust(frontProxy, log, serviceAccount);
   if (followed) held.add(() => followed.stop());
   return followed;
-}
-
-function openAudit(path: string | undefined, log: Log, held: Holdings): AuditLog | undefined {
-  if (path === undefined) return undefined;
-  const audit = auditLog(path, log);
-  held.add(() => audit.close());
-  return audit;
 }
 
 /** Gets ready, behind the first requests, what would make one of the next ones wait. */

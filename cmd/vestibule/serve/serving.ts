@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import type { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
-import type { Holdings } from './disposables.js';
+import type { DisposableStack } from './disposables.js';
 import type { Log } from '../../../observability/log.js';
 import { ownNames, tlsFiles, TLSFiles } from './tls-certificates.js';
 
@@ -22,7 +22,7 @@ export async function listen(
   { baseURL, port, begun }: { baseURL: string; port: number; begun: Promise<void> | undefined },
   server: Server,
   log: Log,
-  held: Holdings,
+  held: DisposableStack,
 ): Promise<Serving> {
   const url = urlOf('http', await server.listen(port, bindAddress));
   if (!secure) return { url };

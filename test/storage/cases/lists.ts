@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { under, type Entry, type Revision, type Storage } from '../../../storage/storage.js';
+import { prefixRange, type Entry, type Revision, type Storage } from '../../../storage/storage.js';
 import { bytes, everything, made, put, remove } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
@@ -23,9 +23,9 @@ export function listCases(open: OpenStore): void {
   withStore(open, 'the keys of a range are counted, however many', async (storage) => {
     await put(storage, { 'c/a': '1', 'c/b': '2', c0: 'x', 'b/z': 'x' });
     expect([
-      await storage.count(under('c/')),
+      await storage.count(prefixRange('c/')),
       await storage.count({ start: 'c/b', end: 'c/c' }),
-      await storage.count(under('nothing/')),
+      await storage.count(prefixRange('nothing/')),
     ]).toEqual([2, 1, 0]);
     for (let i = 0; i < 10_100; i += 100)
       await put(
@@ -33,7 +33,7 @@ export function listCases(open: OpenStore): void {
         Object.fromEntries(Array.from({ length: 100 }, (_, j) => [numbered(i + j), ''])),
       );
     await remove(storage, numbered(3), numbered(9_000));
-    expect(await storage.count(under('n/'))).toBe(10_098);
+    expect(await storage.count(prefixRange('n/'))).toBe(10_098);
   });
 
   withStore(open, 'a range with its separator does not reach its neighbours', async (storage) => {
@@ -46,7 +46,7 @@ export function listCases(open: OpenStore): void {
       'o/a0': 'x',
       'o/a.': 'x',
     });
-    expect(keysOf((await storage.list(under('o/a/'))).entries)).toEqual(['o/a/1', 'o/a/2']);
+    expect(keysOf((await storage.list(prefixRange('o/a/'))).entries)).toEqual(['o/a/1', 'o/a/2']);
   });
 
   withStore(
@@ -152,7 +152,7 @@ export function listCases(open: OpenStore): void {
       await put(storage, Object.fromEntries(names.map((name) => [name, 'first'])));
       const page = async (
         limit = 50,
-        range = under('n/'),
+        range = prefixRange('n/'),
       ): Promise<[values: string[], more: number]> => {
         const { entries, more, revision } = await storage.list(range, { limit });
         expect(revision).toBeGreaterThanOrEqual(

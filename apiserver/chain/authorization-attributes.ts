@@ -1,0 +1,99 @@
+import type { AuthorizationAttributes } from '../../registry/authorizer.js';
+import type { AnyKind, Caller, KindObject } from '../../registry/kind.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
+import type { AuthorizedRequest } from '../http/message.js';
+import type { ResourceRequestInfo } from '../request/request-info.js';
+import { parseSelector, type Selector } from '../codec/selectors.js';
+
+export const collective = new Set(['list', 'watch', 'deletecollection']);
+
+/** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
+export const actionOf = ({ kind, verb, action }: ResourceRequestInfo): string =>
+  action ? `${kind.resource}/${action.subresource}` : verb;
+
+/**
+ * What a request is narrowed to, as far as policy needs it; a selector that cannot be read is an
+ * error only for a caller that policy permits.
+ */
+export function selectorOf({ query, kind }: ResourceRequestInfo): Selector | undefined {
+  try {
+    return parseSelector(query, kind);
+  } catch {
+    return undefined;
+  }
+}
+
+export type Facts = Readonly<Record<string, unknown>>;
+
+/**
+ * What policy is told of a request by where it comes from and how much of objects it wants: made
+ * once.
+ */
+export const factsBySite = new Map(
+  ['', 'same-origin', 'same-site', 'cross-site', 'none'].map((site) => {
+    const facts = site ? { site } : {};
+    return [
+      site,
+      { whole: Object.freeze(facts), metadata: Object.freeze({ ...facts, metadataOnly: true }) },
+    ] as const;
+  }),
+);
+
+export const noFacts = Object.freeze({});
+
+export function factsOf({ view }: ResourceRequestInfo, site = ''): Facts {
+  const { whole, metadata } = factsBySite.get(site) ?? factsBySite.get('')!;
+  return view.metadataOnly ? metadata : whole;
+}
+
+/** A request for objects as policy sees it. */
+export interface Asking {
+  readonly requestInfo: ResourceRequestInfo;
+  readonly caller: Caller;
+  readonly facts: Facts /** Asked again only to see whether it still holds. */;
+  readonly quiet?: boolean /** An object that is not there is let in as it would be if it were. */;
+  readonly supposed?: boolean;
+}
+
+/** A question about one object, which is parsed only where a rule looks at it. */
+export class ObjectAttributes {
+  readonly caller: Caller;
+  readonly action: string;
+  readonly kind: AnyKind;
+  readonly name: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly record: AuthorizationAttributes['record'] | undefined;
+  readonly #target: EncodedObject | undefined;
+
+  constructor(
+    { requestInfo, caller, facts, quiet }: Asking,
+    target: EncodedObject | undefined,
+    name: string,
+    record?: AuthorizationAttributes['record'],
+  ) {
+    this.caller = caller;
+    this.action = actionOf(requestInfo);
+    this.kind = requestInfo.kind;
+    this.name = name;
+    this.facts = facts;
+    this.record = quiet ? 'never' : record;
+    this.#target = target;
+  }
+
+  get object(): KindObject | undefined {
+    return this.#target?.object;
+  }
+}
+
+/** One object of a collection, by the verb that was asked. */
+export const objectAttributes = (
+  { requestInfo, caller, facts = noFacts }: AuthorizedRequest,
+  stored: EncodedObject,
+  record: 'allowed' | 'never',
+): AuthorizationAttributes =>
+  new ObjectAttributes(
+    { requestInfo: requestInfo as ResourceRequestInfo, caller, facts },
+    stored,
+    stored.name,
+    record,
+  ) as AuthorizationAttributes;
