@@ -72,7 +72,7 @@ export class Server {
   readonly #frontProxy: RequestHeaderAuthenticator;
   readonly #accessLog: AccessLog;
   readonly #authentication: Authentication;
-  readonly #admission: Authorization;
+  readonly #authorization: Authorization;
   readonly #health: Health;
   readonly #pages: Pages;
   readonly #watcher: Watcher;
@@ -97,7 +97,7 @@ export class Server {
       this.#frontProxy,
       parts.meter?.authentications,
     );
-    this.#admission = new Authorization(parts.store, parts.authorize);
+    this.#authorization = new Authorization(parts.store, parts.authorize);
     this.#health = new Health(
       [
         { name: 'ping', live: true, run() {} },
@@ -120,15 +120,15 @@ export class Server {
     this.#pages = parts.pages;
     this.#watcher = new Watcher(
       parts.store,
-      this.#admission,
+      this.#authorization,
       this.#encoder,
-      (req) => this.#again(req),
+      (req) => this.#reauthorize(req),
       parts.meter,
     );
     this.#api = createApi({
       ...parts,
       registry: parts.store.registry,
-      authorization: this.#admission,
+      authorization: this.#authorization,
       encoder: this.#encoder,
       watcher: this.#watcher,
     });
@@ -146,7 +146,7 @@ export class Server {
       checkOrigin(parts.baseURL),
       checkHost(parts.ownHost),
       this.#authentication.step,
-      this.#admission.step,
+      this.#authorization.step,
       checkQuery,
       startDeadline((...failed) => this.#fail(...failed)),
       this.#inflight.step,
@@ -241,11 +241,11 @@ export class Server {
   }
 
   /** Who sent an old request, and whether it may stay: for watches. */
-  async #again(req: ApiRequest): Promise<AuthorizedRequest> {
+  async #reauthorize(req: ApiRequest): Promise<AuthorizedRequest> {
     const requestInfo = parseRequest(req, this.#parts.store.registry) as ResourceRequestInfo;
     if (this.#stopping) throw unauthorized();
     req.caller = await this.#authentication.caller(req, boundName(requestInfo), true);
-    return this.#admission.authorize(requestInfo, req.caller, siteOf(req), true);
+    return this.#authorization.authorize(requestInfo, req.caller, siteOf(req), true);
   }
 
   /** Answers a request that every step let pass. */

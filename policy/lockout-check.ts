@@ -110,7 +110,7 @@ function* people(judge: PolicyEvaluator): Generator<[Caller, object]> {
 }
 
 /** Rules may single out so many policies and paths: each is asked about. */
-const most = 20;
+const max = 20;
 
 /** Lets others have a turn. */
 const turn = (): Promise<void> =>
@@ -127,8 +127,8 @@ export async function lockout(
   operators: readonly Operator[],
 ): Promise<Fault[]> {
   const policy = kinds.find(({ kind }) => kind === 'Policy');
-  if (judge.named('Policy').length + judge.named('Path').length > most)
-    return [{ message: `at most ${most} policies and paths may be singled out` }];
+  if (judge.named('Policy').length + judge.named('Path').length > max)
+    return [{ message: `at most ${max} policies and paths may be singled out` }];
   let questions = 0;
   for (const [what, question] of publicQuestions(judge, policy)) {
     if (++questions % 10 === 0) await turn();

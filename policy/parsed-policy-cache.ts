@@ -8,7 +8,7 @@ const purpose = 'policy rules';
 const macLength = 32;
 
 /** Bytes that are worth keeping: rules that take more are those of a long text, which is rare. */
-const most = 512 << 10;
+const max = 512 << 10;
 
 /**
  * The rules of the policy in force as they were read from its text, which costs a start more than
@@ -30,7 +30,7 @@ export class ParsedPolicyCache {
    */
   async of(name: string, text: string): Promise<readonly Rule[] | undefined> {
     const { entry } = await this.#store.storage.get(key);
-    if (!entry || entry.value.length > macLength + most) return undefined;
+    if (!entry || entry.value.length > macLength + max) return undefined;
     const body = entry.value.toString('utf8', macLength);
     if (
       !this.#store.systemCall().keys.macMatches(purpose, body, entry.value.subarray(0, macLength))
@@ -46,7 +46,7 @@ export class ParsedPolicyCache {
    */
   async keep(name: string, text: string, rules: readonly Rule[]): Promise<void> {
     const body = JSON.stringify({ source: this.#source(name, text), rules });
-    if (Buffer.byteLength(body) > most) return;
+    if (Buffer.byteLength(body) > max) return;
     const call = this.#store.systemCall();
     const value = Buffer.concat([call.keys.mac(purpose, body), Buffer.from(body)]);
     await this.#store.change(call, async (tx) => {

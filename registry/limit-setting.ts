@@ -8,8 +8,8 @@ export interface LimitSetting {
   readonly value: 'duration' | 'size' | 'count' | 'percent';
   readonly default: string | number;
   /** The bounds, both included, written as the value is. */
-  readonly least: string | number;
-  readonly most: string | number;
+  readonly min: string | number;
+  readonly max: string | number;
   /** Why nothing outside the bounds is taken; ends the sentence that refuses it. */
   readonly because: string;
   readonly describe: string;
@@ -23,10 +23,10 @@ const limitOf =
   <V extends Unit>(value: V) =>
   (
     fallback: Written<V>,
-    [least, most]: readonly [Written<V>, Written<V>],
+    [least, max]: readonly [Written<V>, Written<V>],
     because: string,
     describe: string,
-  ): LimitSetting => ({ value, default: fallback, least, most, because, describe });
+  ): LimitSetting => ({ value, default: fallback, min: least, max, because, describe });
 export const duration = limitOf('duration');
 export const size = limitOf('size');
 export const count = limitOf('count');
@@ -54,7 +54,7 @@ const examples = {
 export function limitFault(setting: LimitSetting, given: unknown): string | undefined {
   const parsed = parseLimit(setting, given);
   if (Number.isNaN(parsed)) return `${examples[setting.value]}; got ${JSON.stringify(given)}`;
-  if (parsed >= parseLimit(setting, setting.least) && parsed <= parseLimit(setting, setting.most))
+  if (parsed >= parseLimit(setting, setting.min) && parsed <= parseLimit(setting, setting.max))
     return undefined;
-  return `from ${setting.least} to ${setting.most}: ${setting.because}; got ${String(given)}`;
+  return `from ${setting.min} to ${setting.max}: ${setting.because}; got ${String(given)}`;
 }

@@ -7,10 +7,10 @@ const labelKey = inWords(
 );
 
 /** Printable ASCII. */
-const identifier = (most: number) =>
+const identifier = (max: number) =>
   z
     .string()
-    .max(most)
+    .max(max)
     .regex(inWords(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces'));
 
 /**

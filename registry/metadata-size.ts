@@ -23,14 +23,14 @@ export function metadataSizeFaults(
     (!metadata.labels && !metadata.annotations && !metadata.ownerReferences)
   )
     return [];
-  const most = settings.limits.ownedMetadataSize;
+  const max = settings.limits.ownedMetadataSize;
   const size = sizeOf(next);
-  if (size <= most || (old && size <= sizeOf(old))) return [];
+  if (size <= max || (old && size <= sizeOf(old))) return [];
   return [
     {
       reason: 'FieldValueTooLong',
       field: 'metadata',
-      message: `Too long: labels, annotations and owner references may not be more than ${most} bytes together (got ${size})`,
+      message: `Too long: labels, annotations and owner references may not be more than ${max} bytes together (got ${size})`,
     },
   ];
 }

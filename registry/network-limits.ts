@@ -208,17 +208,17 @@ export class NetworkLimits {
     { drawn, within }: { drawn: number; within: Readonly<Record<string, number>> },
   ): number {
     const nested = prefixes.within.map(
-      ([width, name]) => this.#most(limit, width) - (within[name] ?? 0),
+      ([width, name]) => this.#maxOf(limit, width) - (within[name] ?? 0),
     );
     return Math.min(
-      this.#most(limit, prefixes.within.length > 0 ? 'wide' : 'narrow') - drawn,
+      this.#maxOf(limit, prefixes.within.length > 0 ? 'wide' : 'narrow') - drawn,
       ...nested,
     );
   }
 
-  #most({ max: most }: Limit, width: Width): number {
+  #maxOf({ max }: Limit, width: Width): number {
     const { networkFactorMiddle, networkFactorWide } = this.#limits;
-    return most * { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide }[width];
+    return max * { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide }[width];
   }
 
   #block({ block, prefixes }: Place): Block | undefined {
@@ -256,14 +256,10 @@ interface Asked {
  * few commits. Never more than a quarter of what is left, so that no replica keeps the last of it
  * from the others.
  */
-function blockOf(
-  { max: most, block = Infinity }: Limit,
-  { wide }: Prefixes,
-  drawn: number,
-): number {
-  const hundredth = Math.floor(most / 100);
+function blockOf({ max, block = Infinity }: Limit, { wide }: Prefixes, drawn: number): number {
+  const hundredth = Math.floor(max / 100);
   if (wide === everybody) return hundredth; // replicas must not use it up by drawing alone
-  return Math.min(Math.floor(most / 10), block, Math.max(2, hundredth, drawn));
+  return Math.min(Math.floor(max / 10), block, Math.max(2, hundredth, drawn));
 }
 
 const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (seconds * 1000));

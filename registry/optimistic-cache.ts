@@ -1,7 +1,7 @@
 import type { Change, Check, Entry, Lost, Revision, Write } from '../storage/storage.js';
 
 /** So many entries are remembered, and so many bytes of values. */
-const most = { entries: 10_000, bytes: 16 << 20 };
+const max = { entries: 10_000, bytes: 16 << 20 };
 
 /**
  * What this replica last knew of the keys it writes: of its own commits, of the races it lost, and
@@ -57,7 +57,7 @@ export class OptimisticCache {
     this.#known.set(entry.key, entry);
     this.#bytes += entry.value.length;
     for (const key of this.#known.keys()) {
-      if (this.#known.size <= most.entries && this.#bytes <= most.bytes) return;
+      if (this.#known.size <= max.entries && this.#bytes <= max.bytes) return;
       this.#forget(key);
     }
   }

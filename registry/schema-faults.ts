@@ -10,7 +10,7 @@ interface Fault {
 }
 
 /** The most faults that one answer names. */
-const most = 32;
+const max = 32;
 
 /**
  * What a validator found, in words: the first fault of each field, with paths below `at`. Of a
@@ -28,7 +28,7 @@ export function causesOf(errors: readonly Fault[], at: string): Cause[] {
     const cause = error.keyword === 'anyOf' ? choiceCause(error, errors, at) : causeOf(error, at);
     if (!causes.has(cause.field!)) causes.set(cause.field!, cause);
   }
-  return [...causes.values()].slice(0, most);
+  return [...causes.values()].slice(0, max);
 }
 
 const pathOf = (at: string, pointer: string): string =>

@@ -235,10 +235,10 @@ export const expired = (why: string, of?: Named, name?: string): StatusError =>
   );
 
 /** 413: the body is over `most` bytes. */
-export const tooLarge = (most: number): StatusError =>
+export const tooLarge = (max: number): StatusError =>
   new StatusError(
     'RequestEntityTooLarge',
-    `the request body is over the limit of ${most} bytes`,
+    `the request body is over the limit of ${max} bytes`,
     undefined,
     { Connection: 'close' },
   );

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest } from './status.js';
 
-const most = { depth: 32, values: 20_000 };
+const max = { depth: 32, values: 20_000 };
 const poisonous = new Set(['__proto__', 'constructor', 'prototype', 'hasOwnProperty']);
 
 /**
@@ -74,8 +74,8 @@ class Scanner {
   }
 
   #enter(object: boolean): void {
-    if (this.#open.length >= most.depth)
-      throw badRequest(`the body is nested deeper than ${most.depth}`);
+    if (this.#open.length >= max.depth)
+      throw badRequest(`the body is nested deeper than ${max.depth}`);
     this.#count();
     this.#open.push({
       keys: object ? new Set() : undefined,
@@ -102,8 +102,7 @@ class Scanner {
 
   #count(): void {
     this.#values += 1;
-    if (this.#values > most.values)
-      throw badRequest(`the body has more than ${most.values} values`);
+    if (this.#values > max.values) throw badRequest(`the body has more than ${max.values} values`);
   }
 
   #string(): void {

@@ -594,7 +594,7 @@ describe('the section of the limits', () => {
     ).toEqual([]);
     expect(limitContradictions(defaultLimits)).toEqual([]);
     for (const setting of Object.values(limitSettings))
-      for (const bound of [setting.least, setting.most])
+      for (const bound of [setting.min, setting.max])
         expect([setting, limitFault(setting, bound)]).toEqual([setting, undefined]);
   });
 

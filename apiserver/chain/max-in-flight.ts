@@ -19,12 +19,12 @@ export class InFlight {
   reads = 0;
   changes = 0;
   readonly #memory: MemoryGuard;
-  readonly #most: Bounds;
+  readonly #max: Bounds;
   readonly #arriving = new Set<ApiRequest>();
 
-  constructor(memory: MemoryGuard, most: Bounds = { reads: 400, changes: 200 }) {
+  constructor(memory: MemoryGuard, max: Bounds = { reads: 400, changes: 200 }) {
     this.#memory = memory;
-    this.#most = most;
+    this.#max = max;
   }
 
   /**
@@ -44,7 +44,7 @@ export class InFlight {
   /** Takes a place until the answer is over; 429 where none is left. */
   enter(req: ApiRequest, res: ApiResponse): void {
     const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
-    if (this[which] >= this.#most[which])
+    if (this[which] >= this.#max[which])
       throw tooManyRequests(1, 'too many requests are in flight');
     this[which] += 1;
     const place = { held: true, over: false };
@@ -69,7 +69,7 @@ export class InFlight {
 
   #arrive(req: ApiRequest): void {
     this.#arriving.add(req);
-    if (this.#arriving.size <= 2 * this.#most.changes) return;
+    if (this.#arriving.size <= 2 * this.#max.changes) return;
     const [oldest] = this.#arriving;
     this.#arriving.delete(oldest!);
     oldest!.socket.destroy();

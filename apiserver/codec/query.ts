@@ -40,11 +40,11 @@ export function parseQuery(text: string): Query {
 }
 
 /** A whole number of a query, within bounds; 400 else. */
-export function wholeNumber(query: Query, name: string, most: number): number | undefined {
+export function wholeNumber(query: Query, name: string, max: number): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,16}$/.test(text) || Number(text) > most)
-    throw badRequest(`${name} must be a whole number from 0 to ${most}`);
+  if (!/^\d{1,16}$/.test(text) || Number(text) > max)
+    throw badRequest(`${name} must be a whole number from 0 to ${max}`);
   return Number(text);
 }
 

@@ -24,7 +24,7 @@ const domain = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
 const equality = /^([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)$/;
 const set = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const exists = /^(!?)\s*([^\s!]+)$/;
-const most = { characters: 4_096, parts: 100 };
+const max = { characters: 4_096, parts: 100 };
 
 const isValue = (text: string): boolean => text === '' || label.test(text);
 
@@ -40,7 +40,7 @@ function parseRequirement(text: string): Requirement {
     return { key, operator: operator === '!=' ? 'notin' : 'in', values: [value!] };
   const [, of, how, listed] = set.exec(text) ?? [];
   const values = (listed ?? '').split(',').map((one) => one.trim());
-  if (of !== undefined && isKey(of) && values.length <= most.parts && values.every(isValue))
+  if (of !== undefined && isKey(of) && values.length <= max.parts && values.every(isValue))
     return { key: of, operator: how as 'in' | 'notin', values };
   const [, not, held] = exists.exec(text) ?? [];
   if (held !== undefined && isKey(held))
@@ -70,7 +70,7 @@ function meets(
  * too many.
  */
 function partsOf(text: string): string[] {
-  if (text.length > most.characters) throw badRequest('the selector is too long');
+  if (text.length > max.characters) throw badRequest('the selector is too long');
   const parts: string[] = [];
   let start = 0;
   let inside = false;
@@ -80,7 +80,7 @@ function partsOf(text: string): string[] {
     parts.push(text.slice(start, i).trim());
     start = i + 1;
   }
-  if (parts.length > most.parts) throw badRequest('the selector has too many requirements');
+  if (parts.length > max.parts) throw badRequest('the selector has too many requirements');
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 

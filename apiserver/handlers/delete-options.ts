@@ -40,10 +40,10 @@ export async function readDeleteOptions(
   req: ApiRequest,
   res: ApiResponse,
   requestInfo: ResourceRequestInfo,
-  most: number,
+  max: number,
 ): Promise<DeleteOptions> {
   refuseBodyType(req);
-  const { apiVersion: given, kind, ...body } = await readObject(req, most, true);
+  const { apiVersion: given, kind, ...body } = await readObject(req, max, true);
   if (kind !== undefined && kind !== 'DeleteOptions')
     throw badRequest('the kind in the data does not match the expected kind (DeleteOptions)');
   if (given !== undefined && !['v1', 'meta.k8s.io/v1', apiVersion].includes(String(given)))

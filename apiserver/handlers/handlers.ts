@@ -228,7 +228,7 @@ export class Handlers {
       this.#parts.store.storage.list(rangeOf(requestInfo.kind, owner, selector.name)),
     );
     const gone: unknown[] = [];
-    const most = wholeNumber(requestInfo.query, 'limit', 2 ** 31) || Infinity;
+    const max = wholeNumber(requestInfo.query, 'limit', 2 ** 31) || Infinity;
     for (const entry of page.entries) {
       const stored = new EncodedObject(requestInfo.kind, entry);
       const decision = selector.matches(stored.object)
@@ -245,7 +245,7 @@ export class Handlers {
         decision,
       );
       if (old) gone.push(this.#ended(requestInfo.kind, old, call));
-      if (gone.length === most) break;
+      if (gone.length === max) break;
     }
     this.#parts.encoder.json(req, res, 200, {
       kind: `${requestInfo.kind.kind}List`,
@@ -343,8 +343,8 @@ export class Handlers {
   }
 
   /** The body of a change, which counts for the account that asks. */
-  async #read(req: ApiRequest, most = this.#bodyLimit): Promise<Record<string, unknown>> {
-    const bytes = await readBytes(req, most);
+  async #read(req: ApiRequest, max = this.#bodyLimit): Promise<Record<string, unknown>> {
+    const bytes = await readBytes(req, max);
     const { limits, store } = this.#parts;
     await spendAccountBudget(limits, store.settings.limits, req.caller, bytes.length, Date.now());
     return objectOf(bytes);

@@ -75,7 +75,7 @@ export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string)
  */
 export class Lister {
   readonly #store: Store;
-  readonly #admission: Authorization;
+  readonly #authorization: Authorization;
   readonly #encoder: Encoder;
   readonly #tokens: ContinueTokens;
   readonly #pageMost: number;
@@ -83,7 +83,7 @@ export class Lister {
   constructor(store: Store, authorization: Authorization, encoder: Encoder, keys: Keys) {
     this.#store = store;
     this.#pageMost = store.settings.limits.listPageSize;
-    this.#admission = authorization;
+    this.#authorization = authorization;
     this.#encoder = encoder;
     this.#tokens = new ContinueTokens(keys);
   }
@@ -277,12 +277,12 @@ export class Lister {
   #sieve(authorized: AuthorizedRequest, selector: Selector): Sieve {
     const { kind } = authorized.requestInfo as ResourceRequestInfo;
     const selects = selector.filters;
-    const seesAll = this.#admission.canSeeAll(authorized);
+    const seesAll = this.#authorization.canSeeAll(authorized);
     const pass = (entry: Entry): EncodedObject | undefined => {
       if (!isLive(entry, Date.now())) return undefined;
       const stored = new EncodedObject(kind, entry);
       return (!selects || selector.matches(stored.object)) &&
-        (seesAll || this.#admission.canSee(authorized, stored))
+        (seesAll || this.#authorization.canSee(authorized, stored))
         ? stored
         : undefined;
     };

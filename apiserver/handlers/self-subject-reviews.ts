@@ -34,7 +34,7 @@ type Asked = z.infer<typeof Spec>;
 
 const validator = new Validator(toJSONSchema(Spec, 'SelfSubjectAccessReview.spec'));
 const protobuf = 'application/vnd.kubernetes.protobuf';
-const most = 64 << 10;
+const max = 64 << 10;
 const no = (reason: string): Answer => ({ allowed: false, reason });
 
 /**
@@ -43,12 +43,12 @@ const no = (reason: string): Answer => ({ allowed: false, reason });
  */
 export class Reviews {
   readonly #registry: Registry;
-  readonly #admission: Authorization;
+  readonly #authorization: Authorization;
   readonly #encoder: Encoder;
 
   constructor(registry: Registry, authorization: Authorization, encoder: Encoder) {
     this.#registry = registry;
-    this.#admission = authorization;
+    this.#authorization = authorization;
     this.#encoder = encoder;
   }
 
@@ -92,7 +92,7 @@ export class Reviews {
     const { path, verb } = nonResourceAttributes!;
     const type = typeOfPath(path);
     return type && ['get', 'head'].includes(verb)
-      ? this.#admission.canDoNonResource({ type, path, query: none }, site)
+      ? this.#authorization.canDoNonResource({ type, path, query: none }, site)
       : no('there is nothing to be done there');
   }
 
@@ -115,7 +115,7 @@ export class Reviews {
     if (asks.length === 0) return no('no such resource is served');
     for (const requestInfo of asks) {
       const answer = requestInfo
-        ? await this.#admission.canDo(requestInfo, caller, site)
+        ? await this.#authorization.canDo(requestInfo, caller, site)
         : no('that verb is not offered');
       if (!answer.allowed) return answer;
     }
@@ -155,10 +155,10 @@ interface Sent {
 async function read(req: ApiRequest, kind: string): Promise<Sent> {
   if (isBrowser(req) || req.headers['content-type'] !== protobuf) {
     refuseBodyType(req);
-    const body = await readObject(req, most);
+    const body = await readObject(req, max);
     return { body, spec: body.spec };
   }
-  const { raw, ...body } = unwrap(await readBytes(req, most));
+  const { raw, ...body } = unwrap(await readBytes(req, max));
   return { body, spec: kind === 'SelfSubjectReview' ? undefined : specOf(fieldsOf(raw).get(2)) };
 }
 

@@ -42,7 +42,7 @@ export class WatchQuota {
   }
 }
 
-type Bound = [who: string, most: number];
+type Bound = [who: string, max: number];
 
 /**
  * What a watch counts against, and how many there may be: anybody can begin interactions, so they
@@ -69,17 +69,17 @@ function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {
 function ofNetworks(
   sort: string,
   network: string,
-  most: number,
+  max: number,
   { watchesOfStrangers, networkFactorMiddle, networkFactorWide }: Bounds,
 ): Bound[] {
   const { wide, within } = prefixesOf(network);
   const factors = { narrow: 1, middle: networkFactorMiddle, wide: networkFactorWide };
   const nested = within.map(
-    ([width, name]): Bound => [`${sort}:${wide} ${name}`, most * factors[width]],
+    ([width, name]): Bound => [`${sort}:${wide} ${name}`, max * factors[width]],
   );
   return [
     ...nested,
-    [`${sort}:${wide}`, most * (nested.length > 0 ? networkFactorWide : 1)],
+    [`${sort}:${wide}`, max * (nested.length > 0 ? networkFactorWide : 1)],
     ['everybody', watchesOfStrangers],
   ];
 }

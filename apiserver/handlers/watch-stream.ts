@@ -27,8 +27,8 @@ const bounds = {
 /** One open watch. */
 export class WatchStream {
   readonly #store: Store;
-  readonly #admission: Authorization;
-  readonly #admitted: AuthorizedRequest;
+  readonly #authorization: Authorization;
+  readonly #authorized: AuthorizedRequest;
   readonly #start: WatchOptions;
   readonly #res: ApiResponse;
   readonly #stays: () => Promise<boolean>;
@@ -51,8 +51,8 @@ export class WatchStream {
     meter?: ServerMeter,
   ) {
     this.#store = store;
-    this.#admission = authorization;
-    this.#admitted = authorized;
+    this.#authorization = authorization;
+    this.#authorized = authorized;
     this.#start = start;
     this.#res = res;
     this.#stays = stays;
@@ -101,10 +101,10 @@ export class WatchStream {
   }
 
   get #kind(): AnyKind {
-    return (this.#admitted.requestInfo as ResourceRequestInfo).kind;
+    return (this.#authorized.requestInfo as ResourceRequestInfo).kind;
   }
   get #view(): Representation {
-    return (this.#admitted.requestInfo as ResourceRequestInfo).view;
+    return (this.#authorized.requestInfo as ResourceRequestInfo).view;
   }
 
   /** Whether no object has been told yet. */
@@ -149,7 +149,7 @@ export class WatchStream {
    */
   async #existing(): Promise<Revision> {
     let at: Revision | undefined;
-    const whole = rangeOf(this.#kind, this.#admitted.owner, this.#start.selector.name);
+    const whole = rangeOf(this.#kind, this.#authorized.owner, this.#start.selector.name);
     for (let range = whole; ; ) {
       const page = await toStatusError(
         this.#store.storage.list(range, { limit: 500, ...(at !== undefined && { at }) }),
@@ -236,11 +236,11 @@ export class WatchStream {
   #visible(stored: EncodedObject): boolean {
     const { selector } = this.#start;
     if (selector.filters && !selector.matches(stored.object)) return false;
-    return this.#admission.canSee(this.#admitted, stored);
+    return this.#authorization.canSee(this.#authorized, stored);
   }
 
   get #call() {
-    return { caller: this.#admitted.caller, now: Date.now() };
+    return { caller: this.#authorized.caller, now: Date.now() };
   }
 
   #bookmark(): void {

@@ -11,7 +11,7 @@ import { WatchStream } from './watch-stream.js';
 /** Streams of changes, one JSON event a line (docs/design/kubernetes.md#watches). */
 export class Watcher {
   readonly #store: Store;
-  readonly #admission: Authorization;
+  readonly #authorization: Authorization;
   readonly #encoder: Encoder;
   readonly #again: (req: ApiRequest) => Promise<AuthorizedRequest>;
   readonly #places: WatchQuota;
@@ -31,7 +31,7 @@ export class Watcher {
   ) {
     this.#store = store;
     this.#places = new WatchQuota(store.settings.limits);
-    this.#admission = authorization;
+    this.#authorization = authorization;
     this.#encoder = encoder;
     this.#again = again;
     this.#meter = meter;
@@ -51,7 +51,7 @@ export class Watcher {
       this.#encoder.begin(req, res, 200);
       const stream = new WatchStream(
         this.#store,
-        this.#admission,
+        this.#authorization,
         authorized,
         start,
         res,
@@ -84,8 +84,8 @@ export class Watcher {
     );
   }
 
-  async #end(all: readonly WatchStream[], most: number): Promise<void> {
-    const spread = Math.min(most, all.length * 10);
+  async #end(all: readonly WatchStream[], max: number): Promise<void> {
+    const spread = Math.min(max, all.length * 10);
     await Promise.all(
       all.map(async (stream, i) => {
         await new Promise((resolve) => {

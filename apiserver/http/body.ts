@@ -59,15 +59,15 @@ export function refuseBody(request: ApiRequest, response: ApiResponse): void {
 }
 
 /** The whole body, refused with 413 before it is buffered where it is over `most` bytes. */
-export function readBytes(request: ApiRequest, most: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > most) return Promise.reject(tooLarge(most));
+export function readBytes(request: ApiRequest, max: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > max) return Promise.reject(tooLarge(max));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       try {
-        if (size > most) throw tooLarge(most);
+        if (size > max) throw tooLarge(max);
         request.memory?.refuseBody(size);
         chunks.push(chunk);
       } catch (error) {
@@ -84,10 +84,10 @@ export function readBytes(request: ApiRequest, most: number): Promise<Buffer> {
 /** The body as a JSON object; 400 for anything else, an empty one included unless `optional`. */
 export async function readObject(
   request: ApiRequest,
-  most: number,
+  max: number,
   optional = false,
 ): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, most);
+  const bytes = await readBytes(request, max);
   return bytes.length === 0 && optional ? {} : objectOf(bytes);
 }
 

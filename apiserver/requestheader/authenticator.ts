@@ -21,7 +21,7 @@ interface Peer {
 }
 
 /** Certificates of a chain that are looked at. */
-const most = 8;
+const max = 8;
 const because =
   'headers that say who somebody is are not believed: the certificate shown with them ';
 const refusals = {
@@ -121,7 +121,7 @@ function peerOf(socket: TLSSocket): Peer | 'none' {
   const seen = new Set<DetailedPeerCertificate>();
   for (
     let one: DetailedPeerCertificate | undefined = first;
-    one?.raw && !seen.has(one) && seen.size < most;
+    one?.raw && !seen.has(one) && seen.size < max;
     one = one.issuerCertificate
   )
     seen.add(one);

@@ -36,7 +36,7 @@ export async function revokeOtherSessions(
   tx: Transaction,
   call: Call,
   account: string,
-  most = atOnce,
+  max = atOnce,
 ): Promise<void> {
   const kept =
     call.caller.type === 'Account' && call.caller.account === account
@@ -51,8 +51,8 @@ export async function revokeOtherSessions(
     internal.signedOut = { seconds: order.seconds, ...(kept !== undefined && { kept }) };
   });
   const others = await sessionsOf(call, order);
-  tx.add(await call.ports.endSessions(others.slice(0, most)));
-  if (others.length > most) await tx.enqueue('sessions', order, call.now + workFor);
+  tx.add(await call.ports.endSessions(others.slice(0, max)));
+  if (others.length > max) await tx.enqueue('sessions', order, call.now + workFor);
 }
 
 async function sessionsOf(

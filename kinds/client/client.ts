@@ -257,8 +257,8 @@ const lifetimeBounds = {
   refreshToken: limitSettings.refreshTokenLifetime,
   signIn: {
     ...limitSettings.sessionLifetime,
-    least: '1m',
-    most: '2160h',
+    min: '1m',
+    max: '2160h',
     because: 'people would prove themselves without end, or never again',
   },
 } satisfies Record<keyof NonNullable<Spec['lifetimes']>, LimitSetting>;

@@ -224,9 +224,9 @@ export async function addPasskey(
     transports: reached,
   } = registration;
   const { name } = account.metadata;
-  const most = call.settings.limits.passkeysPerAccount;
-  if (account.status.passkeys >= most)
-    throw conflict(Account, name, `an account may have ${most} passkeys`);
+  const max = call.settings.limits.passkeysPerAccount;
+  if (account.status.passkeys >= max)
+    throw conflict(Account, name, `an account may have ${max} passkeys`);
   const known = authenticatorName(aaguid);
   return tx.create(Passkey, {
     metadata: { name: `${name}-${randomName(10)}` },

@@ -5,7 +5,7 @@ import { inWords, lineOfText } from '../../registry/pattern.js';
  * A line of text for people, from people or Clients: judged as it was sent, kept in Unicode's
  * normal form C.
  */
-export const line = (most: number, least = 1) => z.string().min(least).max(most).regex(lineOfText);
+export const line = (max: number, least = 1) => z.string().min(least).max(max).regex(lineOfText);
 
 /** RFC 3339, UTC, whole seconds. */
 export const timestamp = () => z.string().datetime();

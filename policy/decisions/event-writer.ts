@@ -4,7 +4,7 @@ import { countDecisions } from './decision-count.js';
 import type { DecisionEvent } from './event.js';
 
 /** Refusals held in memory, written in one commit, and recorded one by one in a minute. */
-const most = { held: 2_000, together: 20, ofAll: 1_200 };
+const max = { held: 2_000, together: 20, ofAll: 1_200 };
 const minute = 60_000;
 const again = 1_000;
 
@@ -34,7 +34,7 @@ export class EventWriter {
       this.#taken = 0;
       this.#since = now;
     }
-    return this.#taken < most.ofAll && this.#waiting.length < most.held;
+    return this.#taken < max.ofAll && this.#waiting.length < max.held;
   }
 
   /** Writes it soon, together with others. */
@@ -79,10 +79,7 @@ export class EventWriter {
   #next(): DecisionEvent[] {
     const [{ account }] = this.#waiting as [DecisionEvent];
     const other = this.#waiting.findIndex((one) => one.account !== account);
-    return this.#waiting.slice(
-      0,
-      Math.min(other < 0 ? this.#waiting.length : other, most.together),
-    );
+    return this.#waiting.slice(0, Math.min(other < 0 ? this.#waiting.length : other, max.together));
   }
 
   async #write(some: readonly DecisionEvent[]): Promise<void> {

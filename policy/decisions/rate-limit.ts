@@ -1,7 +1,7 @@
 /**
  * Decisions about one owner that are objects of their own in an hour, and owners counted at a time.
  */
-const most = { refusals: 60, changes: 120, owners: 50_000 };
+const max = { refusals: 60, changes: 120, owners: 50_000 };
 const hour = 3_600_000;
 
 /**
@@ -23,8 +23,8 @@ export class EventRateLimiter {
     }
     const key = `${what} ${owner}`;
     const spent = this.#spent.get(key) ?? 0;
-    if (spent >= most[what]) return false;
-    if (spent === 0 && this.#spent.size >= most.owners)
+    if (spent >= max[what]) return false;
+    if (spent === 0 && this.#spent.size >= max.owners)
       this.#spent.delete(this.#spent.keys().next().value!);
     this.#spent.set(key, spent + 1);
     return true;

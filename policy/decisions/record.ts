@@ -7,7 +7,7 @@ import { facts } from '../model/context-attributes.js';
 type Spec = DecisionObject['spec'];
 
 /** Groups recorded at most. */
-const most = 200;
+const max = 200;
 
 /**
  * The Account a decision is about: who asked, or whose sign-in it is; one that is about to be made
@@ -103,7 +103,7 @@ function inputOf(asked: AuthorizationRequest, name: string | undefined): Input {
       type: caller.type as Input['caller']['type'],
       ...(own !== undefined && { name: own }),
     },
-    ...(asked.groups.length > 0 && { groups: asked.groups.slice(0, most) }),
+    ...(asked.groups.length > 0 && { groups: asked.groups.slice(0, max) }),
     ...(name !== undefined && { name }),
     ...(owner !== undefined && { owner }),
     facts: Object.fromEntries(Object.entries(known).filter(([, one]) => one !== undefined)),

@@ -12,7 +12,7 @@ import { seriesName } from './names.js';
 import { addToSeries } from './series-counter.js';
 
 /** Series held in memory, and written in one commit. */
-const most = { held: 10_000, together: 20 };
+const max = { held: 10_000, together: 20 };
 
 /**
  * Milliseconds between two looks at what is to be written, and between two writes of one series:
@@ -97,7 +97,7 @@ export class Series {
     const key = keyOf(question, judgement);
     let counted = this.#held.get(key);
     if (!counted) {
-      if (this.#held.size >= most.held && !this.#makeRoom()) {
+      if (this.#held.size >= max.held && !this.#makeRoom()) {
         this.#dropped += 1;
         return;
       }
@@ -156,7 +156,7 @@ export class Series {
   ): string {
     let name = this.#names.get(key);
     if (name === undefined) {
-      if (this.#names.size >= most.held) this.#names.clear();
+      if (this.#names.size >= max.held) this.#names.clear();
       this.#names.set(
         key,
         (name = seriesName(accountIn(key, question, judgement, about), nameOf(key))),
@@ -175,7 +175,7 @@ export class Series {
   /** Lets go of what is written already. */
   #makeRoom(): boolean {
     for (const [key, { count }] of this.#held) if (count === 0) this.#held.delete(key);
-    return this.#held.size < most.held;
+    return this.#held.size < max.held;
   }
 
   async #flush(now: number): Promise<void> {
@@ -189,8 +189,8 @@ export class Series {
       if (counted.count > 0) due.push(counted);
       else this.#held.delete(key);
     }
-    for (let i = 0; i < due.length; i += most.together)
-      await this.#write(due.slice(i, i + most.together), now);
+    for (let i = 0; i < due.length; i += max.together)
+      await this.#write(due.slice(i, i + max.together), now);
   }
 
   /** One commit of some series; what was counted meanwhile, or could not be written, stays. */

@@ -14,7 +14,7 @@ const words = {
   error: 'a policy could not be applied, which refuses',
   overrun: 'a policy took too long, which refuses',
 };
-const most = 1_000;
+const max = 1_000;
 const quiet = 60_000;
 
 /**
@@ -48,7 +48,7 @@ export class EvaluationErrorLog {
         );
         Object.assign(noted, { at: now, times: 0 });
       }
-      if (this.#noted.size >= most && !this.#noted.has(key))
+      if (this.#noted.size >= max && !this.#noted.has(key))
         this.#noted.delete(this.#noted.keys().next().value!);
       this.#noted.set(key, noted);
     }

@@ -22,7 +22,7 @@ interface Guarded extends Held {
 }
 
 /** Parts kept; questions fall into few. */
-const most = 1000;
+const max = 1000;
 
 /**
  * The rules of a policy that one shape of question meets, rewritten for it. Those that begin with a
@@ -84,7 +84,7 @@ export class PolicySlice {
         !sure.includes(rule) && (rule.rule.effect === 'forbid' || rule.rule.conditions.length > 0),
     );
     const part = depends ? undefined : new ResidualPolicySet(this.#number(), sure, this.#slots);
-    if (this.#common.size >= most) this.#common.clear();
+    if (this.#common.size >= max) this.#common.clear();
     this.#common.set(pattern, part);
     return part;
   }
@@ -102,7 +102,7 @@ export class PolicySlice {
       ),
       this.#slots,
     );
-    if (this.#parts.size >= most) this.#parts.clear();
+    if (this.#parts.size >= max) this.#parts.clear();
     this.#parts.set(pattern, part);
     return part;
   }

@@ -2,7 +2,7 @@ import type { Cedar } from '../parse/cedar.js';
 import type { ResidualPolicySet } from './residual-set.js';
 
 /** Rules that may be held prepared: Cedar never frees a name, only what it stood for. */
-const most = 20_000;
+const max = 20_000;
 
 /**
  * Parts as Cedar holds them, each under a name of a pool that is used again; the longest unused
@@ -30,7 +30,7 @@ export class PreparsedPolicySetPool {
       return found.name;
     }
     for (const [digest, { name, rules }] of this.#held) {
-      if (this.#rules + part.size <= most) break;
+      if (this.#rules + part.size <= max) break;
       this.#put(name, {});
       this.#forget(digest, name, rules);
     }

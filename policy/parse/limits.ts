@@ -19,7 +19,7 @@ export const bounds = {
 const levels = new Set(['&&', '||', '+', '-', '*', '.', '!', 'when', 'unless']);
 
 /** Faults told at once. */
-const most = 32;
+const max = 32;
 
 const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"|[A-Za-z_]\w*|\d+|&&|\|\||[=!<>]=|::|[^]/y;
 
@@ -44,7 +44,7 @@ export function scan(text: string): { starts: number[]; faults: Fault[] } {
       wrong('this piece of text has no end');
       break;
     }
-    if (faults.length >= most) break;
+    if (faults.length >= max) break;
     if (tokens === 0 && starts.push(at) === bounds.rules + 1) {
       wrong(`there may be at most ${bounds.rules} rules`);
       break;

@@ -9,13 +9,13 @@ import { sessionName } from '../context/session-name.js';
 export type SessionEvent = NonNullable<SessionObject['status']['recentEvents']>[number];
 
 /** How many events a session keeps. */
-const most = 10;
+const max = 10;
 
 /** A code and tokens for one Client within so many milliseconds are one event. */
 const coarse = 300_000;
 
 const added = (events: readonly SessionEvent[] = [], event: SessionEvent): SessionEvent[] =>
-  [...events, event].slice(-most);
+  [...events, event].slice(-max);
 
 /** Where an exchange keeps the Client that it issues a code to. */
 export const codeMemo = 'client of the code';

@@ -23,7 +23,7 @@ const assumedQuota = 2 ** 31;
 const retryMs = 1_000;
 const sweepMs = 15_000;
 /** As many are ended in one go, so that a crowd of them does not stop everything else. */
-const most = 200;
+const max = 200;
 
 const isUnproven = (stored: EncodedObject | undefined): boolean =>
   stored !== undefined && stored.entry.value.includes('"phase":"LoginRequired"');
@@ -174,7 +174,7 @@ export class UnprovenSignIns {
     const { signInIdle } = this.#on.settings.limits;
     const oldest = [...this.#known].sort(([, a], [, b]) => a.touched - b.touched);
     let excess = this.#bytes > this.budget ? this.#bytes - 0.9 * this.budget : 0;
-    for (const [name, { bytes, touched }] of oldest.slice(0, most)) {
+    for (const [name, { bytes, touched }] of oldest.slice(0, max)) {
       const isOver = now - touched > 2 * signInIdle;
       if (!isOver && excess <= 0) return;
       excess -= bytes;

@@ -1,4 +1,4 @@
-const most = 5;
+const max = 5;
 const rests = 30_000;
 
 interface State {
@@ -23,7 +23,7 @@ export class Breaker {
     let state = this.#states.get(name);
     if (state?.version !== version)
       this.#states.set(name, (state = { version, failures: 0, openUntil: 0, trying: false }));
-    if (state.failures < most) return true;
+    if (state.failures < max) return true;
     if (state.trying || performance.now() < state.openUntil) return false;
     return (state.trying = true);
   }
@@ -34,6 +34,6 @@ export class Breaker {
     if (state?.version !== version) return;
     state.trying = false;
     state.failures = well ? 0 : state.failures + 1;
-    if (state.failures >= most) state.openUntil = performance.now() + rests;
+    if (state.failures >= max) state.openUntil = performance.now() + rests;
   }
 }

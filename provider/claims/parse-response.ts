@@ -7,16 +7,16 @@ export type Supplied = ReadonlyMap<string, Readonly<Record<string, ClaimValue>>>
 
 const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-const most = { characters: 4096, items: 100 };
+const max = { characters: 4096, items: 100 };
 
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= most.characters && !hidden.test(value);
+  typeof value === 'string' && value.length <= max.characters && !hidden.test(value);
 
 const fits: Readonly<Record<Scope['claims'][number]['type'], (value: unknown) => boolean>> = {
   string: isText,
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
-  strings: (value) => Array.isArray(value) && value.length <= most.items && value.every(isText),
+  strings: (value) => Array.isArray(value) && value.length <= max.items && value.every(isText),
 };
 
 function parsed(body: Buffer): unknown {

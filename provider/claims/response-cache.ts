@@ -1,5 +1,5 @@
 const life = 60_000;
-const most = 10_000;
+const max = 10_000;
 
 interface Held<T> {
   readonly scopes: ReadonlySet<string>;
@@ -36,7 +36,7 @@ export class Answers<T> {
       },
       () => this.#drop(key, held),
     );
-    if (this.#held.size > most) this.#drop(...this.#held.entries().next().value!);
+    if (this.#held.size > max) this.#drop(...this.#held.entries().next().value!);
     return held.answer;
   }
 

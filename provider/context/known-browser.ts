@@ -4,7 +4,7 @@ import { cookieValue } from './cookies.js';
 import type { ProviderServices } from './context.js';
 
 /** The addresses that one browser is remembered for. */
-const most = 3;
+const max = 3;
 
 /**
  * A sign-in that this browser made: the keyed hash of the address, and when, in seconds since the
@@ -56,7 +56,7 @@ export function rememberAddress(
 ): void {
   const others = proofsOf(services, request).filter((proof) => !isOf(services, proof, address));
   const hash = services.keys.mac('known address', canonical(address)).toString('base64url');
-  const proofs: Proof[] = [[hash, Math.floor(Date.now() / 1000)], ...others.slice(0, most - 1)];
+  const proofs: Proof[] = [[hash, Math.floor(Date.now() / 1000)], ...others.slice(0, max - 1)];
   const payload = proofs.map((proof) => proof.join('.')).join('~');
   const age = Math.floor(services.settings.limits.knownBrowserLifetime / 1000);
   response.appendHeader(

@@ -67,10 +67,10 @@ function refuseLong(form: string, limits: Limits): void {
   if (Buffer.byteLength(form) > limits.authorizationRequestSize)
     throw tooLong(limits.authorizationRequestSize);
   for (const [name, value] of new URLSearchParams(form)) {
-    const most = boundOf(name, limits);
-    if (Buffer.byteLength(value) > most)
+    const max = boundOf(name, limits);
+    if (Buffer.byteLength(value) > max)
       throw new OverBound(
-        `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${most} bytes`,
+        `${/^\w{1,40}$/.test(name) ? name : 'a parameter'} is over ${max} bytes`,
         named.has(name) ? { [name]: shown(value) } : {},
       );
   }
@@ -81,15 +81,15 @@ function boundOf(name: string, limits: Limits): number {
   return limits[Object.hasOwn(settable, name) ? settable[name]! : 'authorizationParameterSize'];
 }
 
-const tooLong = (most: number): OverBound => new OverBound(`the request is over ${most} bytes`);
+const tooLong = (max: number): OverBound => new OverBound(`the request is over ${max} bytes`);
 
-async function readBounded(request: IncomingMessage, most: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLong(most);
+async function readBounded(request: IncomingMessage, max: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > max) throw tooLong(max);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
-    if (size > most) throw tooLong(most);
+    if (size > max) throw tooLong(max);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);

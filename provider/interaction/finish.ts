@@ -27,7 +27,7 @@ import { copiesPrefix, recordKeyOf } from '../context/records.js';
 
 type InteractionObject = ObjectOf<typeof Interaction>;
 
-const most = 10;
+const max = 10;
 
 /**
  * Hands the library the result that our committed record states, again where a race was lost, ten
@@ -54,7 +54,7 @@ export async function finish(
     } catch (error) {
       if (error instanceof errors.SessionNotFound) return;
       if (!(error instanceof ConflictError)) throw error;
-      if (tries >= most) throw gaveUp(services, interaction);
+      if (tries >= max) throw gaveUp(services, interaction);
     }
   }
 }

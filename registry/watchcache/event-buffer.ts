@@ -1,7 +1,7 @@
 import type { Revision } from '../../storage/storage.js';
 import type { WatchCacheEvent } from './event.js';
 
-const most = { events: 4096, bytes: 16 << 20 };
+const max = { events: 4096, bytes: 16 << 20 };
 /** So much of the past is told at a time, or one revision where that is more. */
 const part = { events: 100, bytes: 256 << 10 };
 
@@ -33,7 +33,7 @@ export class EventBuffer {
   add(resource: string, event: WatchCacheEvent): void {
     this.#held.push({ resource, event });
     this.#bytes += event.size;
-    if (this.#held.length <= most.events && this.#bytes <= most.bytes) return;
+    if (this.#held.length <= max.events && this.#bytes <= max.bytes) return;
     const dropped = this.#held.splice(0, Math.ceil(this.#held.length / 4));
     for (const one of dropped) this.#bytes -= one.event.size;
     this.#from = dropped.at(-1)!.event.revision;

@@ -4,7 +4,7 @@ import type { Page, Range } from '../storage.js';
  * Pages kept at once, pages remembered to have been asked for, and the most bytes that one may
  * have.
  */
-const most = { pages: 16, asked: 64, bytes: 512 << 10 };
+const max = { pages: 16, asked: 64, bytes: 512 << 10 };
 /** Entries that make a page worth it. */
 const least = 32;
 
@@ -31,10 +31,10 @@ export class RangeCache {
     if (!this.#again(key)) return;
     if (
       page.entries.length < least ||
-      page.entries.reduce((sum, { value }) => sum + value.length, 0) > most.bytes
+      page.entries.reduce((sum, { value }) => sum + value.length, 0) > max.bytes
     )
       return;
-    if (this.#held.size >= most.pages) this.#held.delete(this.#held.keys().next().value!);
+    if (this.#held.size >= max.pages) this.#held.delete(this.#held.keys().next().value!);
     this.#held.set(key, { range, page });
   }
 
@@ -50,7 +50,7 @@ export class RangeCache {
       this.#asked.add(key);
       return true;
     }
-    if (this.#asked.size >= most.asked) this.#asked.delete(this.#asked.keys().next().value!);
+    if (this.#asked.size >= max.asked) this.#asked.delete(this.#asked.keys().next().value!);
     this.#asked.add(key);
     return false;
   }

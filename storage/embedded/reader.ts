@@ -103,14 +103,14 @@ function readSome(
 }
 
 /** How many entries the range had at `revision`, up to `most`. */
-function countAt(ledger: StoreState, range: Range, revision: Revision, most: number): number {
+function countAt(ledger: StoreState, range: Range, revision: Revision, max: number): number {
   const past = recentPast(ledger, range, revision);
-  if (past) return countRecent(ledger, range, past, most);
+  if (past) return countRecent(ledger, range, past, max);
   let count = 0;
   for (const [, entry] of oldSteps(ledger, range, revision)) {
     if (!entry) continue;
     count += 1;
-    if (count === most) break;
+    if (count === max) break;
   }
   return count;
 }
@@ -119,14 +119,14 @@ function countRecent(
   { tables: { current } }: StoreState,
   range: Range,
   past: Past,
-  most: number,
+  max: number,
 ): number {
-  const enough = most + past.size;
-  for (const _ of current.getKeys({ ...range, offset: enough - 1, limit: 1 })) return most;
+  const enough = max + past.size;
+  for (const _ of current.getKeys({ ...range, offset: enough - 1, limit: 1 })) return max;
   let count = current.getKeysCount({ ...range });
   for (const [key, entry] of past)
     count += Number(entry !== undefined) - Number(current.doesExist(key));
-  return Math.min(count, most);
+  return Math.min(count, max);
 }
 
 function stepsAt(

@@ -7,13 +7,13 @@ import type { Tab } from '../support/tab.js';
 
 afterAll(stopAll);
 
-const most = 100;
+const max = 100;
 
 describe.each(['embedded', 'etcd'] as const)('decisions about one account, on %s', (store) => {
   test('are never more than may be, on replicas together: the oldest go in the commit that adds one', async () => {
     const service = await startTest({
       store,
-      flags: ['--limits-decisions-per-account', String(most), '--limit-factor', '1000'],
+      flags: ['--limits-decisions-per-account', String(max), '--limit-factor', '1000'],
     });
     await createClient(service, 'app');
     const other = await service.replica();
@@ -35,9 +35,9 @@ describe.each(['embedded', 'etcd'] as const)('decisions about one account, on %s
     };
     for (let i = 0; i < 55; i += 1)
       await Promise.all([rename(tab, 2 * i), rename(elsewhere, 2 * i + 1)]);
-    expect(Math.max(...seen)).toBeLessThanOrEqual(most);
-    expect(Math.max(...seen)).toBeGreaterThan(most - 5);
-    expect(seen.at(-1)).toBeLessThan(most);
+    expect(Math.max(...seen)).toBeLessThanOrEqual(max);
+    expect(Math.max(...seen)).toBeGreaterThan(max - 5);
+    expect(seen.at(-1)).toBeLessThan(max);
 
     const before = await keys();
     await rename(tab, 1_000);
@@ -59,5 +59,5 @@ async function refusalsCount(tab: Tab, keys: () => Promise<string[]>): Promise<v
     keys,
     (now) => now.filter((key) => !before.includes(key)).length >= 50,
   );
-  expect(after.length).toBeLessThanOrEqual(most);
+  expect(after.length).toBeLessThanOrEqual(max);
 }

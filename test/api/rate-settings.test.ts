@@ -214,12 +214,12 @@ test.each([
   ['redirect_uri', 300],
   ['id_token_hint', 1_024],
   ['request', 1_024],
-])('the size of %s is as it was set', async (name, most) => {
+])('the size of %s is as it was set', async (name, max) => {
   align();
   const said = async (bytes: number): Promise<string> => {
     const path = authorizationPath('app', 'openid', 'x'.repeat(43), { [name]: 'x'.repeat(bytes) });
     return (await service.tab().send('GET', path, { plain: true })).bytes.toString();
   };
-  expect(await said(most)).not.toContain('is over');
-  expect(await said(most + 1)).toContain(`${name} is over ${most} bytes`);
+  expect(await said(max)).not.toContain('is over');
+  expect(await said(max + 1)).toContain(`${name} is over ${max} bytes`);
 });

@@ -68,8 +68,8 @@ afterEach(() => hub.stop());
 
 const name = (i: number): string => `n${String(i).padStart(4, '0')}`;
 const key = (i: number): string => `objects/things/${name(i)}`;
-const heldOf = (most: number): number[] =>
-  Array.from({ length: most }, (_, i) => i).filter((i) => hub.held(key(i))?.stored);
+const heldOf = (max: number): number[] =>
+  Array.from({ length: max }, (_, i) => i).filter((i) => hub.held(key(i))?.stored);
 
 describe('the ring of what happened', () => {
   /**

@@ -37,29 +37,29 @@ describe('limits by network', () => {
 
   test.each([1, 7, 10, 60, 119, 120])(
     'of %i a minute are never exceeded by three replicas at once, and hardly undercut by one',
-    async (most) => {
-      const limit: Limit = { name: 'tested', max: most, seconds: 60 };
+    async (max) => {
+      const limit: Limit = { name: 'tested', max, seconds: 60 };
       const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
       const together = await Promise.all(
-        Array.from({ length: most * 2 + 30 }, (_, i) =>
+        Array.from({ length: max * 2 + 30 }, (_, i) =>
           spent(replicas[i % 3]!.spend(limit, 'net', start)),
         ),
       );
-      expect(together.filter(Boolean).length).toBeLessThanOrEqual(most);
+      expect(together.filter(Boolean).length).toBeLessThanOrEqual(max);
       const alone = new NetworkLimits(storage);
       let taken = 0;
       while (await spent(alone.spend(limit, 'another', start))) taken += 1;
-      expect(taken).toBe(most);
+      expect(taken).toBe(max);
     },
   );
 
   test.each([20, 50, 60, 120, 600])(
     'of %i a minute are used up by three replicas in turn, to the last one',
-    async (most) => {
-      const limit: Limit = { name: 'tested', max: most, seconds: 60 };
+    async (max) => {
+      const limit: Limit = { name: 'tested', max, seconds: 60 };
       const replicas = Array.from({ length: 3 }, () => new NetworkLimits(storage));
-      for (let i = 0; i < most; i += 1) await replicas[i % 3]!.spend(limit, 'net', start);
-      expect(await spent(replicas[most % 3]!.spend(limit, 'net', start))).toBe(false);
+      for (let i = 0; i < max; i += 1) await replicas[i % 3]!.spend(limit, 'net', start);
+      expect(await spent(replicas[max % 3]!.spend(limit, 'net', start))).toBe(false);
     },
   );
 
@@ -265,8 +265,8 @@ describe('the sliding log', () => {
         fc.integer({ min: 1, max: 6 }),
         fc.integer({ min: 1, max: 20 }),
         fc.array(fc.integer({ min: 0, max: 8_000 }), { maxLength: 60 }),
-        (most, seconds, gaps) => {
-          const limit: Limit = { name: 'tested', max: most, seconds };
+        (max, seconds, gaps) => {
+          const limit: Limit = { name: 'tested', max, seconds };
           const passed: number[] = [];
           let [log, now] = [undefined as Buffer | undefined, 1_000_000];
           for (const gap of gaps) {
@@ -274,12 +274,12 @@ describe('the sliding log', () => {
             const held = passed.filter((time) => time > now - seconds * 1000).length;
             try {
               log = spendFrom(limit, log, now).value;
-              expect(held).toBeLessThan(most);
+              expect(held).toBeLessThan(max);
               passed.push(now);
             } catch (error) {
               const wait = (error as StatusError).details?.retryAfterSeconds;
               if (wait === undefined) throw error;
-              expect(held).toBe(most);
+              expect(held).toBe(max);
               expect(spendFrom(limit, log, now + wait * 1000)).toBeDefined();
               if (wait > 1) expect(() => spendFrom(limit, log, now + wait * 1000 - 1001)).toThrow();
             }
@@ -295,8 +295,8 @@ describe('the sliding log', () => {
       fc.property(
         fc.integer({ min: 65, max: 400 }),
         fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 800, maxLength: 1500 }),
-        (most, gaps) => {
-          const limit: Limit = { name: 'tested', max: most, seconds: 10 };
+        (max, gaps) => {
+          const limit: Limit = { name: 'tested', max, seconds: 10 };
           const passed: number[] = [];
           let [log, now, refused] = [undefined as Buffer | undefined, 1_000_000, 0];
           for (const gap of gaps) {
@@ -307,7 +307,7 @@ describe('the sliding log', () => {
             } catch {
               refused += 1;
             }
-            expect(passed.filter((time) => time > now - 10_000).length).toBeLessThanOrEqual(most);
+            expect(passed.filter((time) => time > now - 10_000).length).toBeLessThanOrEqual(max);
             expect(log!.length).toBeLessThan(66 * 24);
           }
           if (gaps.reduce((sum, gap) => sum + gap, 0) < 9_000)

@@ -287,7 +287,7 @@ describe('the outbox', () => {
 
   test('does no more at once than it may, and finishes what is under way when it stops', async () => {
     let now = 0;
-    let most = 0;
+    let max = 0;
     const gate: { open?: () => void } = {};
     const opened = new Promise<void>((resolve) => {
       gate.open = resolve;
@@ -295,7 +295,7 @@ describe('the outbox', () => {
     const one = worker(
       'AtMostOnce',
       async () => {
-        most = Math.max(most, (now += 1));
+        max = Math.max(max, (now += 1));
         await opened;
         now -= 1;
         return { done: true };
@@ -308,7 +308,7 @@ describe('the outbox', () => {
     const stopping = rooms.pop()!.close();
     gate.open!();
     await stopping;
-    expect([most, now, one.ran.length]).toEqual([3, 0, 3]);
+    expect([max, now, one.ran.length]).toEqual([3, 0, 3]);
     expect((await rows()).length).toBe(7);
     expect((await rows()).every(({ value }) => decodeRow(value).head.claimed === undefined)).toBe(
       true,

@@ -4,12 +4,12 @@ import { Keyspace } from '../../storage/etcd/key-prefix.js';
 import { readRange } from '../../storage/etcd/lister.js';
 
 /** An etcd with `count` keys, which answers no request for more than `most` of them in time. */
-function slow(count: number, most: number): { cluster: Cluster; asked: number[] } {
+function slow(count: number, max: number): { cluster: Cluster; asked: number[] } {
   const asked: number[] = [];
   const keys = Array.from({ length: count }, (_, i) => `/v/k${String(i).padStart(4, '0')}`);
   const range = async ({ key, limit }: { key: Buffer; limit: number }): Promise<unknown> => {
     asked.push(limit);
-    if (limit > most) throw new Error('4 DEADLINE_EXCEEDED');
+    if (limit > max) throw new Error('4 DEADLINE_EXCEEDED');
     const rest = keys.filter((one) => one >= key.toString());
     return {
       header: { revision: '7' },

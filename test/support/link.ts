@@ -12,7 +12,7 @@ interface Conditions {
 
 const well: Conditions = { delay: 0, rate: Infinity, held: false };
 /** So many bytes wait in a link before their sender is made to wait. */
-const most = 256 << 10;
+const max = 256 << 10;
 /** So many bytes go on at once where the rate is bounded. */
 const piece = 1 << 10;
 
@@ -86,7 +86,7 @@ class Flow {
   #take(bytes: Buffer | undefined): void {
     this.#queue.push({ bytes, due: performance.now() + this.#way.of(this.#line.who).delay });
     this.#size += bytes?.length ?? 0;
-    if (this.#size > most) this.#from.pause();
+    if (this.#size > max) this.#from.pause();
     if (!this.#running) void this.#run();
   }
 
@@ -111,7 +111,7 @@ class Flow {
       if (rate !== Infinity) await until(performance.now() + (size / rate) * 1000);
     }
     this.#size -= bytes.length;
-    if (this.#size <= most) this.#from.resume();
+    if (this.#size <= max) this.#from.resume();
   }
 }
 

@@ -9,7 +9,7 @@ import { owned, useMe } from './account-context.js';
 import { Part, Unread } from './section.js';
 
 /** So many are shown. */
-const most = 10;
+const max = 10;
 
 const newestFirst = (all: readonly ClaimsReview[]): ClaimsReview[] =>
   [...all].sort((a, b) => b.status.timestamp.localeCompare(a.status.timestamp));
@@ -92,10 +92,10 @@ export function Reviews() {
         </p>
       )}
       {items?.length === 0 && <p class="lead">{say('reviews.none')}</p>}
-      {items && items.length > most && <p class="hint">{say('reviews.some', { count: most })}</p>}
+      {items && items.length > max && <p class="hint">{say('reviews.some', { count: max })}</p>}
       {items && items.length > 0 && (
         <ul class="things" aria-label={say('reviews.list')}>
-          {items.slice(0, most).map((review) => (
+          {items.slice(0, max).map((review) => (
             <Row key={review.metadata.name} review={review} providers={providers} />
           ))}
         </ul>

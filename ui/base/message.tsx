@@ -8,9 +8,9 @@ type Values = Readonly<Record<string, ComponentChild>>;
 const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;
 
 /** At most so many characters of a text that somebody else wrote. */
-export function cap(words: string, most = 120): string {
+export function cap(words: string, max = 120): string {
   const letters = [...words];
-  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : words;
+  return letters.length > max ? `${letters.slice(0, max - 1).join('')}…` : words;
 }
 
 function plural(forms: string, count: number): string {

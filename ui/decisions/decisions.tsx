@@ -18,15 +18,15 @@ const newestFirst = (all: readonly PolicyDecision[]): PolicyDecision[] =>
   );
 
 /** Shows more, and leads the keyboard to the first of those that came. */
-function useMore(): { most: number; more: () => void } {
-  const [most, set] = useState(step);
+function useMore(): { max: number; more: () => void } {
+  const [max, set] = useState(step);
   const more = (): void => {
-    set(most + step);
+    set(max + step);
     requestAnimationFrame(() =>
-      document.querySelectorAll<HTMLElement>('.decision')[most]?.querySelector('a')?.focus(),
+      document.querySelectorAll<HTMLElement>('.decision')[max]?.querySelector('a')?.focus(),
     );
   };
-  return { most, more };
+  return { max, more };
 }
 
 interface Props {
@@ -45,7 +45,7 @@ export function Decisions({ account, rule }: Props) {
     fieldSelector: `spec.account=${account}`,
   });
   const names = useNames(account);
-  const { most, more } = useMore();
+  const { max, more } = useMore();
   if (!items && failure)
     return (
       <>
@@ -66,17 +66,17 @@ export function Decisions({ account, rule }: Props) {
   );
   if (wanted.length === 0)
     return <p class="lead">{say(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>;
-  const rest = wanted.length > most;
+  const rest = wanted.length > max;
   return (
     <>
       {failure && <p class="notice bad">{excuse(failure)}</p>}
       <p class="hint">
         {rest
-          ? say('decisions.shown.some', { shown: most, count: wanted.length })
+          ? say('decisions.shown.some', { shown: max, count: wanted.length })
           : say('decisions.shown', { count: wanted.length })}
       </p>
       <ul class="decisions" aria-label={say('decisions.list')}>
-        {wanted.slice(0, most).map((decision) => (
+        {wanted.slice(0, max).map((decision) => (
           <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
         ))}
       </ul>

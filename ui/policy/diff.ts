@@ -10,7 +10,7 @@ export interface Row {
 }
 
 /** Cells of the table at most: beyond, what differs is told as a whole. */
-const most = 9_000_000;
+const max = 9_000_000;
 
 /** Lengths of the longest common parts of all ends of two texts, row by row. */
 function lengths(before: readonly string[], after: readonly string[]): Uint16Array {
@@ -29,7 +29,7 @@ function lengths(before: readonly string[], after: readonly string[]): Uint16Arr
 
 /** The rows of a stretch that begins and ends with a difference. */
 function differing(before: readonly string[], after: readonly string[], from: number): Row[] {
-  const table = before.length * after.length > most ? undefined : lengths(before, after);
+  const table = before.length * after.length > max ? undefined : lengths(before, after);
   const length = (i: number, j: number): number => table?.[i * (after.length + 1) + j] ?? 0;
   const rows: Row[] = [];
   for (let [i, j] = [0, 0]; i < before.length || j < after.length; ) {

@@ -90,20 +90,20 @@ async function readPages(
   flags: Values,
   page: number,
 ): Promise<Reading> {
-  const most = numberOf(flags, 'limit') ?? Infinity;
+  const max = numberOf(flags, 'limit') ?? Infinity;
   const query = selection(flags);
   const items: Item[] = [];
   let columns: readonly Column[] = [];
   for (;;) {
-    if (page > 0) query.set('limit', String(Math.min(page, most - items.length)));
+    if (page > 0) query.set('limit', String(Math.min(page, max - items.length)));
     const answer = await service.request('GET', `${pathOf(resource)}?${query}`, {
       accept: accepts[form],
     });
     const read = itemsOf(answer);
-    items.push(...read.items.slice(0, most - items.length));
+    items.push(...read.items.slice(0, max - items.length));
     if (read.columns.length > 0) columns = read.columns;
     const { continue: next, resourceVersion: version = '' } = answer.metadata;
-    if (!next || items.length >= most) return { items, columns, version };
+    if (!next || items.length >= max) return { items, columns, version };
     query.set('continue', next);
   }
 }

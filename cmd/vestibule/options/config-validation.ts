@@ -61,8 +61,8 @@ const isLocal = (url: string): boolean => URL.canParse(url) && isLoopback(new UR
 const address = /^(?!-)(?!.*=\?)[^\s@<>,"%!]{1,64}@[A-Za-z0-9.-]{1,255}$/;
 const isNetwork = (text: string): boolean => {
   const [ip = '', bits] = text.split('/');
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!;
-  return most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most));
+  const max = { 0: -1, 4: 32, 6: 128 }[isIP(ip)]!;
+  return max > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= max));
 };
 
 const isFolder = (path: string): boolean => {

@@ -295,12 +295,12 @@ const plainSettings = [
 
 /** Every limit as a setting. */
 const limits = (Object.entries(limitSettings) as [LimitName, LimitSetting][]).map(
-  ([limit, { value, default: fallback, least, most, describe }]): Setting => ({
+  ([limit, { value, default: fallback, min: least, max, describe }]): Setting => ({
     flag: flagOfLimit(limit),
     limit,
     value,
     default: fallback,
-    describe: `${describe} From ${least} to ${most}.`,
+    describe: `${describe} From ${least} to ${max}.`,
   }),
 );
 

@@ -41,12 +41,12 @@ export function limitsSchema(): object {
 
 function limitSchema(
   { describe: description }: Setting,
-  { value, default: fallback, least, most }: LimitSetting,
+  { value, default: fallback, min: least, max }: LimitSetting,
 ): object {
   const shared = { description, default: fallback };
   switch (value) {
     case 'count':
-      return { ...shared, type: 'integer', minimum: least, maximum: most };
+      return { ...shared, type: 'integer', minimum: least, maximum: max };
     case 'duration':
       return { ...shared, type: 'string', pattern: durationText.source };
     case 'size':

@@ -9,7 +9,7 @@ import type { Log } from '../../../observability/log.js';
  * So many bytes may wait to be written; what comes beyond is dropped and counted, since nobody
  * waits for the audit log.
  */
-const most = 8 << 20;
+const max = 8 << 20;
 const newline = 10;
 
 /** Opens the audit log; a path that cannot be written to stops the start. */
@@ -51,7 +51,7 @@ export class AuditLog implements AuditSink {
   write(event: Readonly<Record<string, unknown>>): void {
     if (this.#closed) return void (this.counts.errors += 1);
     const line = `${escapeSeparators(JSON.stringify(event))}\n`;
-    if (this.#bytes + line.length > most) {
+    if (this.#bytes + line.length > max) {
       this.counts.errors += 1;
       return this.#complain('it is written too slowly');
     }

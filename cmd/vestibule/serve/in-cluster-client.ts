@@ -13,7 +13,7 @@ import { release } from '../../../observability/build-info.js';
 export const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Bytes of an answer, and of a line in one, at most: a ConfigMap has a million. */
-const most = 4 << 20;
+const max = 4 << 20;
 /** Milliseconds until an answer begins, and until one that is read whole has ended. */
 const patience = 10_000;
 
@@ -76,7 +76,7 @@ export class InClusterClient {
     for await (const chunk of answer) {
       const all = (rest + (chunk as string)).split('\n');
       rest = all.pop()!;
-      if (rest.length > most) throw new Error('the API server’s answer has too long a line');
+      if (rest.length > max) throw new Error('the API server’s answer has too long a line');
       for (const line of all) if (line.trim() !== '') yield JSON.parse(line);
     }
   }
@@ -126,7 +126,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > most) throw new Error('the API server’s answer is too long');
+    if (size > max) throw new Error('the API server’s answer is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

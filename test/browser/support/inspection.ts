@@ -52,13 +52,13 @@ export const structureFaults = (page: Page): Promise<string[]> =>
 /** Targets lower than so many pixels (WCAG 2.5.8). */
 export const smallTargets = (page: Page, least: number): Promise<string[]> =>
   page.evaluate(
-    (most) =>
+    (max) =>
       [
         ...document.querySelectorAll<HTMLElement>(
           'button, input:not([type=checkbox]), summary, select, a.button',
         ),
       ]
-        .filter((one) => one.getBoundingClientRect().height < most)
+        .filter((one) => one.getBoundingClientRect().height < max)
         .map((one) => `low target ${one.outerHTML}`),
     least,
   );

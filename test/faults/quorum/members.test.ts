@@ -18,7 +18,7 @@ jest.setTimeout(1_200_000);
 const slack = 3;
 const [refusedIn, unreadyIn, backIn] = [2_500, 10_000, 5_000];
 /** Changes at once. */
-const most = 40;
+const max = 40;
 
 let quorum: Quorum;
 let operator: Tab;
@@ -30,7 +30,7 @@ beforeAll(async () => {
       '--metrics-port',
       String(metrics[i]),
       '--max-mutating-requests-inflight',
-      String(most),
+      String(max),
     ],
   });
   operator = (await signIn(quorum.replicas[0]!, address)).tab;
@@ -328,7 +328,7 @@ describe.each(whole ? slowness : slowness.slice(0, 1))('a line to etcd %s', (nam
     for (const link of quorum.lines(0)) link.slow(conditions);
     let highest = 0;
     for (let wave = 0; wave < (whole ? 20 : 2); wave += 1) {
-      const sent = Array.from({ length: 3 * most }, (_, i) => one(wave * 1_000 + i));
+      const sent = Array.from({ length: 3 * max }, (_, i) => one(wave * 1_000 + i));
       const inflight = scrape(`http://127.0.0.1:${metrics[0]}`).then((seen) =>
         seen.sum('apiserver_current_inflight_requests', { request_kind: 'mutating' }),
       );
@@ -339,10 +339,10 @@ describe.each(whole ? slowness : slowness.slice(0, 1))('a line to etcd %s', (nam
     const count = (of: number): number => answers.filter(({ code }) => code === of).length;
     const took = answers.map((answer) => answer.took).sort((a, b) => a - b);
     tell(
-      `a line to etcd ${name}: ${answers.length} changes at once by ${3 * most}: ${count(201)} made, ${count(429)} × 429, ${count(503)} × 503, ${count(504)} × 504; median ${took[took.length >> 1]!.toFixed(0)} ms, longest ${took.at(-1)!.toFixed(0)} ms; ${highest} in flight`,
+      `a line to etcd ${name}: ${answers.length} changes at once by ${3 * max}: ${count(201)} made, ${count(429)} × 429, ${count(503)} × 503, ${count(504)} × 504; median ${took[took.length >> 1]!.toFixed(0)} ms, longest ${took.at(-1)!.toFixed(0)} ms; ${highest} in flight`,
     );
     expect(count(201) + count(429) + count(503) + count(504)).toBe(answers.length);
-    expect([count(429) > 0, count(201) > 0, highest <= most]).toEqual([true, true, true]);
+    expect([count(429) > 0, count(201) > 0, highest <= max]).toEqual([true, true, true]);
     expect(
       answers.filter(({ code, after }) => (code === 429 || code === 503) && after === undefined),
     ).toEqual([]);
