@@ -2,7 +2,7 @@ import type { Encoder } from './http/response.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
 
 /** One thing that must hold; answers or throws why not. */
-export interface Check {
+export interface HealthCheck {
   readonly name: string;
   readonly live?: boolean;
   run(): Promise<void> | void;
@@ -15,10 +15,10 @@ const text = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain; charset=
  * (docs/design/kubernetes.md#health).
  */
 export class Health {
-  readonly #checks: readonly Check[];
+  readonly #checks: readonly HealthCheck[];
   readonly #encoder: Encoder;
 
-  constructor(checks: readonly Check[], encoder: Encoder) {
+  constructor(checks: readonly HealthCheck[], encoder: Encoder) {
     this.#checks = checks;
     this.#encoder = encoder;
   }
@@ -66,7 +66,7 @@ export class Health {
   }
 }
 
-const holds = (check: Check): Promise<boolean> =>
+const holds = (check: HealthCheck): Promise<boolean> =>
   Promise.resolve()
     .then(() => check.run())
     .then(

@@ -38,12 +38,12 @@ interface Handlers {
  */
 const stalled = 30_000;
 /** Bounds of one request: bytes of its header, milliseconds until the last byte has come. */
-export interface Bounds {
+export interface ListenerLimits {
   readonly headerSize: number;
   readonly timeout: number;
 }
 
-const optionsOf = ({ headerSize, timeout }: Bounds) => ({
+const optionsOf = ({ headerSize, timeout }: ListenerLimits) => ({
   IncomingMessage: ApiRequest,
   ServerResponse: ApiResponse,
   maxHeaderSize: headerSize,
@@ -62,9 +62,14 @@ export class Listener {
     | HttpServer<typeof ApiRequest, typeof ApiResponse>
     | SecureServer<typeof ApiRequest, typeof ApiResponse>;
 
-  readonly #bounds: Bounds;
+  readonly #bounds: ListenerLimits;
 
-  constructor(handlers: Handlers, bounds: Bounds, identity?: Identity, proxies?: TrustSource) {
+  constructor(
+    handlers: Handlers,
+    bounds: ListenerLimits,
+    identity?: Identity,
+    proxies?: TrustSource,
+  ) {
     this.#bounds = bounds;
     const options = optionsOf(bounds);
     this.#http = identity ? secure(options, identity, proxies) : createServer(options);
@@ -133,7 +138,7 @@ export class Listener {
 }
 
 /** What is answered to a message that cannot be read. */
-function refusalOf({ code }: NodeJS.ErrnoException, { headerSize }: Bounds): StatusError {
+function refusalOf({ code }: NodeJS.ErrnoException, { headerSize }: ListenerLimits): StatusError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new StatusError(
       'RequestHeaderFieldsTooLarge',

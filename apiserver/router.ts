@@ -11,7 +11,7 @@ import {
   reviewPaths,
   type ResourceRequestInfo,
 } from './request/request-info.js';
-import { Reviews } from './handlers/self-subject-reviews.js';
+import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch.js';
 
 /** What the API is made of. */
@@ -58,7 +58,7 @@ export function createApi(parts: ApiParts): Api {
   const documents = new Documents(parts.registry, parts.release, parts.encoder);
   for (const path of documentPaths)
     app.get(path, ((req: ApiRequest, res: ApiResponse) => documents.send(req, res)) as never);
-  const reviews = new Reviews(parts.registry, parts.authorization, parts.encoder);
+  const reviews = new SelfSubjectReviews(parts.registry, parts.authorization, parts.encoder);
   for (const path of reviewPaths.keys())
     app.post(path, ((req: ApiRequest, res: ApiResponse) => reviews.answer(req, res)) as never);
   app.use((() => {

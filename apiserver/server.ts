@@ -21,8 +21,8 @@ import { refuseBody } from './http/body.js';
 import { ApiRequest, ApiResponse, type AuthorizedRequest } from './http/message.js';
 import { startDeadline } from './chain/deadline.js';
 import { Encoder } from './http/response.js';
-import { Health, type Check } from './health.js';
-import { InFlight, type Bounds } from './chain/max-in-flight.js';
+import { Health, type HealthCheck } from './health.js';
+import { InFlight, type InFlightLimits } from './chain/max-in-flight.js';
 import { fromLibrary } from './http/library-error.js';
 import { lingered, Listener, type Identity } from './listener.js';
 import { MemoryGuard } from './http/memory-guard.js';
@@ -51,7 +51,7 @@ interface ServerParts extends AccessLogParts {
   readonly authorize: Authorizer;
   readonly ports: (req: ApiRequest, res: ApiResponse) => Ports;
   readonly limits: NetworkLimits;
-  readonly checks: readonly Check[];
+  readonly checks: readonly HealthCheck[];
   readonly pages: Pages;
   /**
    * The OpenID Connect provider's own paths; the name of the Client that a request was about, for
@@ -62,7 +62,7 @@ interface ServerParts extends AccessLogParts {
   readonly errorPage: (status: number, auditID: string) => string;
   /** Networks whose `X-Forwarded-For` counts. */
   readonly trustedProxies?: AddressList;
-  readonly inflight?: Bounds;
+  readonly inflight?: InFlightLimits;
 }
 
 /** The HTTP server: the whole chain of a request, and its life. */
@@ -155,7 +155,7 @@ export class Server {
   }
 
   /** Requests being answered now, watches and health apart. */
-  get inflight(): Bounds {
+  get inflight(): InFlightLimits {
     return this.#inflight;
   }
 

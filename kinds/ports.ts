@@ -5,7 +5,7 @@ import type { SignInMetrics } from './interaction/sign-in-metrics.js';
 import type { ObjectOf } from '../registry/kind.js';
 import type { Checked } from './policy/check-result.js';
 import type { Impact, PolicyObject } from './policy/policy.js';
-import type { Fault } from './policy/fault.js';
+import type { PolicyFault } from './policy/fault.js';
 import type { Scope } from './claims/scopes.js';
 import type { SignOut } from './session/session.js';
 
@@ -24,7 +24,7 @@ export interface PolicyPort {
    * Resolves once this replica judges by the policy, or a newer one; what its check warned of goes
    * into the log.
    */
-  inForce(policy: PolicyObject, warnings: readonly Fault[]): Promise<void>;
+  inForce(policy: PolicyObject, warnings: readonly PolicyFault[]): Promise<void>;
   /** What recorded decisions would be under a text that was checked. */
   replay(text: string): Promise<Impact>;
 }

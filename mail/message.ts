@@ -12,7 +12,7 @@ export interface Mail extends Message {
   readonly from: string;
 }
 
-/** Sends one mail; throws {@link Refused} where it is certain that it was not accepted. */
+/** Sends one mail; throws {@link MailRefusedError} where it is certain that it was not accepted. */
 export interface Transport {
   send(mail: Mail, id: string): Promise<void>;
   close(): Promise<void>;
@@ -38,8 +38,8 @@ export class Unsure extends Error {
 }
 
 /** The mail was certainly not accepted; `permanent` when asking again cannot help. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
+export class MailRefusedError extends Error {
+  override readonly name = 'MailRefusedError';
   readonly permanent: boolean;
   readonly failing: Failing | undefined;
   constructor(message: string, permanent: boolean, failing?: Failing) {

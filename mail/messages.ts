@@ -6,7 +6,7 @@ import {
   newBrowserMail,
   type AccountDeleted,
   type AddressChanged,
-  type NewAddress,
+  type NewAddressNotice,
   type NewBrowser,
 } from './notices.js';
 import { passkeyMail, type PasskeyChange } from './passkey.js';
@@ -22,7 +22,7 @@ export type MailOrder = { readonly to: string } & (
       readonly signIn: SignIn /** The Interaction that waits for it; absent in rows of earlier releases. */;
       readonly interaction?: string;
     }
-  | { readonly newAddress: NewAddress }
+  | { readonly newAddress: NewAddressNotice }
   | { readonly addressChanged: AddressChanged }
   | { readonly accountDeleted: AccountDeleted }
   | { readonly newBrowser: NewBrowser }

@@ -2,7 +2,7 @@ import { layout, type Block } from './layout.js';
 import type { Message } from './message.js';
 
 /** What the mail to a new address tells. Times in milliseconds since the epoch. */
-export interface NewAddress {
+export interface NewAddressNotice {
   readonly code: string;
   readonly host: string;
   readonly browser: string;
@@ -45,7 +45,7 @@ const message = (subject: string, blocks: readonly Block[]): Message => ({
 });
 
 /** The code that proves that a new address is the person's own. */
-export const newAddressMail = ({ code, host, browser, now, ends }: NewAddress): Message =>
+export const newAddressMail = ({ code, host, browser, now, ends }: NewAddressNotice): Message =>
   message(`Confirm your new address for ${host}`, [
     { text: 'Type this code where you asked to change your address:' },
     { code },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../security/loopback.js';
-import { Refused, Unsure, type Mail, type Transport } from './message.js';
+import { MailRefusedError, Unsure, type Mail, type Transport } from './message.js';
 
 /** Where mail goes. */
 interface SMTPOptions {
@@ -86,7 +86,7 @@ const messageOf = (mail: Mail, id: string) => ({
 function judged(error: SMTPError, host: string): Error {
   const failing = { host, cause: causeOf(error) };
   if (error.responseCode)
-    return new Refused(
+    return new MailRefusedError(
       'the mail server refused it',
       error.responseCode >= 500 && error.code !== 'EAUTH',
       failing,
@@ -94,7 +94,7 @@ function judged(error: SMTPError, host: string): Error {
   const unsent =
     error.syscall === 'connect' || before.has(error.code ?? '') || early.test(error.message);
   return unsent
-    ? new Refused('the mail server cannot be reached', false, failing)
+    ? new MailRefusedError('the mail server cannot be reached', false, failing)
     : new Unsure('it is not known whether the mail server took it', failing);
 }
 

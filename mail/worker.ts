@@ -3,7 +3,7 @@ import type { Log } from '../observability/log.js';
 import type { Counter } from '../observability/counters.js';
 import type { Worker } from '../registry/outbox.js';
 import { withSpan } from '../observability/tracer.js';
-import { Refused, Unsure, type Mail, type Transport } from './message.js';
+import { MailRefusedError, Unsure, type Mail, type Transport } from './message.js';
 import { write, type MailOrder } from './messages.js';
 
 /**
@@ -63,14 +63,14 @@ export function mailWorker(
       try {
         await withSpan('mail', () => how.transport.send(mail, id));
       } catch (error) {
-        const refused = error instanceof Refused && !error.permanent;
+        const refused = error instanceof MailRefusedError && !error.permanent;
         const notBefore = Date.now() + waits[Math.min(attempt - 1, waits.length - 1)]!;
         const again = refused && notBefore < until;
-        const failed = error instanceof Refused ? 'Failed' : 'Unknown';
+        const failed = error instanceof MailRefusedError ? 'Failed' : 'Unknown';
         const state = again ? 'Deferred' : failed;
         tally?.add(state);
         const failing =
-          error instanceof Refused || error instanceof Unsure ? error.failing : undefined;
+          error instanceof MailRefusedError || error instanceof Unsure ? error.failing : undefined;
         log.warn({ err: error, ...failing, attempt, again }, 'a mail was not sent');
         await noted(order, id, state);
         return again ? { done: false, notBefore } : { done: true };

@@ -18,8 +18,8 @@ import type { Operator } from '../kinds/group/operator.js';
 import { lockout } from './lockout-check.js';
 import { PreparsedPolicySetPool } from './evaluate/preparsed-pool.js';
 import type { RuleSummary } from '../kinds/policy/rule-summary.js';
-import { readRules, ruleForm, summaryOf, type Reading, type Rule } from './parse/rules.js';
-import type { Fault } from '../kinds/policy/fault.js';
+import { readRules, ruleForm, summaryOf, type ParsedRules, type Rule } from './parse/rules.js';
+import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { EvaluationError } from './evaluate/error-log.js';
 import { neverHolds, unsupported } from './parse/unsupported.js';
 import { vocabularyOf, type Vocabulary } from './model/vocabulary.js';
@@ -253,7 +253,7 @@ class CedarEngine implements Engine {
   }
 
   /** The rules of a text, with what cannot be answered here among the faults. */
-  async #read(text: string): Promise<Reading> {
+  async #read(text: string): Promise<ParsedRules> {
     const { rules, faults, places } = await readRules(this.#cedar, text);
     return {
       rules,
@@ -269,9 +269,9 @@ class CedarEngine implements Engine {
 /** What is wrong with each rule, at its place in the text. */
 const faultsOf = (
   rules: readonly Rule[],
-  places: Reading['places'],
+  places: ParsedRules['places'],
   why: (rule: Rule) => string | undefined,
-): Fault[] =>
+): PolicyFault[] =>
   rules.flatMap((rule, index) => {
     const message = why(rule);
     return message === undefined

@@ -4,7 +4,7 @@ import { claimsOf } from '../kinds/session/acr.js';
 import type { Method } from '../kinds/session/session.js';
 import { AuthorizationRequest } from './model/authorization-request.js';
 import type { PolicyEvaluator } from './evaluate/evaluator.js';
-import type { Fault } from '../kinds/policy/fault.js';
+import type { PolicyFault } from '../kinds/policy/fault.js';
 import type { Operator } from '../kinds/group/operator.js';
 
 const person: Caller = {
@@ -125,7 +125,7 @@ export async function lockout(
   judge: PolicyEvaluator,
   kinds: readonly AnyKind[],
   operators: readonly Operator[],
-): Promise<Fault[]> {
+): Promise<PolicyFault[]> {
   const policy = kinds.find(({ kind }) => kind === 'Policy');
   if (judge.named('Policy').length + judge.named('Path').length > max)
     return [{ message: `at most ${max} policies and paths may be singled out` }];

@@ -10,7 +10,7 @@ import type { Counts } from './evaluate/evaluator.js';
 import { Recorder } from './decisions/recorder.js';
 import { replay } from './replay.js';
 import { enact, hashOf, newestPolicy, type PolicyObject } from '../kinds/policy/policy.js';
-import type { Fault } from '../kinds/policy/fault.js';
+import type { PolicyFault } from '../kinds/policy/fault.js';
 
 /** The policy as the rest of the service sees it. */
 export interface PolicyAuthorizer extends PolicyPort {
@@ -33,7 +33,7 @@ export interface PolicyAuthorizer extends PolicyPort {
 
 /** A text that may not be put in force, in one line. */
 export class PolicyRefusedError extends Error {
-  override readonly name = 'Refused';
+  override readonly name = 'PolicyRefusedError';
 }
 
 /**
@@ -48,7 +48,10 @@ export function openPolicyAuthorizer(
 ): PolicyAuthorizer {
   const controller = new ActivePolicyController(engine, store, log, changed);
   const recorder = new Recorder(store, log);
-  const activate = async (policy: PolicyObject, warnings: readonly Fault[]): Promise<void> => {
+  const activate = async (
+    policy: PolicyObject,
+    warnings: readonly PolicyFault[],
+  ): Promise<void> => {
     logWarnings(log, policy, warnings);
     await controller.inForce(policy);
   };
@@ -95,7 +98,7 @@ export function openPolicyAuthorizer(
   };
 }
 
-function logWarnings(log: Log, policy: PolicyObject, warnings: readonly Fault[]): void {
+function logWarnings(log: Log, policy: PolicyObject, warnings: readonly PolicyFault[]): void {
   for (const { message, line, column } of warnings)
     log.warn(
       {

@@ -25,7 +25,7 @@ import { errorPage } from './http/pages.js';
 import { portsOf, type ProviderPorts } from './ports.js';
 import { Records } from './context/records.js';
 import { UnprovenSignIns } from './adapter/unproven-sign-ins.js';
-import { Reviews } from './claims/review-client.js';
+import { ClaimsReviewClient } from './claims/review-client.js';
 import { grantsWorker, logoutWorker } from './logout-worker.js';
 
 /** What the provider is made of. */
@@ -163,5 +163,5 @@ function lay(
       under.add(running);
     },
   };
-  return { ...base, reviews: new Reviews(base) };
+  return { ...base, reviews: new ClaimsReviewClient(base) };
 }

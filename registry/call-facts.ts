@@ -7,7 +7,7 @@ export interface CallFacts {
   request: RequestFacts;
   ports: Ports;
   dryRun?: boolean;
-  target?: Target;
+  target?: AuthorizedTarget;
   decision?: Decision;
 }
 
@@ -15,7 +15,7 @@ export interface CallFacts {
  * What a request is about, as it was read for its decision; `recalled` where it is but remembered,
  * so that only a commit proves it.
  */
-export interface Target {
+export interface AuthorizedTarget {
   readonly stored: EncodedObject;
   readonly fromCache?: boolean;
 }

@@ -1,5 +1,5 @@
 import {
-  Unavailable,
+  UnavailableError,
   type Check,
   type Committed,
   type Lost,
@@ -16,7 +16,7 @@ import { withSpan } from '../observability/tracer.js';
 const nothing: StagedWrites = { checks: [], writes: [] };
 
 /** Commits to storage, and lets the cache and what is remembered know of it. */
-export class Committer {
+export class StoreCommitter {
   readonly #storage: Storage;
   readonly #hub: WatchCache;
   readonly #recollection: OptimisticCache | undefined;
@@ -45,7 +45,7 @@ export class Committer {
       );
     } catch (error) {
       const bare =
-        error instanceof Unavailable && error.full ? deleteOnlyFallbackOf(parts) : undefined;
+        error instanceof UnavailableError && error.full ? deleteOnlyFallbackOf(parts) : undefined;
       if (!bare) throw statusErrorOf(error);
       const outcome = await toStatusError(
         this.#write(

@@ -19,7 +19,7 @@ const replica = randomUUID().slice(0, 8);
 /**
  * A row as it lies in the store: its head in clear, what is to be done sealed under the row's key.
  */
-export interface Row {
+export interface OutboxRow {
   readonly head: RowHead;
   readonly payload: unknown;
 }

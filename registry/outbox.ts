@@ -1,5 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { Compacted, prefixRange, type Change, type Entry, type Write } from '../storage/storage.js';
+import {
+  CompactedError,
+  prefixRange,
+  type Change,
+  type Entry,
+  type Write,
+} from '../storage/storage.js';
 import type { Keys } from '../security/keyring.js';
 import type { StagedWrites } from './kind.js';
 import type { Log } from '../observability/log.js';
@@ -104,7 +110,7 @@ export class Outbox {
           this.#take(batch.changes);
         }
       } catch (error) {
-        if (error instanceof Compacted) from = undefined;
+        if (error instanceof CompactedError) from = undefined;
         this.#log.warn({ err: error }, 'the watch on the outbox was interrupted');
       }
       if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 200));

@@ -1,4 +1,4 @@
-import { Compacted, prefixRange, type Page, type Revision } from '../storage/storage.js';
+import { CompactedError, prefixRange, type Page, type Revision } from '../storage/storage.js';
 import { toStatusError } from './storage-errors.js';
 import type { AnyKind } from './kind.js';
 import type { Store } from './store.js';
@@ -37,7 +37,7 @@ async function read(
       store.storage.list(range, { limit, ...(at !== undefined && { at }) }),
     );
   } catch (error) {
-    if (!(error instanceof Compacted)) throw error;
+    if (!(error instanceof CompactedError)) throw error;
     return toStatusError(store.storage.list(range, { limit }));
   }
 }

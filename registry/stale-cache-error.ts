@@ -3,5 +3,5 @@
  * decided on it is to be decided anew, on what stands.
  */
 export class StaleCacheError extends Error {
-  override readonly name = 'Outdated';
+  override readonly name = 'StaleCacheError';
 }

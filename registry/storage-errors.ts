@@ -1,4 +1,4 @@
-import { TooLarge, Unavailable, Unknown } from '../storage/storage.js';
+import { TooLargeError, UnavailableError, UnknownOutcomeError } from '../storage/storage.js';
 import { internalError, timeout, unavailable } from './status.js';
 
 /**
@@ -6,10 +6,11 @@ import { internalError, timeout, unavailable } from './status.js';
  * it was.
  */
 export function statusErrorOf(error: unknown): unknown {
-  if (error instanceof Unavailable)
+  if (error instanceof UnavailableError)
     return unavailable(error.full ? 'the store has no room' : 'the store cannot be reached');
-  if (error instanceof Unknown) return timeout('it is not known whether the change was made');
-  return error instanceof TooLarge ? internalError() : error;
+  if (error instanceof UnknownOutcomeError)
+    return timeout('it is not known whether the change was made');
+  return error instanceof TooLargeError ? internalError() : error;
 }
 
 /** Waits for work on the store, whose failures are then Status errors. */

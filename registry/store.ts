@@ -6,7 +6,7 @@ import {
   type Revision,
   type Storage,
 } from '../storage/storage.js';
-import { Committer } from './committer.js';
+import { StoreCommitter } from './committer.js';
 import type { Authorizer, AuthorizationAttributes } from './authorizer.js';
 import { toStatusError, statusErrorOf } from './storage-errors.js';
 import type { WatchCache } from './watchcache/watch-cache.js';
@@ -37,9 +37,9 @@ import {
   encodedObjectOf,
   type EncodedObject,
 } from './encoded-object.js';
-import { StoreTransaction, uniqueKey, type Source } from './transaction.js';
+import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
 import { StaleCacheError } from './stale-cache-error.js';
-import type { CallFacts, Target } from './call-facts.js';
+import type { CallFacts, AuthorizedTarget } from './call-facts.js';
 
 /** What a Store stands on. */
 interface StoreParts {
@@ -78,7 +78,7 @@ export class Store {
   readonly networkLimits: NetworkLimits;
   /** Present where reading means asking another process. */
   readonly #optimisticCache: OptimisticCache | undefined;
-  readonly #committer: Committer;
+  readonly #committer: StoreCommitter;
   /**
    * Changes of this replica that lost at the same key: one at a time, so that a crowd costs one
    * commit each.
@@ -98,7 +98,7 @@ export class Store {
     );
     const recollection = parts.storage.peek ? undefined : new OptimisticCache();
     this.#optimisticCache = recollection;
-    this.#committer = new Committer(parts.storage, parts.watchCache, recollection);
+    this.#committer = new StoreCommitter(parts.storage, parts.watchCache, recollection);
     if (recollection) parts.watchCache.onChange((change) => recollection.changed(change));
   }
 
@@ -262,7 +262,7 @@ export class Store {
   async #change<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
-    read: Target | undefined,
+    read: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<Done<T>> {
     let outcome =
@@ -290,7 +290,7 @@ export class Store {
   async #tryFromCache<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
-    read: Target | undefined,
+    read: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<Attempt<T> | undefined> {
     if (!this.#optimisticCache || call.dryRun) return undefined;
@@ -328,7 +328,7 @@ export class Store {
   async #tryUpdate<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
-    source: Source,
+    source: TransactionSource,
     decision: Decision | undefined,
   ): Promise<Attempt<T>> {
     const tx = new StoreTransaction(this.registry, source, call);

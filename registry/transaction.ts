@@ -61,7 +61,7 @@ export const uniqueKey = (kind: AnyKind, field: string, value: string): string =
  * What a transaction reads through: the store at its latest, or objects that were read for this
  * request already.
  */
-export interface Source {
+export interface TransactionSource {
   get(key: string): Promise<Entry | undefined>;
   readonly known?: readonly EncodedObject[] /** Another one of the same commit, whose raw keys this one goes on from. */;
   readonly first?: StoreTransaction;
@@ -76,7 +76,7 @@ interface Staged {
 /** One try at one commit: what was read becomes checks, what was changed becomes writes. */
 export class StoreTransaction implements Transaction {
   readonly #registry: Registry;
-  readonly #source: Source;
+  readonly #source: TransactionSource;
   readonly #call: Call;
   readonly #read = new Map<string, Entry | undefined>();
   readonly #objects = new Map<string, EncodedObject>();
@@ -88,7 +88,7 @@ export class StoreTransaction implements Transaction {
   /** What is to be done once the commit is made. */
   readonly effects: (() => void)[] = [];
 
-  constructor(registry: Registry, source: Source, call: Call) {
+  constructor(registry: Registry, source: TransactionSource, call: Call) {
     this.#registry = registry;
     this.#source = source;
     this.#call = call;

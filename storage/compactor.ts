@@ -1,7 +1,7 @@
 import {
-  Compacted,
-  Unavailable,
-  Unknown,
+  CompactedError,
+  UnavailableError,
+  UnknownOutcomeError,
   type Entry,
   type Revision,
   type Storage,
@@ -78,4 +78,6 @@ const roundOf = (entry: Entry | undefined): Round | undefined =>
 
 /** What the next round makes good by itself. */
 const passing = (error: unknown): boolean =>
-  error instanceof Unavailable || error instanceof Unknown || error instanceof Compacted;
+  error instanceof UnavailableError ||
+  error instanceof UnknownOutcomeError ||
+  error instanceof CompactedError;

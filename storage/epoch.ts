@@ -1,4 +1,4 @@
-import { prefixRange, Unknown, type Storage } from './storage.js';
+import { prefixRange, UnknownOutcomeError, type Storage } from './storage.js';
 
 const key = 'meta/epoch';
 
@@ -34,7 +34,7 @@ export async function raiseEpoch(storage: Storage, now = Date.now()): Promise<nu
         [{ put: key, value: Buffer.from(String(epoch + 1)) }],
       );
     } catch (error) {
-      if (!(error instanceof Unknown)) throw error;
+      if (!(error instanceof UnknownOutcomeError)) throw error;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { Unknown, type Committed, type Lost, type StorageMetrics } from './storage.js';
+import { UnknownOutcomeError, type Committed, type Lost, type StorageMetrics } from './storage.js';
 
 type Result = Committed | Lost;
 interface Settle {
@@ -18,7 +18,7 @@ export function instrumented(
       resolve(result);
     },
     reject(error) {
-      witness.commit(error instanceof Unknown ? 'unknown' : 'refused');
+      witness.commit(error instanceof UnknownOutcomeError ? 'unknown' : 'refused');
       reject(error);
     },
   };

@@ -1,4 +1,4 @@
-import { limits, TooLarge, type Check, type Write } from './storage.js';
+import { limits, TooLargeError, type Check, type Write } from './storage.js';
 
 const printable = /^[!-~]+$/;
 
@@ -8,9 +8,9 @@ export const keyOf = (write: Write): string => ('put' in write ? write.put : wri
 /** Throws TooLarge for a key that is empty, too long or not printable ASCII without space. */
 export function validateKey(key: string): void {
   if (key.length > limits.keyBytes)
-    throw new TooLarge(`a key of ${key.length} bytes is over ${limits.keyBytes}`);
+    throw new TooLargeError(`a key of ${key.length} bytes is over ${limits.keyBytes}`);
   if (!printable.test(key))
-    throw new TooLarge(`key ${JSON.stringify(key)} is not printable ASCII without space`);
+    throw new TooLargeError(`key ${JSON.stringify(key)} is not printable ASCII without space`);
 }
 
 /**
@@ -19,13 +19,13 @@ export function validateKey(key: string): void {
  */
 export function checkLimits(checks: readonly Check[], writes: readonly Write[]): number {
   if (checks.length > limits.checks)
-    throw new TooLarge(`${checks.length} checks are over ${limits.checks}`);
+    throw new TooLargeError(`${checks.length} checks are over ${limits.checks}`);
   if (writes.length > limits.writes)
-    throw new TooLarge(`${writes.length} writes are over ${limits.writes}`);
+    throw new TooLargeError(`${writes.length} writes are over ${limits.writes}`);
   for (const { key } of checks) validateKey(key);
   const bytes = writes.reduce((sum, write) => sum + sizeOf(write), 0);
   if (bytes > limits.commitBytes)
-    throw new TooLarge(`a commit of ${bytes} bytes is over ${limits.commitBytes}`);
+    throw new TooLargeError(`a commit of ${bytes} bytes is over ${limits.commitBytes}`);
   if (writes.length > 1) refuseTwice(writes);
   return bytes;
 }

@@ -135,8 +135,8 @@ export interface StorageMetrics {
 }
 
 /**
- * A driver. Every method may throw {@link Unavailable}, {@link Unknown} (commit alone), {@link
- * Compacted} or {@link TooLarge}, and nothing else that a caller could be expected to handle.
+ * A driver. Every method may throw {@link UnavailableError}, {@link UnknownOutcomeError} (commit alone), {@link
+ * Compacted} or {@link TooLargeError}, and nothing else that a caller could be expected to handle.
  */
 export interface Storage {
   /**
@@ -184,8 +184,8 @@ export interface Storage {
  * The store cannot be reached or has no room, and nothing was written. `full`: deletes alone may
  * still pass.
  */
-export class Unavailable extends Error {
-  override readonly name = 'Unavailable';
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
   readonly full: boolean;
   constructor(message: string, options: { full?: boolean; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
@@ -194,13 +194,13 @@ export class Unavailable extends Error {
 }
 
 /** A commit was sent and its outcome could not be learnt: it may have happened. */
-export class Unknown extends Error {
-  override readonly name = 'Unknown';
+export class UnknownOutcomeError extends Error {
+  override readonly name = 'UnknownOutcomeError';
 }
 
 /** The revision asked for, or one needed to answer, is no longer in the history. */
-export class Compacted extends Error {
-  override readonly name = 'Compacted';
+export class CompactedError extends Error {
+  override readonly name = 'CompactedError';
   /** The oldest revision that can still be read. */
   readonly oldest: Revision;
   constructor(oldest: Revision) {
@@ -213,8 +213,8 @@ export class Compacted extends Error {
  * A key, a value or a whole commit is over {@link limits}, or a key is malformed; nothing was
  * written.
  */
-export class TooLarge extends Error {
-  override readonly name = 'TooLarge';
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError';
 }
 
 /** The range of all keys that begin with `prefix`. */

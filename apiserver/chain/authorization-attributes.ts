@@ -47,7 +47,7 @@ export function factsOf({ view }: ResourceRequestInfo, site = ''): Facts {
 }
 
 /** A request for objects as policy sees it. */
-export interface Asking {
+export interface AuthorizationRequestContext {
   readonly requestInfo: ResourceRequestInfo;
   readonly caller: Caller;
   readonly facts: Facts /** Asked again only to see whether it still holds. */;
@@ -66,7 +66,7 @@ export class ObjectAttributes {
   readonly #target: EncodedObject | undefined;
 
   constructor(
-    { requestInfo, caller, facts, quiet }: Asking,
+    { requestInfo, caller, facts, quiet }: AuthorizationRequestContext,
     target: EncodedObject | undefined,
     name: string,
     record?: AuthorizationAttributes['record'],

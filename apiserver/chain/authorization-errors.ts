@@ -2,14 +2,14 @@ import { whyRefused } from '../../registry/authorizer.js';
 import type { Caller, Decision } from '../../registry/kind.js';
 import { forbidden, StatusError, unauthorized } from '../../registry/status.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import type { Asking } from './authorization-attributes.js';
+import type { AuthorizationRequestContext } from './authorization-attributes.js';
 
 /**
  * Whether that is how a cluster's garbage collector looks an owner up: told that it is not there,
  * it deletes what the owner has in the cluster. So it is 403, of what is there and of what is not
  * (docs/design/kubernetes.md#garbage-collector).
  */
-export const sweeps = ({ requestInfo, caller }: Asking): boolean =>
+export const sweeps = ({ requestInfo, caller }: AuthorizationRequestContext): boolean =>
   caller.type === 'Machine' && requestInfo.verb === 'get' && requestInfo.view.metadataOnly;
 
 export function refused(

@@ -23,7 +23,7 @@ import {
   selectorOf,
   noFacts,
   factsOf,
-  type Asking,
+  type AuthorizationRequestContext,
   ObjectAttributes,
   objectAttributes,
 } from './authorization-attributes.js';
@@ -70,7 +70,11 @@ export class Authorization {
   }
 
   /** Whether such a request would be let in, and why not; nothing is recorded of it. */
-  async canDo(requestInfo: ResourceRequestInfo, caller: Caller, site?: string): Promise<Answer> {
+  async canDo(
+    requestInfo: ResourceRequestInfo,
+    caller: Caller,
+    site?: string,
+  ): Promise<AccessReviewResult> {
     return answerOf(() =>
       this.#admit({
         requestInfo,
@@ -83,11 +87,14 @@ export class Authorization {
   }
 
   /** The same of anything else. */
-  canDoNonResource(requestInfo: NonResourceRequestInfo, site?: string): Promise<Answer> {
+  canDoNonResource(
+    requestInfo: NonResourceRequestInfo,
+    site?: string,
+  ): Promise<AccessReviewResult> {
     return answerOf(() => this.authorizeNonResource(requestInfo, site));
   }
 
-  async #admit(asking: Asking): Promise<AuthorizedRequest> {
+  async #admit(asking: AuthorizationRequestContext): Promise<AuthorizedRequest> {
     const { requestInfo, caller } = asking;
     if (requestInfo.name === '~') requestInfo.name = mine(requestInfo, caller);
     if (requestInfo.name === undefined) return this.#collection(asking);
@@ -103,7 +110,7 @@ export class Authorization {
       : (this.#recalled(asking) ?? this.#read(asking));
   }
 
-  async #read(asking: Asking): Promise<AuthorizedRequest> {
+  async #read(asking: AuthorizationRequestContext): Promise<AuthorizedRequest> {
     return this.#object(
       asking,
       await this.#store.stored(asking.requestInfo.kind, asking.requestInfo.name!),
@@ -114,7 +121,7 @@ export class Authorization {
    * A change of an object that is remembered is let in as of then, without reading it: its commit
    * proves that it still stands, and what is refused, or not proved, is decided on what does.
    */
-  #recalled(asking: Asking): AuthorizedRequest | undefined {
+  #recalled(asking: AuthorizationRequestContext): AuthorizedRequest | undefined {
     const { requestInfo, caller, facts, quiet, supposed } = asking;
     if (
       (requestInfo.verb !== 'update' && requestInfo.verb !== 'patch') ||
@@ -187,7 +194,10 @@ export class Authorization {
     return this.#authorize(objectAttributes(authorized, stored, 'allowed'));
   }
 
-  #object(asking: Asking, target: EncodedObject | undefined): AuthorizedRequest {
+  #object(
+    asking: AuthorizationRequestContext,
+    target: EncodedObject | undefined,
+  ): AuthorizedRequest {
     const { requestInfo, caller, facts } = asking;
     const decision = this.#authorize(
       new ObjectAttributes(asking, target, requestInfo.name!, 'allowed') as AuthorizationAttributes,
@@ -202,7 +212,7 @@ export class Authorization {
    * An owned kind is decided for the whole kind and, where that is refused, for the caller's own
    * range; deletecollection goes the other way about.
    */
-  #collection(asking: Asking): AuthorizedRequest {
+  #collection(asking: AuthorizationRequestContext): AuthorizedRequest {
     const { requestInfo, caller } = asking;
     const { kind, verb } = requestInfo;
     const selector = collective.has(verb) ? selectorOf(requestInfo) : undefined;
@@ -219,7 +229,7 @@ export class Authorization {
     return this.#range(asking, own);
   }
 
-  #range(asking: Asking, owner: string | undefined): AuthorizedRequest {
+  #range(asking: AuthorizationRequestContext, owner: string | undefined): AuthorizedRequest {
     const { requestInfo, caller } = asking;
     if (caller.type === 'Visitor') throw unauthorized();
     if (owner === undefined)
@@ -230,7 +240,11 @@ export class Authorization {
   }
 
   /** A list or watch pinned to one name is authorized as a request for that name. */
-  #pinned(asking: Asking, name: string, owner: string | undefined): AuthorizedRequest {
+  #pinned(
+    asking: AuthorizationRequestContext,
+    name: string,
+    owner: string | undefined,
+  ): AuthorizedRequest {
     const { requestInfo, caller } = asking;
     const decision = this.#ask(asking, { name }, 'allowed');
     const within = owner === undefined ? {} : { owner };
@@ -243,7 +257,7 @@ export class Authorization {
 
   /** Puts a question about a collection, one owner's range of it, or one name in it. */
   #ask(
-    { requestInfo, caller, facts, quiet }: Asking,
+    { requestInfo, caller, facts, quiet }: AuthorizationRequestContext,
     where: Pick<AuthorizationAttributes, 'owner' | 'name'> = {},
     record?: 'allowed',
   ): Decision {
@@ -262,14 +276,14 @@ export class Authorization {
    * 401, 403 or 404, recorded; whoever may not know of the object is told nothing by the record
    * either: it is that of an object that is not there.
    */
-  #refusal(asking: Asking, target: EncodedObject | undefined): Error {
+  #refusal(asking: AuthorizationRequestContext, target: EncodedObject | undefined): Error {
     const { requestInfo, caller } = asking;
     const record = (known: EncodedObject | undefined): Decision =>
       this.#authorize(
         new ObjectAttributes(asking, known, requestInfo.name!) as AuthorizationAttributes,
       );
     if (caller.type === 'Visitor') return because(unauthorized(), record(undefined));
-    const reading: Asking = {
+    const reading: AuthorizationRequestContext = {
       ...asking,
       requestInfo: {
         type: 'resource',
@@ -298,14 +312,14 @@ export class Authorization {
 }
 
 /** What policy says to a question that nobody acts on. */
-export interface Answer {
+export interface AccessReviewResult {
   readonly allowed: boolean;
   readonly reason?: string;
 }
 
 async function answerOf(
   admit: () => AuthorizedRequest | Promise<AuthorizedRequest>,
-): Promise<Answer> {
+): Promise<AccessReviewResult> {
   try {
     await admit();
     return { allowed: true };

@@ -5,7 +5,7 @@ import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Step } from './step.js';
 
 /** How many requests may be answered at once. */
-export interface Bounds {
+export interface InFlightLimits {
   readonly reads: number;
   readonly changes: number;
 }
@@ -19,10 +19,10 @@ export class InFlight {
   reads = 0;
   changes = 0;
   readonly #memory: MemoryGuard;
-  readonly #max: Bounds;
+  readonly #max: InFlightLimits;
   readonly #arriving = new Set<ApiRequest>();
 
-  constructor(memory: MemoryGuard, max: Bounds = { reads: 400, changes: 200 }) {
+  constructor(memory: MemoryGuard, max: InFlightLimits = { reads: 400, changes: 200 }) {
     this.#memory = memory;
     this.#max = max;
   }

@@ -6,10 +6,10 @@ import { codes, type Reason } from '../../registry/status.js';
 import { ref, text } from './openapi-schemas.js';
 
 /** An operation as OpenAPI has it. */
-export type Operation = Record<string, unknown>;
+export type OpenAPIOperation = Record<string, unknown>;
 
 /** What Kubernetes' tools find an operation by. */
-export const marked = (kind: string, action: string): Operation => ({
+export const marked = (kind: string, action: string): OpenAPIOperation => ({
   'x-kubernetes-group-version-kind': { group, version, kind },
   'x-kubernetes-action': action,
 });
@@ -129,7 +129,7 @@ const deletionBody = {
 /** Each verb's operation: on an object (`item`) or on the collection; a watch is a list. */
 export const ends: Record<
   Verb,
-  { item: boolean; describe: (kind: AnyKind) => Operation } | undefined
+  { item: boolean; describe: (kind: AnyKind) => OpenAPIOperation } | undefined
 > = {
   watch: undefined,
   get: {
@@ -234,7 +234,7 @@ export const ends: Record<
 };
 
 /** The operation of an action. */
-export function actionOperation(action: Action, registry: Registry): Operation {
+export function actionOperation(action: Action, registry: Registry): OpenAPIOperation {
   const answered =
     action.answers && 'schema' in action.answers
       ? toJSONSchema(action.answers.schema, action.answers.kind)

@@ -11,7 +11,7 @@ import {
   everywhere,
   jsonBody,
   marked,
-  type Operation,
+  type OpenAPIOperation,
 } from './openapi-operations.js';
 import { componentSchemas, text } from './openapi-schemas.js';
 
@@ -62,7 +62,7 @@ function webhooks(registry: Registry): Record<string, unknown> {
 
 type Paths = Record<string, Record<string, unknown>>;
 
-function put(paths: Paths, path: string, method: string, operation: Operation): void {
+function put(paths: Paths, path: string, method: string, operation: OpenAPIOperation): void {
   paths[path] ??= {};
   paths[path][method] = operation;
 }

@@ -1,5 +1,5 @@
 import {
-  Compacted,
+  CompactedError,
   prefixRange,
   type Entry,
   type ListOptions,
@@ -293,7 +293,7 @@ export class Lister {
     try {
       return await toStatusError(this.#store.storage.list(range, options));
     } catch (error) {
-      if (error instanceof Compacted)
+      if (error instanceof CompactedError)
         throw expired(
           'The provided continue parameter or resourceVersion is too old; list again without it',
         );

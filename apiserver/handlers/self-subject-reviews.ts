@@ -4,7 +4,7 @@ import type { Registry } from '../../registry/registry.js';
 import { prune, toJSONSchema, Validator } from '../../registry/schema.js';
 import { badRequest, invalid, unauthorized } from '../../registry/status.js';
 import { siteOf } from '../../security/fetch-metadata.js';
-import type { Authorization, Answer } from '../chain/authorization.js';
+import type { Authorization, AccessReviewResult } from '../chain/authorization.js';
 import { readBytes, readObject, refuseBodyType } from '../http/body.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
@@ -35,13 +35,13 @@ type Asked = z.infer<typeof Spec>;
 const validator = new Validator(toJSONSchema(Spec, 'SelfSubjectAccessReview.spec'));
 const protobuf = 'application/vnd.kubernetes.protobuf';
 const max = 64 << 10;
-const no = (reason: string): Answer => ({ allowed: false, reason });
+const no = (reason: string): AccessReviewResult => ({ allowed: false, reason });
 
 /**
  * Answers who the caller is and what it may do: kubectl's `auth whoami` and `auth can-i`
  * (docs/design/kubernetes.md#reviews).
  */
-export class Reviews {
+export class SelfSubjectReviews {
   readonly #registry: Registry;
   readonly #authorization: Authorization;
   readonly #encoder: Encoder;
@@ -87,7 +87,7 @@ export class Reviews {
     { resourceAttributes, nonResourceAttributes }: Asked,
     caller: Caller,
     site: string | undefined,
-  ): Answer | Promise<Answer> {
+  ): AccessReviewResult | Promise<AccessReviewResult> {
     if (resourceAttributes) return this.#resources(resourceAttributes, caller, site);
     const { path, verb } = nonResourceAttributes!;
     const type = typeOfPath(path);
@@ -101,7 +101,7 @@ export class Reviews {
     asked: z.infer<typeof Resource>,
     caller: Caller,
     site: string | undefined,
-  ): Promise<Answer> {
+  ): Promise<AccessReviewResult> {
     if (asked.group !== group && asked.group !== '*') return no('no such API group is served');
     const kinds =
       asked.resource === '*'

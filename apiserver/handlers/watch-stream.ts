@@ -1,4 +1,4 @@
-import { Compacted, type Revision } from '../../storage/storage.js';
+import { CompactedError, type Revision } from '../../storage/storage.js';
 import type { AnyKind } from '../../registry/kind.js';
 import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
@@ -270,7 +270,7 @@ export class WatchStream {
 /** What is told of the end of a watch that could not go on. */
 function statusOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
-  return error instanceof Compacted ? tooOld() : unavailable('the watch could not go on');
+  return error instanceof CompactedError ? tooOld() : unavailable('the watch could not go on');
 }
 
 function eventType(

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Failure, Told } from './terminal/errors.js';
+import { CommandError, Told } from './terminal/errors.js';
 import { helpOn, overview } from './terminal/help.js';
 import { plain } from './terminal/output.js';
 import { called, program } from './terminal/program-name.js';
@@ -45,13 +45,13 @@ export async function main(args: readonly string[]): Promise<void> {
 async function keys(step: string, file: string): Promise<void> {
   const { isStep, rotate, writeKeys } = await import('./serve/keys-file.js');
   if (step === 'new') return writeKeys(file);
-  if (!isStep(step)) throw new Failure(`usage: ${program} ${words['keys']!.usage}`, 2);
+  if (!isStep(step)) throw new CommandError(`usage: ${program} ${words['keys']!.usage}`, 2);
   process.stdout.write(`${rotate(file, step)}\n`);
 }
 
 function help(word: string | undefined): void {
   if (word !== undefined && !Object.hasOwn(words, word))
-    throw new Failure(`there is no word ${JSON.stringify(word)}: ${program} help`, 2);
+    throw new CommandError(`there is no word ${JSON.stringify(word)}: ${program} help`, 2);
   process.stdout.write(word === undefined ? overview() : helpOn(words[word]!));
 }
 
@@ -146,7 +146,7 @@ export function report(error: unknown): void {
 
 function exitCodeOf(error: unknown): number {
   if (isConfigError(error)) return 2;
-  return error instanceof Failure ? error.code : 1;
+  return error instanceof CommandError ? error.code : 1;
 }
 
 /** By its name: the class is loaded with the service alone. */

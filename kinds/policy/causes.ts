@@ -1,8 +1,8 @@
 import type { Cause } from '../../registry/status.js';
-import type { Fault } from './fault.js';
+import type { PolicyFault } from './fault.js';
 
 /** Faults as the causes of a 422 at `spec.cedar`. */
-export const causesOf = (faults: readonly Fault[]): Cause[] =>
+export const causesOf = (faults: readonly PolicyFault[]): Cause[] =>
   faults.map(({ message, line, column }) => ({
     reason: 'FieldValueInvalid',
     field: 'spec.cedar',

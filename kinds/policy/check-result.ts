@@ -1,11 +1,11 @@
 import type { RuleSummary } from './rule-summary.js';
-import type { Fault } from './fault.js';
+import type { PolicyFault } from './fault.js';
 
 /** A text that may be put in force, in the usual form; or all that is wrong with it. */
 export type Checked =
   | {
       readonly text: string;
       readonly rules: readonly RuleSummary[];
-      readonly warnings: readonly Fault[];
+      readonly warnings: readonly PolicyFault[];
     }
-  | { readonly faults: readonly Fault[] };
+  | { readonly faults: readonly PolicyFault[] };

@@ -5,6 +5,6 @@ export interface Place {
 }
 
 /** Something wrong with a policy's text, and where. */
-export interface Fault extends Partial<Place> {
+export interface PolicyFault extends Partial<Place> {
   readonly message: string;
 }

@@ -9,7 +9,7 @@ export interface Sample {
 }
 
 /** What is asked for each metric at a scrape. */
-export type Sources = Readonly<
+export type MetricSources = Readonly<
   Record<MetricName, () => readonly Sample[] | Promise<readonly Sample[]>>
 >;
 
@@ -29,7 +29,7 @@ export class Exposition {
    * `fault` hears of sources that failed: their metric is then told without a value, and all others
    * as ever.
    */
-  constructor(sources: Sources, fault: (metric: string, error: unknown) => void) {
+  constructor(sources: MetricSources, fault: (metric: string, error: unknown) => void) {
     this.contentType = this.#registry.contentType;
     client.collectDefaultMetrics({ register: this.#registry });
     for (const definition of definitions)
@@ -53,7 +53,7 @@ export class Exposition {
 /** A metric as the library asks for it, whose values are kept elsewhere. */
 const metricOf = (
   { name, help, type, labels }: Definition,
-  source: Sources[MetricName],
+  source: MetricSources[MetricName],
   fault: (metric: string, error: unknown) => void,
 ) => ({
   name,

@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from '../model/authorization-request.js';
 import type { CedarValue } from '../model/context-attributes.js';
-import type { Unknown } from './unknowns.js';
+import type { UnknownValue } from './unknowns.js';
 
 /**
  * Combinations of names that are told apart by a number; beyond them, and where values are no yes
@@ -13,14 +13,14 @@ const widest = 2 ** 31;
 
 /** What is read once for all slots that compare it with a name of their own. */
 class Table {
-  readonly read: NonNullable<Unknown['among']>['read'];
+  readonly read: NonNullable<UnknownValue['among']>['read'];
   readonly #numbers = new Map<string, number>();
   readonly #combinations = new Map<string, number>();
   readonly #seen = new WeakMap<readonly string[], number>();
 
   readonly #many: boolean;
 
-  constructor({ read, many = false }: NonNullable<Unknown['among']>) {
+  constructor({ read, many = false }: NonNullable<UnknownValue['among']>) {
     this.read = read;
     this.#many = many;
   }
@@ -70,11 +70,11 @@ class Table {
  */
 export class DecisionCacheKey {
   readonly #tables: readonly Table[];
-  readonly #flags: readonly Unknown[];
-  readonly #values: readonly Unknown[];
+  readonly #flags: readonly UnknownValue[];
+  readonly #values: readonly UnknownValue[];
   readonly #narrow: boolean;
 
-  constructor(slots: readonly Unknown[]) {
+  constructor(slots: readonly UnknownValue[]) {
     const tables = new Map<string, Table>();
     for (const { among } of slots) {
       if (!among) continue;

@@ -4,7 +4,7 @@ import { addMentions, conjuncts, formOf, joined } from '../parse/ast.js';
 import { DecisionCacheKey } from './cache-key.js';
 import { ResidualPolicySet, type Held } from './residual-set.js';
 import type { Rule } from '../parse/rules.js';
-import { flagOf, slotOf, type Unknown, type Unknowns } from './unknowns.js';
+import { flagOf, slotOf, type UnknownValue, type Unknowns } from './unknowns.js';
 import { PartialEvaluator, type Shape } from './partial-evaluator.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
@@ -30,8 +30,8 @@ const max = 1000;
  */
 export class PolicySlice {
   readonly #rules: readonly Guarded[];
-  readonly #slots: readonly Unknown[];
-  readonly #guards: readonly Unknown[];
+  readonly #slots: readonly UnknownValue[];
+  readonly #guards: readonly UnknownValue[];
   readonly #looks: DecisionCacheKey;
   readonly #parts = new Map<number | string, ResidualPolicySet>();
   readonly #ofObject: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import type { AuthorizationRequest } from '../model/authorization-request.js';
 import type { CedarValue } from '../model/context-attributes.js';
 import { DecisionCacheKey } from './cache-key.js';
 import type { AuthorizationResponse } from './decision-result.js';
-import { flags, type Unknown } from './unknowns.js';
+import { flags, type UnknownValue } from './unknowns.js';
 
 /** A rule as it stands in a slice, with the slots it still mentions. */
 export interface Held {
@@ -21,7 +21,7 @@ export interface Held {
 export class ResidualPolicySet {
   readonly rules: Readonly<Record<string, PolicyJson>>;
   readonly size: number;
-  readonly slots: readonly Unknown[];
+  readonly slots: readonly UnknownValue[];
   /** Equal for parts with the same rules. */
   readonly digest: string;
   /** Mentions what changes by itself: nothing is remembered. */
@@ -31,7 +31,7 @@ export class ResidualPolicySet {
   readonly #number: number;
   readonly #looks: DecisionCacheKey;
 
-  constructor(number: number, held: readonly Held[], slots: readonly Unknown[]) {
+  constructor(number: number, held: readonly Held[], slots: readonly UnknownValue[]) {
     const digest = createHash('sha256');
     for (const { id, text } of held) digest.update(JSON.stringify([id, text]));
     this.digest = digest.digest('base64');

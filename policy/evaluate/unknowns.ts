@@ -7,7 +7,7 @@ import type { Vocabulary } from '../model/vocabulary.js';
  * One thing that a slice mentions: read from a question, part of the memo's key, and an attribute
  * of the context that Cedar is given.
  */
-export interface Unknown {
+export interface UnknownValue {
   readonly name: string;
   /** Changes by itself. */
   readonly moves: boolean;
@@ -42,15 +42,16 @@ export type Term =
   | { readonly fact: string }
   | { readonly type: string; readonly id: string };
 
-type Reader = Unknown['read'];
-type About = Pick<Unknown, 'ofObject'> & Partial<Pick<Unknown, 'moves' | 'among' | 'needs'>>;
+type Reader = UnknownValue['read'];
+type About = Pick<UnknownValue, 'ofObject'> &
+  Partial<Pick<UnknownValue, 'moves' | 'among' | 'needs'>>;
 
 /**
  * The things that one slice mentions, each once. Rules reach them by name alone, so nothing can be
  * looked at that is not in the key.
  */
 export class Unknowns {
-  readonly #byName = new Map<string, Unknown>();
+  readonly #byName = new Map<string, UnknownValue>();
   readonly #vocabulary: Vocabulary;
   readonly #types: { readonly principal: string; readonly resource: string };
 
@@ -59,7 +60,7 @@ export class Unknowns {
     this.#types = types;
   }
 
-  get all(): Unknown[] {
+  get all(): UnknownValue[] {
     return [...this.#byName.values()];
   }
 
@@ -167,7 +168,7 @@ export class Unknowns {
   }
 
   /** Something compared with what a rule names. */
-  #among(term: Term, constant: Term): Unknown['among'] {
+  #among(term: Term, constant: Term): UnknownValue['among'] {
     if (!('id' in constant) || 'id' in term) return undefined;
     const read = this.#reading(term);
     return { what: nameOf(term), name: constant.id, read };

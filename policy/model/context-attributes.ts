@@ -13,7 +13,7 @@ export type CedarValue =
  * One attribute of the context: what rules may ask of a request besides who, what and on what
  * (docs/design/api.md#policy).
  */
-export interface Fact {
+export interface ContextAttribute {
   /** Its type in the published schema. */
   readonly type: 'String' | 'Bool' | 'Long' | 'Set<String>' | 'Client' | 'datetime';
   readonly description: string;
@@ -34,7 +34,7 @@ export interface Fact {
 const entity = (type: string, id: string): CedarValue => ({ __entity: { type, id } });
 
 /** Everything that the context may hold. */
-export const facts: Readonly<Record<string, Fact>> = {
+export const facts: Readonly<Record<string, ContextAttribute>> = {
   assurance: {
     type: 'String',
     ofObject: true,
@@ -142,7 +142,7 @@ export const facts: Readonly<Record<string, Fact>> = {
 };
 
 /** The fact of that name, if there is one; never what every object inherits. */
-export const factNamed = (name: string): Fact | undefined =>
+export const factNamed = (name: string): ContextAttribute | undefined =>
   Object.hasOwn(facts, name) ? facts[name] : undefined;
 
 function text(value: unknown): string {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { DetailedError, ValidationError } from '@cedar-policy/cedar-wasm/nodejs';
-import type { Fault } from '../../kinds/policy/fault.js';
+import type { PolicyFault } from '../../kinds/policy/fault.js';
 import { bytePosition, scan } from './limits.js';
 
 /** Cedar's own engine. */
@@ -29,7 +29,7 @@ function guardOptimiser(version: string): void {
  */
 export interface Validated {
   readonly text: string;
-  readonly warnings: readonly Fault[];
+  readonly warnings: readonly PolicyFault[];
 }
 
 /** How long the judging of one text may take, in milliseconds. */
@@ -53,7 +53,7 @@ export async function validate(
   text: string,
   schema: string,
   within: number = patience,
-): Promise<Validated | { readonly faults: readonly Fault[] }> {
+): Promise<Validated | { readonly faults: readonly PolicyFault[] }> {
   const { faults, starts } = scan(text);
   if (faults.length > 0) return { faults };
   if (starts.length === 0) return { faults: [{ message: 'has no rules' }] };
@@ -89,7 +89,7 @@ async function judge(
   call: Call,
   text: string,
   schema: string,
-): Promise<Validated | { faults: Fault[] }> {
+): Promise<Validated | { faults: PolicyFault[] }> {
   const parts = await call('policySetTextToParts', text);
   if (parts.type === 'failure')
     return { faults: parts.errors.map((error) => faultOf(text, error)) };
@@ -128,14 +128,17 @@ const neverApplies =
   'the rule can never apply: its scope and conditions are false for every request there can be';
 
 /** Cedar repeats an error for each kind of request; people are told once. */
-function distinct(text: string, errors: readonly ValidationError[]): Fault[] {
+function distinct(text: string, errors: readonly ValidationError[]): PolicyFault[] {
   const faults = errors.map(({ error }) => faultOf(text, error));
   return [...new Map(faults.map((fault) => [`${fault.line}:${fault.column}`, fault])).values()]
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
     .slice(0, 32);
 }
 
-function faultOf(text: string, { message, help, sourceLocations = [] }: DetailedError): Fault {
+function faultOf(
+  text: string,
+  { message, help, sourceLocations = [] }: DetailedError,
+): PolicyFault {
   const [place] = sourceLocations;
   const words = message
     .replace(/^failed to parse policies from string: /, '')

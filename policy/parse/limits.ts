@@ -1,4 +1,4 @@
-import type { Place, Fault } from '../../kinds/policy/fault.js';
+import type { Place, PolicyFault } from '../../kinds/policy/fault.js';
 
 /**
  * Bounds on a text, well inside what Cedar can bear: past them its parser and evaluator run out of
@@ -27,11 +27,11 @@ const token = /\/\/[^\n]*|\s+|"(?:[^"\\]|\\[^])*"|[A-Za-z_]\w*|\d+|&&|\|\||[=!<>
  * Where a rule begins, and all that is beyond the bounds; reads the text once and judges nothing
  * else.
  */
-export function scan(text: string): { starts: number[]; faults: Fault[] } {
+export function scan(text: string): { starts: number[]; faults: PolicyFault[] } {
   if (Buffer.byteLength(text) > bounds.bytes)
     return { starts: [], faults: [{ message: `may not be more than ${bounds.bytes} bytes` }] };
   const starts: number[] = [];
-  const faults: Fault[] = [];
+  const faults: PolicyFault[] = [];
   let [depth, tokens, signs, ifs] = [0, 0, 0, 0];
   for (token.lastIndex = 0; token.lastIndex < text.length; ) {
     const at = token.lastIndex;

@@ -1,7 +1,7 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { balanced, depthOf } from './ast.js';
 import type { Cedar } from './cedar.js';
-import type { Fault, Place } from '../../kinds/policy/fault.js';
+import type { PolicyFault, Place } from '../../kinds/policy/fault.js';
 import { position, scan } from './limits.js';
 import type { RuleSummary } from '../../kinds/policy/rule-summary.js';
 
@@ -41,17 +41,17 @@ const deepest = 40;
 const atOnce = 50;
 
 /** Rules with the place of each in the text, or what is wrong with them. */
-export interface Reading {
+export interface ParsedRules {
   readonly rules: Rule[];
   readonly places: Place[];
-  readonly faults: Fault[];
+  readonly faults: PolicyFault[];
 }
 
 /**
  * Reads the rules of a text that parses, or says what is wrong with them; a rule without an `@id`
  * is called by its place.
  */
-export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
+export async function readRules(cedar: Cedar, text: string): Promise<ParsedRules> {
   const { starts, faults } = scan(text);
   const parts = faults.length > 0 ? undefined : cedar.policySetTextToParts(text);
   if (parts?.type !== 'success' || parts.policies.length !== starts.length)
@@ -61,7 +61,7 @@ export async function readRules(cedar: Cedar, text: string): Promise<Reading> {
       faults: faults.length > 0 ? faults : [{ message: 'does not parse' }],
     };
   const rules: Rule[] = [];
-  const places: Reading['places'] = [];
+  const places: ParsedRules['places'] = [];
   const texts = inOrder(parts.policies);
   for (const [i, one] of texts.entries()) {
     if (i % atOnce === atOnce - 1)

@@ -9,10 +9,10 @@ import { withSpan } from '../../observability/tracer.js';
 import { randomName } from '../../registry/transaction.js';
 import { Answers } from './response-cache.js';
 import { Breaker } from './circuit-breaker.js';
-import { Refused } from '../context/egress-fetch.js';
+import { EgressRefusedError } from '../context/egress-fetch.js';
 import type { ProviderServices } from '../context/context.js';
 import { signJwt } from '../adapter/signing-keys.js';
-import type { Asking, Reviewed } from '../context/review.js';
+import type { ClaimsReviewRequest, Reviewed } from '../context/review.js';
 import { readAnswer, type Review, type Supplied } from './parse-response.js';
 
 type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
@@ -29,7 +29,7 @@ const busy = new Set([408, 429]);
  * Asks the services that supply claims: side by side under one deadline, each through its breaker,
  * answers in memory for a minute (docs/design/api.md#claims-reviews).
  */
-export class Reviews {
+export class ClaimsReviewClient {
   readonly #on: Omit<ProviderServices, 'reviews'>;
   readonly #breaker = new Breaker();
   readonly #answers = new Answers<Supplied>();
@@ -39,7 +39,7 @@ export class Reviews {
   }
 
   /** What the suppliers of these scopes say; it never fails. */
-  async ask(asking: Asking): Promise<Reviewed> {
+  async ask(asking: ClaimsReviewRequest): Promise<Reviewed> {
     const byProvider = grouped(asking.scopes);
     const end = AbortSignal.timeout(deadline);
     const parts = await Promise.all(
@@ -49,7 +49,11 @@ export class Reviews {
     return new Map(asking.scopes.map(({ name }) => [name, supplied.get(name)]));
   }
 
-  async #held(name: string, asking: Asking, end: AbortSignal): Promise<Supplied | undefined> {
+  async #held(
+    name: string,
+    asking: ClaimsReviewRequest,
+    end: AbortSignal,
+  ): Promise<Supplied | undefined> {
     const provider = this.#on.suppliers.named(name);
     if (!provider?.spec.url) return undefined;
     const key = JSON.stringify([
@@ -69,7 +73,7 @@ export class Reviews {
   /** One review, recorded off the path of whoever waits for it. */
   async #review(
     provider: ClaimsProviderObject,
-    asking: Asking,
+    asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<Supplied | undefined> {
     const { name } = provider.metadata;
@@ -92,7 +96,7 @@ export class Reviews {
 
   async #through(
     provider: ClaimsProviderObject,
-    asking: Asking,
+    asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<{ outcome: Outcome; supplied: Supplied | undefined }> {
     const asked = await withSpan(
@@ -110,7 +114,7 @@ export class Reviews {
 
   async #call(
     { metadata, spec }: ClaimsProviderObject,
-    asking: Asking,
+    asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<{ outcome: Outcome; supplied: Supplied | undefined; isUp?: boolean }> {
     const url = spec.url!;
@@ -164,7 +168,7 @@ export class Reviews {
 
   async #record(
     provider: string,
-    { account, client, scopes, purpose }: Asking,
+    { account, client, scopes, purpose }: ClaimsReviewRequest,
     status: ObjectOf<typeof ClaimsReview>['status'],
   ): Promise<void> {
     await this.#on.store.change(this.#on.store.systemCall(), async (tx) => {
@@ -180,12 +184,15 @@ export class Reviews {
 
 /** How a call that gave no answer went; `late` where its time was over. */
 function failureOf(error: unknown, late: boolean): Outcome {
-  if (error instanceof Refused) return 'Refused';
+  if (error instanceof EgressRefusedError) return 'Refused';
   return late ? 'TimedOut' : 'Failed';
 }
 
 /** What is sent: the person is named by their account alone. */
-const reviewOf = (provider: string, { account, client, scopes, purpose }: Asking): Review => ({
+const reviewOf = (
+  provider: string,
+  { account, client, scopes, purpose }: ClaimsReviewRequest,
+): Review => ({
   account,
   client,
   provider,

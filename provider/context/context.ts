@@ -17,7 +17,7 @@ import type { Suppliers } from '../../kinds/claims/scope-index.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './egress-fetch.js';
 import type { Records } from './records.js';
-import type { Asking, Reviewed } from './review.js';
+import type { ClaimsReviewRequest, Reviewed } from './review.js';
 
 /** The objects this room reads and writes. */
 export type AccountObject = ObjectOf<typeof Account>;
@@ -40,7 +40,7 @@ export interface ProviderServices {
   readonly groups: Pick<Memberships, 'held' | 'of'>;
   readonly operatorPasskeys: Pick<OperatorPasskeys, 'held' | 'of'>;
   readonly networkLimits?: NetworkLimits;
-  readonly reviews: { ask(asking: Asking): Promise<Reviewed> };
+  readonly reviews: { ask(asking: ClaimsReviewRequest): Promise<Reviewed> };
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
   readonly signIns: SignInMetrics;
   /** Notes that the browser of a sign-in has asked for something. */

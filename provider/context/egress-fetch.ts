@@ -22,8 +22,8 @@ interface FetchInit {
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
 /** A call that was not made, because of where it would have gone. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
+export class EgressRefusedError extends Error {
+  override readonly name = 'EgressRefusedError';
 }
 
 /**
@@ -62,10 +62,10 @@ export function createFetch(options: {
 }
 
 async function targetOf(text: string, judge: AddressJudge, signal: AbortSignal): Promise<Target> {
-  if (!URL.canParse(text)) throw new Refused('not an address');
+  if (!URL.canParse(text)) throw new EgressRefusedError('not an address');
   const url = new URL(text);
   if (!['https:', 'http:'].includes(url.protocol) || url.username || url.password || url.hash)
-    throw new Refused('only https without user information and fragment');
+    throw new EgressRefusedError('only https without user information and fragment');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const addresses = family
@@ -75,7 +75,7 @@ async function targetOf(text: string, judge: AddressJudge, signal: AbortSignal):
     addresses.length === 0 ||
     !addresses.every(({ address }) => judge.permits(address, url.protocol === 'https:'))
   )
-    throw new Refused('the address is not open to this service');
+    throw new EgressRefusedError('the address is not open to this service');
   return { url, addresses };
 }
 

@@ -1,6 +1,6 @@
 import { errors } from 'oidc-provider';
 import { StatusError } from '../../registry/status.js';
-import { Unavailable, Unknown } from '../../storage/storage.js';
+import { UnavailableError, UnknownOutcomeError } from '../../storage/storage.js';
 
 /**
  * An error of the library with a status of its own, which its pages and JSON answers then carry.
@@ -27,9 +27,9 @@ const unsure = 'it is not known whether the change was made';
  */
 export function toProviderError(error: unknown): unknown {
   const reason = error instanceof StatusError ? error.reason : undefined;
-  if (error instanceof Unavailable || reason === 'ServiceUnavailable')
+  if (error instanceof UnavailableError || reason === 'ServiceUnavailable')
     return libraryError(503, 'temporarily_unavailable', waiting);
-  if (error instanceof Unknown || reason === 'Timeout')
+  if (error instanceof UnknownOutcomeError || reason === 'Timeout')
     return libraryError(504, 'temporarily_unavailable', unsure);
   if (reason === 'TooManyRequests')
     return Object.assign(libraryError(429, 'slow_down', 'too many requests'), {

@@ -1,7 +1,7 @@
 import type { Scope } from '../../kinds/claims/scopes.js';
 
 /** About whom, for whom and why claims are asked for. */
-export interface Asking {
+export interface ClaimsReviewRequest {
   readonly account: string;
   readonly client: string;
   readonly purpose: 'Preview' | 'Release';

@@ -11,7 +11,7 @@ import { withProviderErrors } from './errors.js';
  * somebody else.
  */
 export class ConflictError extends Error {
-  override readonly name = 'LostRace';
+  override readonly name = 'ConflictError';
   readonly keys: ReadonlySet<string>;
   constructor(keys: Iterable<string>) {
     super('what this request had read was changed by another one');

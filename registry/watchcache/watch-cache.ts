@@ -1,5 +1,5 @@
 import {
-  Compacted,
+  CompactedError,
   type Batch,
   type Change,
   type Revision,
@@ -256,7 +256,7 @@ export class WatchCache {
         }
       } catch (error) {
         this.#log.warn({ err: error }, 'the watch on the store was interrupted');
-        if (error instanceof Compacted) await this.#startOver();
+        if (error instanceof CompactedError) await this.#startOver();
       }
       if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, wait));
     }
@@ -331,7 +331,8 @@ export class WatchCache {
       }
       if (!signal.aborted) subscriber.end('Stopped');
     } catch (error) {
-      if (!signal.aborted) subscriber.end(error instanceof Compacted ? 'Compacted' : 'Stopped');
+      if (!signal.aborted)
+        subscriber.end(error instanceof CompactedError ? 'Compacted' : 'Stopped');
     }
   }
 

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { checkLimits } from '../limits.js';
 import {
-  Unavailable,
-  Unknown,
+  UnavailableError,
+  UnknownOutcomeError,
   type Check,
   type Committed,
   type Lost,
@@ -28,7 +28,7 @@ const groupMembers = 1024;
 const groupBytes = 8 << 20;
 
 /** Takes commits in order of arrival and writes all that wait as one durable lmdb transaction. */
-export class Committer {
+export class EmbeddedCommitter {
   readonly #ledger: StoreState;
   readonly #fatal: (error: Error) => void;
   readonly #witness: StorageMetrics | undefined;
@@ -87,7 +87,7 @@ export class Committer {
     this.#witness?.batch(members.length);
     try {
       if (this.#failed)
-        throw new Unavailable('the store has stopped after a failed write', {
+        throw new UnavailableError('the store has stopped after a failed write', {
           cause: this.#failed,
         });
       const group = new GroupCommit(this.#ledger, members.length);
@@ -119,9 +119,9 @@ export class Committer {
 
   async #refusal(reason: CommitError): Promise<Error> {
     if (await isFull(reason, this.#ledger.tables.directory))
-      return new Unavailable('no space is left for the store', { full: true, cause: reason });
+      return new UnavailableError('no space is left for the store', { full: true, cause: reason });
     this.#failed = reason;
     this.#fatal(new Error(`the store could not be written: ${reason.message}`, { cause: reason }));
-    return new Unknown('the store could not be written', { cause: reason });
+    return new UnknownOutcomeError('the store could not be written', { cause: reason });
   }
 }

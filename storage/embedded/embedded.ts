@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { validateKey } from '../limits.js';
-import { Unavailable, type Storage, type StorageMetrics } from '../storage.js';
-import { Committer } from './committer.js';
+import { UnavailableError, type Storage, type StorageMetrics } from '../storage.js';
+import { EmbeddedCommitter } from './committer.js';
 import { compactTo } from './compaction.js';
 import { refuseHalfRestored } from './interrupted-restore.js';
 import { StoreState } from './state.js';
@@ -59,7 +59,7 @@ function syncDirectory(directory: string): void {
 }
 
 function assemble(ledger: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
-  const committer = new Committer(ledger, options.onFatal ?? crash, options.witness);
+  const committer = new EmbeddedCommitter(ledger, options.onFatal ?? crash, options.witness);
   const storage: Storage = {
     peek(key) {
       validateKey(key);
@@ -124,7 +124,7 @@ function sweepEvery(
 
 /** Without space nothing can be swept now; the next round tries again. */
 function passUnavailable(error: unknown): void {
-  if (!(error instanceof Unavailable)) throw error;
+  if (!(error instanceof UnavailableError)) throw error;
 }
 
 function crash(error: Error): void {

@@ -1,7 +1,13 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { baseKey, epochKey, Tally, type Revise, type Watcher } from '../snapshot/layout.js';
-import type { Item } from '../snapshot/format.js';
+import {
+  baseKey,
+  epochKey,
+  Tally,
+  type Revise,
+  type SnapshotProgress,
+} from '../snapshot/layout.js';
+import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
 import { draftOf } from './interrupted-restore.js';
@@ -20,7 +26,7 @@ const nothing = Buffer.alloc(1);
 export async function restoreEmbedded(
   directory: string,
   snapshot: Snapshot,
-  watcher: Watcher,
+  watcher: SnapshotProgress,
   revise: Revise = (item) => item,
 ): Promise<Restored> {
   await refuseStore(directory);
@@ -55,9 +61,9 @@ function empty(draft: string): void {
 
 async function fill(
   draft: string,
-  pages: AsyncIterable<readonly Item[]>,
+  pages: AsyncIterable<readonly SnapshotItem[]>,
   { header }: Snapshot,
-  { signal, progress }: Watcher,
+  { signal, progress }: SnapshotProgress,
 ): Promise<Restored> {
   const tally = new Tally();
   const epoch = epochAfter(header);
@@ -89,7 +95,7 @@ async function fill(
 /** One transaction; all of it stands at the base, and there is no history before. */
 async function write(
   { root, current, expiry, directory }: Tables,
-  items: readonly Item[],
+  items: readonly SnapshotItem[],
   base: number,
 ): Promise<void> {
   try {

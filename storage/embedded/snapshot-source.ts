@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Entry } from '../storage.js';
 import { epochKey, everything } from '../snapshot/layout.js';
-import type { Source } from '../snapshot/source.js';
+import type { SnapshotSource } from '../snapshot/source.js';
 import { keyed } from './encoding.js';
 import { openReadable, pathOf, standingOf } from './tables.js';
 
@@ -15,7 +15,7 @@ const pageKeys = 1000;
  */
 export async function readEmbedded<T>(
   directory: string,
-  work: (source: Source) => Promise<T>,
+  work: (source: SnapshotSource) => Promise<T>,
 ): Promise<T> {
   if (!existsSync(pathOf(directory))) throw new Error(`there is no store in ${directory}`);
   const tables = openReadable(directory);

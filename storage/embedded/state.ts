@@ -1,6 +1,6 @@
 import {
-  Compacted,
-  Unavailable,
+  CompactedError,
+  UnavailableError,
   type Batch,
   type Change,
   type Entry,
@@ -102,13 +102,14 @@ export class StoreState {
    */
   admit(revision: Revision): void {
     this.admitOpen();
-    if (revision < this.oldest) throw new Compacted(this.oldest);
-    if (revision > this.revision) throw new Unavailable(`revision ${revision} is not reached yet`);
+    if (revision < this.oldest) throw new CompactedError(this.oldest);
+    if (revision > this.revision)
+      throw new UnavailableError(`revision ${revision} is not reached yet`);
   }
 
   /** Throws Unavailable once the store is closed. */
   admitOpen(): void {
-    if (this.closed) throw new Unavailable('the store is closed');
+    if (this.closed) throw new UnavailableError('the store is closed');
   }
 
   #remember(batch: Batch): void {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { Compacted, type Batch, type Revision } from '../storage.js';
+import { CompactedError, type Batch, type Revision } from '../storage.js';
 import type { StoreState } from './state.js';
 import { decodeLog } from './encoding.js';
 
@@ -41,7 +41,7 @@ class Cursor {
 
   #read(): readonly Batch[] {
     const { oldest, revision } = this.#ledger;
-    if (this.#at < oldest) throw new Compacted(oldest);
+    if (this.#at < oldest) throw new CompactedError(oldest);
     return this.#at < revision ? after(this.#ledger, this.#at) : [];
   }
 }

@@ -1,7 +1,7 @@
 import { noop } from 'cockatiel';
 import etcd3, { type Etcd3, type IOptions } from 'etcd3';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Unavailable, type StorageMetrics } from '../storage.js';
+import { UnavailableError, type StorageMetrics } from '../storage.js';
 import { etcdErrorOf, isTransient, unavailable, type EtcdError } from './errors.js';
 
 /** Where etcd is and how it is spoken to. */
@@ -38,7 +38,7 @@ const callTime = 1500;
 const pauseTime = 50;
 
 /** What a call asks of etcd, as it is counted. */
-export type Operation = 'txn' | 'range' | 'compact' | 'leaseGrant' | 'status';
+export type EtcdOperation = 'txn' | 'range' | 'compact' | 'leaseGrant' | 'status';
 
 type Send<T> = (member: Etcd3, options: { deadline: number }) => Promise<T>;
 
@@ -62,8 +62,8 @@ export class Cluster {
   }
 
   /** One attempt within `until` (milliseconds since the epoch); throws a Failure. */
-  async call<T>(operation: Operation, send: Send<T>, until: number): Promise<T> {
-    if (this.closed) throw new Unavailable('the store is closed');
+  async call<T>(operation: EtcdOperation, send: Send<T>, until: number): Promise<T> {
+    if (this.closed) throw new UnavailableError('the store is closed');
     const chosen = this.#current;
     const begun = performance.now();
     try {
@@ -83,7 +83,7 @@ export class Cluster {
 
   /** As call, but tries again while `again` agrees and time is left. */
   async insist<T>(
-    operation: Operation,
+    operation: EtcdOperation,
     send: Send<T>,
     again: (failure: EtcdError) => boolean,
     until = Date.now() + requestTimeoutMs,
@@ -92,7 +92,7 @@ export class Cluster {
       try {
         return await this.call(operation, send, until);
       } catch (error) {
-        if (this.closed || error instanceof Unavailable) throw error;
+        if (this.closed || error instanceof UnavailableError) throw error;
         if (!again(error as EtcdError) || Date.now() + pauseTime >= until) throw error;
         await pause(pauseTime);
       }
@@ -104,7 +104,7 @@ export class Cluster {
    * an answer.
    */
   async read<T extends { header: { revision: string } }>(
-    operation: Operation,
+    operation: EtcdOperation,
     send: Send<T>,
     until = Date.now() + requestTimeoutMs,
   ): Promise<T> {
@@ -122,7 +122,7 @@ export class Cluster {
       this.saw(Number(answer.header.revision), asked);
       return answer;
     } catch (error) {
-      throw error instanceof Error && error.name === 'Failure' && isTransient(error as EtcdError)
+      throw error instanceof Error && error.name === 'EtcdError' && isTransient(error as EtcdError)
         ? unavailable(error as EtcdError)
         : error;
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkLimits } from '../limits.js';
 import {
-  Unavailable,
+  UnavailableError,
   type Check,
   type Committed,
   type Lost,
@@ -34,7 +34,7 @@ interface Parts {
  * Sends commits to etcd, what waits in one nested transaction; etcd itself orders the batches that
  * are in flight at once.
  */
-export class Committer {
+export class EtcdCommitter {
   readonly #parts: Parts;
   readonly #process = randomBytes(8);
   readonly #queue: BatchMember[] = [];
@@ -118,7 +118,7 @@ export class Committer {
    */
   #inTime({ until, reject }: BatchMember): boolean {
     if (Date.now() < until) return true;
-    reject(new Unavailable('etcd did not take it in time'));
+    reject(new UnavailableError('etcd did not take it in time'));
     return false;
   }
 
@@ -204,7 +204,7 @@ export class Committer {
   async #settle(member: BatchMember, failure: EtcdError): Promise<void> {
     const keys = member.writes.flatMap((write) => ('put' in write ? [write.put] : []));
     if (member.writes.length === 0)
-      return member.reject(new Unavailable('etcd did not answer', { cause: failure }));
+      return member.reject(new UnavailableError('etcd did not answer', { cause: failure }));
     try {
       const { kvs } =
         keys.length > 0

@@ -1,6 +1,6 @@
 import { fromJSON, type ServiceDefinition } from '@grpc/proto-loader';
 import { Metadata, type Client } from '@grpc/grpc-js';
-import { Unavailable, type Size } from '../storage.js';
+import { UnavailableError, type Size } from '../storage.js';
 import { EtcdError, unavailable } from './errors.js';
 import type { Streams } from './watch-stream.js';
 
@@ -77,7 +77,8 @@ function statusOf(client: Client): Promise<Status> {
       new Metadata(),
       { deadline: Date.now() + callTime },
       (error, answer) => {
-        if (error || !answer) reject(error ?? new Unavailable('etcd said nothing of its size'));
+        if (error || !answer)
+          reject(error ?? new UnavailableError('etcd said nothing of its size'));
         else resolve(answer as unknown as Status);
       },
     );

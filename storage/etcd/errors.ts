@@ -1,4 +1,4 @@
-import { Unavailable, Unknown } from '../storage.js';
+import { UnavailableError, UnknownOutcomeError } from '../storage.js';
 
 /**
  * What a failed call means: `unsent` and `refused` wrote nothing, `unsent` may be repeated
@@ -16,7 +16,7 @@ type FailureKind =
 
 /** A call to etcd that failed, sorted by what it means. */
 export class EtcdError extends Error {
-  override readonly name = 'Failure';
+  override readonly name = 'EtcdError';
   readonly kind: FailureKind;
   constructor(kind: FailureKind, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -55,14 +55,16 @@ export const isTransient = ({ kind }: EtcdError): boolean =>
   kind === 'unsent' || kind === 'unknown';
 
 /** The contract's error for a failed read, or for a commit that certainly wrote nothing. */
-export function unavailable(failure: EtcdError): Unavailable {
+export function unavailable(failure: EtcdError): UnavailableError {
   const full = failure.kind === 'full';
-  return new Unavailable(full ? 'etcd has no space left' : 'etcd did not answer', {
+  return new UnavailableError(full ? 'etcd has no space left' : 'etcd did not answer', {
     full,
     cause: failure,
   });
 }
 
 /** The contract's error for a commit whose outcome could not be learnt. */
-export const unknown = (failure: EtcdError): Unknown =>
-  new Unknown('the outcome of a commit could not be learnt from etcd', { cause: failure });
+export const unknown = (failure: EtcdError): UnknownOutcomeError =>
+  new UnknownOutcomeError('the outcome of a commit could not be learnt from etcd', {
+    cause: failure,
+  });

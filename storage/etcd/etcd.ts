@@ -1,14 +1,14 @@
 import { validateKey } from '../limits.js';
 import { baseKey, restoringKey } from '../snapshot/layout.js';
 import {
-  Compacted,
+  CompactedError,
   type Entry,
   type Revision,
   type Storage,
   type StorageMetrics,
 } from '../storage.js';
 import { Cluster, requestTimeoutMs, type ClusterOptions, type Credentials } from './client.js';
-import { Committer } from './committer.js';
+import { EtcdCommitter } from './committer.js';
 import { EtcdError, isTransient, unavailable } from './errors.js';
 import { Keyspace } from './key-prefix.js';
 import { Leases } from './leases.js';
@@ -106,7 +106,13 @@ function assemble(
     options.leaseGrace ?? 3_600_000,
     options.leaseWidth ?? 300_000,
   );
-  const committer = new Committer({ cluster, keyspace, reads, leases, witness: options.witness });
+  const committer = new EtcdCommitter({
+    cluster,
+    keyspace,
+    reads,
+    leases,
+    witness: options.witness,
+  });
   const watching: Watching = {
     cluster,
     keyspace,
@@ -169,7 +175,7 @@ async function oldestAfter(
   try {
     for await (const _ of watchPrefix(watching, 'meta/base', from, signal)) break;
   } catch (error) {
-    if (error instanceof Compacted) return error.oldest;
+    if (error instanceof CompactedError) return error.oldest;
     throw error;
   }
   return from + 1;

@@ -1,8 +1,8 @@
 import type { IRangeResponse } from 'etcd3';
 import {
-  Compacted,
+  CompactedError,
   limits,
-  Unavailable,
+  UnavailableError,
   type Entry,
   type ListOptions,
   type Page,
@@ -33,7 +33,7 @@ export async function readRange(
   { limit = Infinity, at, ahead = limits.more }: ListOptions,
 ): Promise<Page> {
   const { keyspace } = place;
-  if (at !== undefined && keyspace.inward(at) <= 0) throw new Compacted(keyspace.outward(1));
+  if (at !== undefined && keyspace.inward(at) <= 0) throw new CompactedError(keyspace.outward(1));
   const entries: Entry[] = [];
   let revision = at;
   let { start } = range;
@@ -79,9 +79,9 @@ async function requestPage(
     if (!(error instanceof EtcdError)) throw error;
     if (error.kind === 'oversize' && page > 1)
       return requestPage(place, range, Math.ceil(page / 2), at);
-    if (error.kind === 'compacted') throw new Compacted(await place.findOldest(at!));
+    if (error.kind === 'compacted') throw new CompactedError(await place.findOldest(at!));
     if (error.kind === 'future')
-      throw new Unavailable(`revision ${at} is not reached yet`, { cause: error });
+      throw new UnavailableError(`revision ${at} is not reached yet`, { cause: error });
     throw unavailable(error);
   }
 }

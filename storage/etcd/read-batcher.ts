@@ -117,5 +117,5 @@ function rejectAll(
 }
 
 const isFailure = (error: unknown): error is EtcdError =>
-  error instanceof Error && error.name === 'Failure';
+  error instanceof Error && error.name === 'EtcdError';
 const isOversize = (error: unknown): boolean => isFailure(error) && error.kind === 'oversize';

@@ -7,15 +7,15 @@ import {
   restoringKey,
   Tally,
   type Revise,
-  type Watcher,
+  type SnapshotProgress,
 } from '../snapshot/layout.js';
-import type { Item } from '../snapshot/format.js';
+import type { SnapshotItem } from '../snapshot/format.js';
 import { readRevised, type Snapshot } from '../snapshot/reader.js';
 import { baseAfter, epochAfter, type Restored } from '../snapshot/target.js';
 import {
   limits,
-  Unavailable,
-  Unknown,
+  UnavailableError,
+  UnknownOutcomeError,
   type Check,
   type Entry,
   type Revision,
@@ -37,7 +37,7 @@ const restTime = 250;
 export async function fillStorage(
   storage: Storage,
   snapshot: Snapshot,
-  { signal, progress }: Watcher,
+  { signal, progress }: SnapshotProgress,
   revise: Revise = (item) => item,
 ): Promise<Restored> {
   const mark = { key: restoringKey, is: await markOf(storage, signal) };
@@ -112,8 +112,8 @@ async function clear(storage: Storage, mark: Check, signal: AbortSignal): Promis
 }
 
 /** What fits into one commit each. */
-function* shares(items: readonly Item[]): Generator<readonly Item[]> {
-  let share: Item[] = [];
+function* shares(items: readonly SnapshotItem[]): Generator<readonly SnapshotItem[]> {
+  let share: SnapshotItem[] = [];
   let bytes = 0;
   for (const item of items) {
     const size = item.key.length + item.value.length;
@@ -128,7 +128,7 @@ function* shares(items: readonly Item[]): Generator<readonly Item[]> {
   if (share.length > 0) yield share;
 }
 
-async function put(storage: Storage, mark: Check, items: readonly Item[]): Promise<void> {
+async function put(storage: Storage, mark: Check, items: readonly SnapshotItem[]): Promise<void> {
   const writes = items.map(
     ({ key, value, expires }): Write => ({
       put: key,
@@ -154,12 +154,16 @@ async function made(
       if (result.committed || (left < tries && (await stands(storage, writes)))) return;
       throw result.winners.has(restoringKey) ? overtaken() : disturbed();
     } catch (error) {
-      if (error instanceof Unavailable && error.full)
+      if (error instanceof UnavailableError && error.full)
         throw new Error(
           'etcd has no space left: raise --quota-backend-bytes or make room, then restore again',
           { cause: error },
         );
-      if (left === 1 || !(error instanceof Unavailable || error instanceof Unknown)) throw error;
+      if (
+        left === 1 ||
+        !(error instanceof UnavailableError || error instanceof UnknownOutcomeError)
+      )
+        throw error;
       await pause(restTime);
     }
   }

@@ -1,4 +1,4 @@
-import type { WatchStream } from './watch-stream.js';
+import type { EtcdWatchStream } from './watch-stream.js';
 
 const quiet = 1000;
 const unconfirmed = 500;
@@ -38,8 +38,8 @@ interface Means {
  * to etcd brings such a word; where none came for half a second, one is asked for. A stream whose
  * `asOf` does not move for three seconds, and which brings nothing new either, is given up.
  */
-export class Progress {
-  readonly #stream: WatchStream;
+export class WatchProgress {
+  readonly #stream: EtcdWatchStream;
   readonly #means: Means;
   readonly #timer: NodeJS.Timeout;
   readonly #said: Said[] = [];
@@ -54,7 +54,7 @@ export class Progress {
 
   /** `position`: everything up to there has been told before. */
   constructor(
-    stream: WatchStream,
+    stream: EtcdWatchStream,
     { position, latest }: { readonly position: number; readonly latest: Said },
     means: Means,
   ) {

@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import { channelOptions, type Credentials } from './client.js';
 
 /** A change as etcd tells it. */
-export interface WatchEvent {
+export interface EtcdWatchEvent {
   readonly type: 'Put' | 'Delete';
   readonly kv: IKeyValue;
   readonly prev_kv: IKeyValue | null;
@@ -26,7 +26,7 @@ export interface WatchResponse {
   readonly compact_revision: string;
   readonly cancel_reason: string;
   readonly fragment: boolean;
-  readonly events: readonly WatchEvent[];
+  readonly events: readonly EtcdWatchEvent[];
 }
 
 /** What is asked on a watch stream. */
@@ -43,10 +43,10 @@ type WatchRequest =
   | { progress_request: Record<string, never> };
 
 /** A watch stream as grpc gives it. */
-export type WatchStream = ClientDuplexStream<WatchRequest, WatchResponse>;
+export type EtcdWatchStream = ClientDuplexStream<WatchRequest, WatchResponse>;
 
 interface WatchClient extends Client {
-  watch(metadata: Metadata): WatchStream;
+  watch(metadata: Metadata): EtcdWatchStream;
 }
 
 type Service = new (
@@ -78,7 +78,7 @@ export class Streams {
   }
 
   /** A stream that ends when its member loses the leader. */
-  open(): WatchStream {
+  open(): EtcdWatchStream {
     const metadata = new Metadata();
     metadata.set('hasleader', 'true');
     return this.#clients[this.#turn % this.#clients.length]!.watch(metadata);

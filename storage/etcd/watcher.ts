@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Compacted, prefixRange, type Batch, type Change, type Revision } from '../storage.js';
+import { CompactedError, prefixRange, type Batch, type Change, type Revision } from '../storage.js';
 import type { Cluster } from './client.js';
 import { EtcdError } from './errors.js';
 import type { Keyspace } from './key-prefix.js';
 import type { CurrentRevision } from './linearizable-revision.js';
 import { markKey, type ProgressKey } from './progress-key.js';
-import { Progress } from './watch-progress.js';
-import type { Streams, WatchEvent, WatchResponse, WatchStream } from './watch-stream.js';
+import { WatchProgress } from './watch-progress.js';
+import type { Streams, EtcdWatchEvent, WatchResponse, EtcdWatchStream } from './watch-stream.js';
 
 const pauseTime = 100;
 
@@ -31,7 +31,7 @@ export async function* watchPrefix(
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
   const { keyspace, streams } = watching;
-  if (keyspace.inward(from) <= 0) throw new Compacted(keyspace.outward(1));
+  if (keyspace.inward(from) <= 0) throw new CompactedError(keyspace.outward(1));
   let at = from;
   while (!signal.aborted) {
     try {
@@ -41,7 +41,7 @@ export async function* watchPrefix(
       }
       if (signal.aborted) return;
     } catch (error) {
-      if (error instanceof Compacted || error instanceof TypeError) throw error;
+      if (error instanceof CompactedError || error instanceof TypeError) throw error;
     }
     streams.rotate();
     if (!signal.aborted) await pause(pauseTime, undefined, { signal }).catch(() => undefined);
@@ -63,7 +63,7 @@ async function* readStream(
   const cancel = (): void => {
     stream.cancel();
   };
-  const progress = new Progress(
+  const progress = new WatchProgress(
     stream,
     { position, latest },
     {
@@ -102,7 +102,7 @@ async function* readStream(
  */
 const startOf = (from: number, latest: number): number => (from >= latest ? from + 1 : from);
 
-function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: number): void {
+function ask(stream: EtcdWatchStream, keyspace: Keyspace, prefix: string, start: number): void {
   const { start: first, end } = prefixRange(keyspace.prefix + prefix);
   const range = { key: Buffer.from(first, 'latin1'), range_end: Buffer.from(end, 'latin1') };
   stream.write({
@@ -112,13 +112,13 @@ function ask(stream: WatchStream, keyspace: Keyspace, prefix: string, start: num
 
 /** What a stream brings, until it ends or the signal is aborted while a batch is taken. */
 async function* batchesOf(
-  stream: WatchStream,
-  progress: Progress,
+  stream: EtcdWatchStream,
+  progress: WatchProgress,
   keyspace: Keyspace,
   { prefix, from, signal }: { prefix: string; from: Revision; signal: AbortSignal },
 ): AsyncGenerator<Batch> {
   let at = from;
-  let events: WatchEvent[] = [];
+  let events: EtcdWatchEvent[] = [];
   for await (const response of stream as AsyncIterable<WatchResponse>) {
     refuseCancelled(response, keyspace);
     if (response.created) continue;
@@ -146,7 +146,7 @@ function refuseCancelled(
   keyspace: Keyspace,
 ): void {
   if (!canceled) return;
-  if (Number(compact_revision) > 0) throw new Compacted(keyspace.outward(compact_revision));
+  if (Number(compact_revision) > 0) throw new CompactedError(keyspace.outward(compact_revision));
   throw new EtcdError('unknown', cancel_reason || 'etcd ended the watch');
 }
 
@@ -155,7 +155,7 @@ function refuseCancelled(
  * prefix.
  */
 function* wholeRevisions(
-  events: readonly WatchEvent[],
+  events: readonly EtcdWatchEvent[],
   keyspace: Keyspace,
   prefix: string,
   at: Revision,
@@ -174,9 +174,9 @@ function* wholeRevisions(
 const isTold = (name: string, prefix: string): boolean =>
   name !== markKey && name.startsWith(prefix);
 
-function changeOf({ type, kv, prev_kv }: WatchEvent, keyspace: Keyspace): Change {
+function changeOf({ type, kv, prev_kv }: EtcdWatchEvent, keyspace: Keyspace): Change {
   const created = type === 'Put' && kv.create_revision === kv.mod_revision;
-  if (!prev_kv && !created) throw new Compacted(keyspace.outward(kv.mod_revision));
+  if (!prev_kv && !created) throw new CompactedError(keyspace.outward(kv.mod_revision));
   const entry = type === 'Put' ? keyspace.entry(kv) : undefined;
   return {
     key: keyspace.name(kv.key),

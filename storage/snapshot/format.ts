@@ -21,7 +21,7 @@ export interface Header {
 }
 
 /** A key as it lies in a snapshot; its revision there counts for nothing elsewhere. */
-export interface Item {
+export interface SnapshotItem {
   readonly key: string;
   readonly value: Buffer;
   readonly expires?: number;
@@ -79,7 +79,7 @@ function parseHeader(file: string, text: string): Header {
 }
 
 /** One record. */
-export function encodeItem({ key, value, expires }: Item): Buffer {
+export function encodeItem({ key, value, expires }: SnapshotItem): Buffer {
   const record = Buffer.allocUnsafe(frameBytes + key.length + value.length);
   record.writeUInt16BE(key.length, 0);
   record.writeUInt32BE(value.length, 2);

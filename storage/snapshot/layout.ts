@@ -1,5 +1,5 @@
 import type { Range } from '../storage.js';
-import type { Item } from './format.js';
+import type { SnapshotItem } from './format.js';
 
 /** Every key of the contract. */
 export const everything: Range = { start: '!', end: '\u007f' };
@@ -58,10 +58,10 @@ export class Tally {
 }
 
 /** Returns the record to restore, or undefined to leave it out. */
-export type Revise = (item: Item) => Item | undefined;
+export type Revise = (item: SnapshotItem) => SnapshotItem | undefined;
 
 /** Told now and then how far long work has come. */
-export interface Watcher {
+export interface SnapshotProgress {
   progress(done: Tally): void;
   /** Ends the work where it is aborted. */
   readonly signal: AbortSignal;

@@ -10,7 +10,7 @@ import {
   headMost,
   plausible,
   type Header,
-  type Item,
+  type SnapshotItem,
 } from './format.js';
 
 const chunkBytes = 1 << 20;
@@ -73,11 +73,11 @@ async function digestOf(handle: FileHandle, bytes: number): Promise<Buffer> {
  * The records of a snapshot, some megabytes at a time; throws behind the last where these were not
  * the bytes that had been verified.
  */
-export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly Item[]> {
+export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly SnapshotItem[]> {
   const handle = await open(snapshot.file, 'r');
   try {
     const reader = new Reader(handle, snapshot);
-    let page: Item[] = [];
+    let page: SnapshotItem[] = [];
     let bytes = 0;
     let last = '';
     let items = 0;
@@ -104,12 +104,12 @@ export async function* readItems(snapshot: Snapshot): AsyncGenerator<readonly It
 export async function* readRevised(
   snapshot: Snapshot,
   revise: Revise,
-): AsyncGenerator<readonly Item[]> {
+): AsyncGenerator<readonly SnapshotItem[]> {
   for await (const items of readItems(snapshot))
     yield items.map(revise).filter((item) => item !== undefined);
 }
 
-async function readItem(reader: Reader): Promise<Item | undefined> {
+async function readItem(reader: Reader): Promise<SnapshotItem | undefined> {
   const keyLength = (await reader.take(2)).readUInt16BE();
   if (keyLength === 0) return undefined;
   const frame = await reader.take(frameBytes - 2);

@@ -1,8 +1,8 @@
-import { Compacted, type Entry, type Revision, type Storage } from '../storage.js';
+import { CompactedError, type Entry, type Revision, type Storage } from '../storage.js';
 import { epochKey, everything } from './layout.js';
 
 /** A store as it stood at one revision, to be read once from beginning to end. */
-export interface Source {
+export interface SnapshotSource {
   readonly store: 'embedded' | 'etcd';
   readonly revision: Revision;
   readonly epoch: number;
@@ -17,7 +17,10 @@ const mostKeys = 2000;
  * What a store has at its latest revision, read page by page out of its history; throws where that
  * is forgotten meanwhile.
  */
-export async function sourceOf(storage: Storage, store: Source['store']): Promise<Source> {
+export async function sourceOf(
+  storage: Storage,
+  store: SnapshotSource['store'],
+): Promise<SnapshotSource> {
   const {
     entries: [epoch],
     revision,
@@ -36,7 +39,7 @@ async function* pagesOf(storage: Storage, at: Revision): AsyncGenerator<readonly
     const { entries, more } = await storage
       .list({ start, end: everything.end }, { limit, at })
       .catch((error: unknown) => {
-        throw error instanceof Compacted ? tooSlow() : error;
+        throw error instanceof CompactedError ? tooSlow() : error;
       });
     if (entries.length > 0) yield entries;
     if (more === 0) return;

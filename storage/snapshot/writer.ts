@@ -2,9 +2,9 @@ import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { leftOut, Tally, type Watcher } from './layout.js';
+import { leftOut, Tally, type SnapshotProgress } from './layout.js';
 import { encodeEnd, encodeHead, encodeItem, type Header } from './format.js';
-import type { Source } from './source.js';
+import type { SnapshotSource } from './source.js';
 
 const bufferBytes = 1 << 20;
 
@@ -19,10 +19,10 @@ export interface Saved {
  * its name only when it is whole and on disk.
  */
 export async function saveSnapshot(
-  source: Source,
+  source: SnapshotSource,
   file: string,
   release: string,
-  watcher: Watcher,
+  watcher: SnapshotProgress,
 ): Promise<Saved> {
   refuseExisting(file);
   const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}.partial`);
@@ -60,10 +60,10 @@ export function refuseExisting(file: string): void {
 }
 
 async function writeAll(
-  source: Source,
+  source: SnapshotSource,
   header: Header,
   writer: Writer,
-  { signal, progress }: Watcher,
+  { signal, progress }: SnapshotProgress,
 ): Promise<Tally> {
   const tally = new Tally();
   await writer.write(encodeHead(header));

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keys, newKeys, type KeysFile } from '../../security/keyring.js';
-import { Unavailable, prefixRange, type Storage } from '../../storage/storage.js';
+import { UnavailableError, prefixRange, type Storage } from '../../storage/storage.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { clock } from '../support/clock.js';
@@ -318,7 +318,7 @@ describe('the store fails and keys turn (M4, M7)', () => {
         (target, name: keyof Storage) =>
         (...args: unknown[]) => {
           if (down && name !== 'watch' && name !== 'close')
-            throw new Unavailable('connect ECONNREFUSED 10.1.2.3:2379');
+            throw new UnavailableError('connect ECONNREFUSED 10.1.2.3:2379');
           return (target[name] as any)(...args);
         },
     });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newKeys, Keys } from '../../security/keyring.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { Unavailable, type Storage } from '../../storage/storage.js';
+import { UnavailableError, type Storage } from '../../storage/storage.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { clock } from '../support/clock.js';
 import {
@@ -49,7 +49,7 @@ class Mortal {
   }
 
   #commit(target: Storage, made: Parameters<Storage['commit']>): ReturnType<Storage['commit']> {
-    if (this.left <= 0) return Promise.reject(new Unavailable('the process is gone'));
+    if (this.left <= 0) return Promise.reject(new UnavailableError('the process is gone'));
     this.left -= 1;
     this.made += 1;
     return target.commit(...made);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { openEtcd } from '../../storage/etcd/etcd.js';
-import { Unavailable, Unknown, type Storage } from '../../storage/storage.js';
+import { UnavailableError, UnknownOutcomeError, type Storage } from '../../storage/storage.js';
 import { answered, made } from '../storage/drive.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { signIn } from '../support/signin.js';
@@ -49,7 +49,7 @@ async function write(values: ReadonlyMap<string, Buffer>): Promise<void> {
       ),
     );
   } catch (error) {
-    if (!(error instanceof Unknown || error instanceof Unavailable)) throw error;
+    if (!(error instanceof UnknownOutcomeError || error instanceof UnavailableError)) throw error;
     if ((await answered(() => storage.get(first))).entry!.revision === revision)
       await write(values);
   }

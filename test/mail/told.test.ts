@@ -114,7 +114,7 @@ test('a server that says nothing is one that cannot be reached, with the time-ou
       'id',
     ),
   ).rejects.toMatchObject({
-    name: 'Refused',
+    name: 'MailRefusedError',
     permanent: false,
     failing: { host: `127.0.0.1:${portOf(server)}`, cause: 'ETIMEDOUT' },
   });

@@ -277,7 +277,7 @@ export function adapterCases(
           );
         });
         await adapter('Session').destroy(id);
-        await expect(exchange.commit()).rejects.toMatchObject({ name: 'LostRace' });
+        await expect(exchange.commit()).rejects.toMatchObject({ name: 'ConflictError' });
         expect(await adapter('Session').findByUid(uid)).toBeUndefined();
         await adapter('Session').upsert(id, payload, 1_000);
       }

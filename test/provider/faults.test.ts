@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog, type Log } from '../../observability/log.js';
-import { Unavailable, Unknown, type Storage } from '../../storage/storage.js';
+import { UnavailableError, UnknownOutcomeError, type Storage } from '../../storage/storage.js';
 import { Browser } from './browser.js';
 import { House, openStorage } from './fixture.js';
 import { RelyingParty } from './relyingparty.js';
@@ -63,8 +63,8 @@ afterAll(async () => {
 
 describe('when the store fails', () => {
   test.each([
-    ['cannot be reached', new Unavailable('down'), 503],
-    ['does not say what it did', new Unknown('lost'), 504],
+    ['cannot be reached', new UnavailableError('down'), 503],
+    ['does not say what it did', new UnknownOutcomeError('lost'), 504],
   ] as const)(
     'and %s: a page for people, no cookie, nothing said of it',
     async (_, error, status) => {
@@ -81,7 +81,7 @@ describe('when the store fails', () => {
   );
 
   test('programs get the same as JSON', async () => {
-    fault = { get: new Unavailable('down') };
+    fault = { get: new UnavailableError('down') };
     const answer = await fetch(`${house.address}/oauth2/token`, {
       method: 'POST',
       headers: {

@@ -77,7 +77,9 @@ describe('the one way out', () => {
       'unix:/run/x.sock',
       '',
     ])
-      await expect(strict(url, { method: 'GET' })).rejects.toMatchObject({ name: 'Refused' });
+      await expect(strict(url, { method: 'GET' })).rejects.toMatchObject({
+        name: 'EgressRefusedError',
+      });
     expect(connections).toBe(before);
   });
 
@@ -98,7 +100,7 @@ describe('the one way out', () => {
     expect(JSON.parse(answer.body.toString())).not.toHaveProperty('cookie');
     await expect(local('http://example.test', { method: 'GET' })).rejects.toThrow();
     await expect(local('http://10.0.0.1', { method: 'GET' })).rejects.toMatchObject({
-      name: 'Refused',
+      name: 'EgressRefusedError',
     });
   });
 

@@ -79,7 +79,9 @@ describe('a name', () => {
     'that leads to %s (and %s) is refused, every address of it being judged (H1)',
     async (...addresses) => {
       answers.set('inside.example.test', [at(...addresses)]);
-      await expect(get(strict, 'inside.example.test')).rejects.toMatchObject({ name: 'Refused' });
+      await expect(get(strict, 'inside.example.test')).rejects.toMatchObject({
+        name: 'EgressRefusedError',
+      });
       expect([asked.length, connections]).toEqual([1, 0]);
     },
   );
@@ -93,7 +95,7 @@ describe('a name', () => {
       1,
     ]);
     await expect(get(local, 'rebound.example.test', 'http')).rejects.toMatchObject({
-      name: 'Refused',
+      name: 'EgressRefusedError',
     });
     expect(connections).toBe(1);
   });
@@ -101,10 +103,10 @@ describe('a name', () => {
   test('of loopback is closed while the base URL is public, over http at all (H1)', async () => {
     answers.set('outside.example.test', [at('93.184.216.34')]);
     await expect(get(strict, 'outside.example.test', 'http')).rejects.toMatchObject({
-      name: 'Refused',
+      name: 'EgressRefusedError',
     });
     await expect(get(local, 'outside.example.test', 'http')).rejects.toMatchObject({
-      name: 'Refused',
+      name: 'EgressRefusedError',
     });
     expect(connections).toBe(0);
   });

@@ -8,7 +8,7 @@ import type { Log } from '../../observability/log.js';
 import type { Outcome, Worker } from '../../registry/outbox.js';
 import { decodeRow, encodeRow, outboxRow } from '../../registry/outbox-row.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { prefixRange, Unavailable, type Storage } from '../../storage/storage.js';
+import { prefixRange, UnavailableError, type Storage } from '../../storage/storage.js';
 import { until } from '../provider/fixture.js';
 import { clock } from '../support/clock.js';
 import { Room } from './room.js';
@@ -94,7 +94,7 @@ describe('the outbox', () => {
     await room.later('errand', {}, { id: 'a', notBefore: Date.now() + 200 } as never);
     storage.commit = () => {
       refused += 1;
-      return Promise.reject(new Unavailable('the disk is full'));
+      return Promise.reject(new UnavailableError('the disk is full'));
     };
     await until(async () => refused > 0, 'a try');
     for (let turn = 0; turn < 50; turn += 1)

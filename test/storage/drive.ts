@@ -47,7 +47,7 @@ export const text = async (storage: Storage, key: string): Promise<string | unde
 /** A read, asked again where the machine was too slow to answer it in the time a caller waits. */
 export async function answered<T>(read: () => Promise<T>, tries = 5): Promise<T> {
   return read().catch((error: Error) => {
-    if (error.name !== 'Unavailable' || tries === 1) throw error;
+    if (error.name !== 'UnavailableError' || tries === 1) throw error;
     return answered(read, tries - 1);
   });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
-import { Unavailable } from '../../storage/storage.js';
+import { UnavailableError } from '../../storage/storage.js';
 import { everything, increment, made, remove, text } from './drive.js';
 
 /**
@@ -21,7 +21,7 @@ await assert.rejects(
     for (; ; written++)
       made(await storage.commit([], [{ put: `k${written}`, value: valueOf(written) }]));
   },
-  { name: 'Unavailable', full: true },
+  { name: 'UnavailableError', full: true },
 );
 const refused = await Promise.allSettled(
   Array.from({ length: 20 }, (_, i) =>
@@ -30,7 +30,7 @@ const refused = await Promise.allSettled(
 );
 for (const result of refused)
   assert(
-    result.status === 'rejected' && result.reason instanceof Unavailable && result.reason.full,
+    result.status === 'rejected' && result.reason instanceof UnavailableError && result.reason.full,
   );
 assert.equal((await storage.list(everything)).entries.length, written);
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Committer } from '../../storage/embedded/committer.js';
+import { EmbeddedCommitter } from '../../storage/embedded/committer.js';
 import type { StoreState } from '../../storage/embedded/state.js';
 import { bytes } from './drive.js';
 
@@ -43,7 +43,7 @@ class Held {
   }
 
   /** Commits one key each; what became of it is told. */
-  commit(committer: Committer, key: string): void {
+  commit(committer: EmbeddedCommitter, key: string): void {
     committer.commit([{ key, is: 'absent' }], [{ put: key, value: bytes('1') }]).then(
       () => this.told.push(`${key} answered`),
       () => this.told.push(`${key} failed`),
@@ -68,7 +68,7 @@ const turns = async (): Promise<void> => {
 
 test('a commit is answered when it is on the disk, not before, and shown to nobody until then', async () => {
   const ledger = new Held();
-  const committer = new Committer(ledger as unknown as StoreState, () => undefined);
+  const committer = new EmbeddedCommitter(ledger as unknown as StoreState, () => undefined);
   ledger.commit(committer, 'a');
   const flush = await ledger.flush();
   await turns();
@@ -81,7 +81,9 @@ test('a commit is answered when it is on the disk, not before, and shown to nobo
 test('a commit whose flush fails is not answered, and stops the store', async () => {
   const ledger = new Held();
   const fatal: Error[] = [];
-  const committer = new Committer(ledger as unknown as StoreState, (error) => fatal.push(error));
+  const committer = new EmbeddedCommitter(ledger as unknown as StoreState, (error) =>
+    fatal.push(error),
+  );
   ledger.commit(committer, 'a');
   (await ledger.flush()).fail(new Error('the disk is gone'));
   await turns();

@@ -33,6 +33,6 @@ run(
     });
     closing.push(() => storage.close());
     expect((await storage.commit([], [{ put: 'a', value: bytes('1') }])).committed).toBe(true);
-    await expect(openEtcd(options)).rejects.toMatchObject({ name: 'Unavailable' });
+    await expect(openEtcd(options)).rejects.toMatchObject({ name: 'UnavailableError' });
   },
 );

@@ -3,8 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { openEtcd, type EtcdOptions } from '../../storage/etcd/etcd.js';
 import {
-  Unavailable,
-  Unknown,
+  UnavailableError,
+  UnknownOutcomeError,
   type Committed,
   type Lost,
   type Storage,
@@ -42,7 +42,7 @@ async function insisted<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Unavailable) || i === 10) throw error;
+      if (!(error instanceof UnavailableError) || i === 10) throw error;
     }
 }
 
@@ -60,7 +60,7 @@ describe('etcd is away', () => {
       openEtcd({ servers: [server.endpoint], prefix: '/v/' }),
     ];
     for (const result of await Promise.allSettled<unknown>(refused))
-      expect(result).toMatchObject({ reason: expect.any(Unavailable) });
+      expect(result).toMatchObject({ reason: expect.any(UnavailableError) });
     await expect(put(storage, { a: '2' })).rejects.toMatchObject({
       name: expect.stringMatching(/^(Unavailable|Unknown)$/),
     });
@@ -95,8 +95,8 @@ describe('etcd is away', () => {
   ): Promise<void> {
     const { entry } = await settledGet(storage, key);
     if (result.status === 'fulfilled') expect(entry?.revision).toBe(result.value.revision);
-    else if (result.reason instanceof Unavailable) expect(entry).toBeUndefined();
-    else expect(result.reason).toBeInstanceOf(Unknown);
+    else if (result.reason instanceof UnavailableError) expect(entry).toBeUndefined();
+    else expect(result.reason).toBeInstanceOf(UnknownOutcomeError);
   }
 
   async function settledGet(storage: Storage, key: string): ReturnType<Storage['get']> {
@@ -104,7 +104,7 @@ describe('etcd is away', () => {
       try {
         return await storage.get(key);
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error;
+        if (!(error instanceof UnavailableError)) throw error;
       }
     }
   }
@@ -182,7 +182,7 @@ describe('etcd is full', () => {
           );
         }
       };
-      await expect(fill()).rejects.toMatchObject({ name: 'Unavailable', full: true });
+      await expect(fill()).rejects.toMatchObject({ name: 'UnavailableError', full: true });
       const { entries } = await storage.list(everything);
       const mixed = await Promise.allSettled([
         storage.commit([{ key: 'k0', is: entries[0]!.revision }], [{ delete: 'k0' }]),
@@ -196,7 +196,7 @@ describe('etcd is full', () => {
         'fulfilled',
         'fulfilled',
       ]);
-      expect(mixed[1]).toMatchObject({ reason: { name: 'Unavailable', full: true } });
+      expect(mixed[1]).toMatchObject({ reason: { name: 'UnavailableError', full: true } });
       expect((await storage.list(everything)).entries).toHaveLength(entries.length - 4);
       const left = entries
         .map(({ key }) => key)
@@ -238,7 +238,7 @@ describe('etcd is spoken to', () => {
       await watched.stop();
       await expect(
         openEtcd({ servers: [endpoint], prefix: '/v/', ca: certificates.pem.ca }),
-      ).rejects.toBeInstanceOf(Unavailable);
+      ).rejects.toBeInstanceOf(UnavailableError);
     },
   );
 
@@ -267,7 +267,7 @@ describe('etcd is spoken to', () => {
     for (const file of ['ca', 'cert', 'key'] as const)
       writeFileSync(before.files[file], after.pem[file]);
     await server.restart();
-    await expect(storage.get('a')).rejects.toBeInstanceOf(Unavailable);
+    await expect(storage.get('a')).rejects.toBeInstanceOf(UnavailableError);
     storage.renew(after.pem);
     await watched.reached(await insisted(() => put(storage, { a: '3' })));
     storage.renew(after.pem);
@@ -305,8 +305,12 @@ describe('etcd is spoken to', () => {
     expect((await storage.list(everything, { at: revision })).entries[0]?.value.toString()).toBe(
       '1',
     );
-    await expect(storage.list(everything, { at: 5 })).rejects.toMatchObject({ name: 'Compacted' });
-    await expect(new Watched(storage, '', 5).ended).rejects.toMatchObject({ name: 'Compacted' });
+    await expect(storage.list(everything, { at: 5 })).rejects.toMatchObject({
+      name: 'CompactedError',
+    });
+    await expect(new Watched(storage, '', 5).ended).rejects.toMatchObject({
+      name: 'CompactedError',
+    });
     expect(
       (await storage.commit([{ key: 'b', is: 1_000_000_000 }], [{ put: 'b', value: bytes('x') }]))
         .committed,

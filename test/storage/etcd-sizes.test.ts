@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openEtcd, type EtcdStorage } from '../../storage/etcd/etcd.js';
 import { parseVersion } from '../../storage/etcd/version.js';
-import { Unavailable } from '../../storage/storage.js';
+import { UnavailableError } from '../../storage/storage.js';
 import { settles } from '../support/patience.js';
 import { Scrape } from '../support/scrape.js';
 import { exchange } from '../support/tab.js';
@@ -48,5 +48,5 @@ test('each member that answers says how large it is, as its own metrics do, and 
 
 test('where none answers, that is said', async () => {
   await etcd.kill();
-  await expect(storage.sizes!()).rejects.toThrow(Unavailable);
+  await expect(storage.sizes!()).rejects.toThrow(UnavailableError);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifySnapshot } from '../../storage/snapshot/reader.js';
 import { baseAfter } from '../../storage/snapshot/target.js';
-import { Compacted, type Storage, type Write } from '../../storage/storage.js';
+import { CompactedError, type Storage, type Write } from '../../storage/storage.js';
 import { bytes, everything, made, put, remove, text, Watched } from './drive.js';
 import { startEtcd, type EtcdServer } from './etcd-server.js';
 import { compile, type Program, type Running } from './program.js';
@@ -111,8 +111,10 @@ describe.each(kinds)('saved from %s', (from) => {
         for (const key of ['meta/clocks/one', 'meta/compaction', 'meta/restoring'])
           expect([key, await text(storage, key)]).toEqual([key, undefined]);
         for (const from of [1, before - 1, before, before + 1, base - 1]) {
-          await expect(storage.list(everything, { at: from })).rejects.toThrow(Compacted);
-          await expect(new Watched(storage, 'objects/', from).ended).rejects.toThrow(Compacted);
+          await expect(storage.list(everything, { at: from })).rejects.toThrow(CompactedError);
+          await expect(new Watched(storage, 'objects/', from).ended).rejects.toThrow(
+            CompactedError,
+          );
         }
         const { entries, revision } = await storage.list(everything);
         for (const entry of entries) expect(entry.revision).toBeGreaterThanOrEqual(base);
@@ -126,7 +128,9 @@ describe.each(kinds)('saved from %s', (from) => {
       });
       await using(target.open(), async (storage) => {
         // opened again, it still knows nothing of before
-        await expect(new Watched(storage, 'objects/', before).ended).rejects.toThrow(Compacted);
+        await expect(new Watched(storage, 'objects/', before).ended).rejects.toThrow(
+          CompactedError,
+        );
         expect(await text(storage, 'objects/things/new')).toBe('1');
       });
     },

@@ -4,7 +4,12 @@ import { restoreEmbedded } from '../../storage/embedded/restore.js';
 import { readEmbedded } from '../../storage/embedded/snapshot-source.js';
 import { openEtcd } from '../../storage/etcd/etcd.js';
 import { fillStorage } from '../../storage/etcd/restore.js';
-import { everything, leftOut, type Revise, type Watcher } from '../../storage/snapshot/layout.js';
+import {
+  everything,
+  leftOut,
+  type Revise,
+  type SnapshotProgress,
+} from '../../storage/snapshot/layout.js';
 import { verifySnapshot } from '../../storage/snapshot/reader.js';
 import { saveSnapshot, type Saved } from '../../storage/snapshot/writer.js';
 import { sourceOf } from '../../storage/snapshot/source.js';
@@ -15,12 +20,12 @@ import type { Storage } from '../../storage/storage.js';
 export interface Site {
   readonly kind: 'embedded' | 'etcd';
   open(options?: { sweeping?: boolean }): Promise<Storage>;
-  save(file: string, watcher?: Watcher): Promise<Saved>;
-  restore(file: string, watcher?: Watcher, revise?: Revise): Promise<Restored>;
+  save(file: string, watcher?: SnapshotProgress): Promise<Saved>;
+  restore(file: string, watcher?: SnapshotProgress, revise?: Revise): Promise<Restored>;
 }
 
 /** Work that nobody looks at and nobody ends. */
-export const unwatched = (): Watcher => ({
+export const unwatched = (): SnapshotProgress => ({
   progress: () => undefined,
   signal: new AbortController().signal,
 });

@@ -1,5 +1,5 @@
 import type { Storage } from '../../storage/storage.js';
-import { Unavailable } from '../../storage/storage.js';
+import { UnavailableError } from '../../storage/storage.js';
 import type { Answer } from './tab.js';
 
 /** Long enough that nothing else is the same by chance. */
@@ -121,7 +121,7 @@ export function logsHoldNone(logs: string): void {
  */
 export async function storeHoldsNone(storage: Storage): Promise<void> {
   const { entries } = await storage.list(everything).catch((error: Error) => {
-    if (error instanceof Unavailable) return { entries: [] };
+    if (error instanceof UnavailableError) return { entries: [] };
     throw error;
   });
   const holding = entries.filter(

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Account } from '../api.js';
-import { call, Failure } from '../base/api.js';
+import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { speak } from '../base/i18n.js';
 import { Latin, say, tell } from '../base/message.js';
@@ -73,7 +73,7 @@ function Here({ first, arrived, hear, widen }: Shown) {
   useEffect(() => {
     if (live && !fresh.current)
       call<Account>('GET', 'accounts/~').then(take, (thrown: unknown) => {
-        if (thrown instanceof Failure && thrown.code === 401) signIn();
+        if (thrown instanceof ApiError && thrown.code === 401) signIn();
       });
     if (live) fresh.current = false;
   }, [live]);
@@ -89,7 +89,7 @@ function Here({ first, arrived, hear, widen }: Shown) {
 }
 
 /** What stands here while there is no account: the way in, what went wrong, or that it is loading. */
-function WithoutAccount({ failure, retry }: { failure: Failure | undefined; retry: () => void }) {
+function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 401) return <Visitor />;
   if (failure)
     return (
@@ -110,7 +110,7 @@ function WithoutAccount({ failure, retry }: { failure: Failure | undefined; retr
 export function AccountPage() {
   const arrived = useMemo(arrival, []);
   const [account, setAccount] = useState<Account>();
-  const [failure, setFailure] = useState<Failure>();
+  const [failure, setFailure] = useState<ApiError>();
   const [alert, hear] = useState<string>();
   const [wide, widen] = useState(true);
   const [, render] = useState(0);
@@ -118,7 +118,7 @@ export function AccountPage() {
     try {
       setAccount(await call<Account>('GET', 'accounts/~'));
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) throw thrown;
+      if (!(thrown instanceof ApiError)) throw thrown;
       if (thrown.code === 401 && !arrived.refused) signIn({ step: arrived.step });
       else setFailure(thrown);
     }

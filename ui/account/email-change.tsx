@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, NewAddress } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, type Failure } from '../base/api.js';
+import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { sure } from '../base/clock.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
@@ -72,7 +72,7 @@ function AddressForm({
 }
 
 /** What a code that was not taken means. */
-function wrongCode({ code, details }: Failure): string | undefined {
+function wrongCode({ code, details }: ApiError): string | undefined {
   if (code === 410) return say('address.over');
   if (code === 409) return say('address.taken');
   if (code !== 422) return undefined;

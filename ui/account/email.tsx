@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Failure } from '../base/api.js';
+import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Late, usePart } from '../base/lazy.js';
 import { Latin, say, tell } from '../base/message.js';
@@ -32,7 +32,7 @@ export function Email() {
       </p>
       {!open && <Button press={() => setOpen(true)}>{say('address.change')}</Button>}
       {here && <here.EmailChange close={close} />}
-      {missing && <Fault failure={new Failure(0)} />}
+      {missing && <Fault failure={new ApiError(0)} />}
     </Part>
   );
 }

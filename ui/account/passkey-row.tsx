@@ -2,7 +2,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Passkey } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, type Failure } from '../base/api.js';
+import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { until } from '../base/clock.js';
 import type { Kept } from '../base/collection.js';
@@ -60,7 +60,7 @@ function suggested({ passkey: { spec }, isNew }: Props): string {
     : spec.displayName;
 }
 
-const invalidName = ({ code }: Failure): string | undefined =>
+const invalidName = ({ code }: ApiError): string | undefined =>
   code === 422 ? say('passkeys.name.invalid') : undefined;
 
 /** A form whose field has the focus and is selected at first. */
@@ -131,7 +131,7 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
   );
 }
 
-const lastOne = ({ code }: Failure): string | undefined =>
+const lastOne = ({ code }: ApiError): string | undefined =>
   code === 409 ? say('passkeys.required') : undefined;
 
 function Removal({

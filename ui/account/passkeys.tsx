@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Passkey, PasskeyChallenge, Recovery } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, Failure } from '../base/api.js';
+import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection, type Kept } from '../base/collection.js';
 import { Late } from '../base/lazy.js';
@@ -20,7 +20,7 @@ const ceremony = new Late(() => import('../base/webauthn.js'));
 
 const here = () =>
   ceremony.get().catch((): never => {
-    throw new Failure(0);
+    throw new ApiError(0);
   });
 
 const newestFirst = (all: readonly Passkey[]): Passkey[] =>
@@ -43,7 +43,7 @@ async function register(): Promise<Passkey | undefined> {
   return credential && call<Passkey>('POST', 'passkeys', { spec: { credential } });
 }
 
-const explain = ({ code }: Failure): string | undefined =>
+const explain = ({ code }: ApiError): string | undefined =>
   ({ 422: say('passkey.unaccepted'), 409: say('passkey.many') })[code];
 
 /** The way to one more passkey, or why this browser has none. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, Failure } from '../base/api.js';
+import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
 import { say } from '../base/message.js';
@@ -74,7 +74,7 @@ async function save(shown: Account, typed: Typed): Promise<{ account: Account; s
   try {
     return { account: await send(shown), saved: true };
   } catch (thrown) {
-    if (!(thrown instanceof Failure) || thrown.code !== 409) throw thrown;
+    if (!(thrown instanceof ApiError) || thrown.code !== 409) throw thrown;
     const now = await call<Account>('GET', 'accounts/~');
     return same(shown, now)
       ? { account: await send(now), saved: true }
@@ -82,11 +82,11 @@ async function save(shown: Account, typed: Typed): Promise<{ account: Account; s
   }
 }
 
-const explain = ({ code }: Failure): string | undefined =>
+const explain = ({ code }: ApiError): string | undefined =>
   code === 422 ? say('profile.invalid') : undefined;
 
 /** The claims that a 422 names. */
-const wrongIn = (failure: Failure | undefined): readonly Claim[] =>
+const wrongIn = (failure: ApiError | undefined): readonly Claim[] =>
   failure?.code === 422 ? claims.filter((claim) => failure.names(`spec.${claim}`)) : [];
 
 interface OneProps {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ClaimsProviderList, ClaimsReview } from '../api.js';
-import { call, Failure } from '../base/api.js';
+import { call, ApiError } from '../base/api.js';
 import { readAll } from '../base/collection.js';
 import { cap, say, tell } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
@@ -67,7 +67,7 @@ function Row({
 export function Reviews() {
   const { account, live } = useMe();
   const [items, setItems] = useState<readonly ClaimsReview[]>();
-  const [failure, setFailure] = useState<Failure>();
+  const [failure, setFailure] = useState<ApiError>();
   const [turn, setTurn] = useState(0);
   const providers = useProviders();
   useEffect(() => {
@@ -78,7 +78,7 @@ export function Reviews() {
         setFailure(undefined);
       },
       (thrown: unknown) => {
-        if (thrown instanceof Failure) setFailure(thrown);
+        if (thrown instanceof ApiError) setFailure(thrown);
         else throw thrown;
       },
     );

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Failure } from '../base/api.js';
+import type { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { Kept } from '../base/collection.js';
 import { say } from '../base/message.js';
@@ -48,7 +48,7 @@ export const toPart = (id: string): void => {
 };
 
 /** A part could not be read: the others stand. */
-export function Unread({ failure, again }: { failure: Failure; again: () => void }) {
+export function Unread({ failure, again }: { failure: ApiError; again: () => void }) {
   useEffect(() => {
     if (failure.code === 401) signIn();
   }, [failure]);

@@ -1,23 +1,23 @@
 import { useState } from 'preact/hooks';
-import { Failure } from '../base/api.js';
+import { ApiError } from '../base/api.js';
 import { say, tell } from '../base/message.js';
 import { excuse, Reference } from '../base/error-page.js';
 import { useMe } from './account-context.js';
 import { signIn } from './redirects.js';
 
 /** The API wants a newer sign-in for this (403 with that cause). */
-const wantsSignIn = ({ code, details }: Failure): boolean =>
+const wantsSignIn = ({ code, details }: ApiError): boolean =>
   code === 403 &&
   Boolean(details.causes?.some(({ reason }) => reason === 'ReauthenticationRequired'));
 
 /** No other way to sign in suffices for it. */
-const byPasskey = ({ details: { methods } }: Failure): boolean =>
+const byPasskey = ({ details: { methods } }: ApiError): boolean =>
   methods?.length === 1 && methods[0] === 'Passkey';
 
 /** Something that a person does here: whether it is under way, and what went wrong. */
 export interface Act {
   readonly busy: boolean;
-  readonly failure: Failure | undefined;
+  readonly failure: ApiError | undefined;
   /**
    * Does it; true once it is done. Where the API wants a newer sign-in it leads there and back to
    * `step`.
@@ -31,12 +31,12 @@ export interface Act {
  * What one part of the page does, one thing at a time. `explain` has words for what it alone can
  * meet.
  */
-export function useAct(explain: (failure: Failure) => string | undefined = () => undefined): Act {
+export function useAct(explain: (failure: ApiError) => string | undefined = () => undefined): Act {
   const { hear } = useMe();
   const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure>();
+  const [failure, setFailure] = useState<ApiError>();
   const fail = (thrown: unknown, step: string | undefined): false => {
-    if (!(thrown instanceof Failure)) throw thrown;
+    if (!(thrown instanceof ApiError)) throw thrown;
     if (thrown.code === 401) signIn({ step });
     else if (wantsSignIn(thrown)) signIn({ step, again: true, byPasskey: byPasskey(thrown) });
     else {
@@ -73,7 +73,7 @@ export function Fault({
   failure,
   words,
 }: {
-  failure: Failure | undefined;
+  failure: ApiError | undefined;
   words?: string | undefined;
 }) {
   if (!failure) return null;

@@ -5,7 +5,7 @@ import { setClock } from './clock.js';
 export const root = '/api/v1alpha1';
 
 /** A call that did not succeed: `code` is the HTTP status, or 0 when no answer came. */
-export class Failure extends Error {
+export class ApiError extends Error {
   readonly code: number;
   readonly status: Status | undefined;
   /** What an operator finds the request by. */
@@ -29,7 +29,7 @@ export class Failure extends Error {
 }
 
 const noAnswer = (): never => {
-  throw new Failure(0);
+  throw new ApiError(0);
 };
 
 /**
@@ -61,7 +61,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   const object: unknown = await answer.json().catch(() => undefined);
   if (answer.ok && object) return object as T;
   const status = object as Status | undefined;
-  throw new Failure(
+  throw new ApiError(
     answer.ok ? 0 : answer.status,
     status?.kind === 'Status' ? status : undefined,
     answer.headers.get('Audit-ID') ?? undefined,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ObjectMeta, WatchEvent } from '../api.js';
-import { call, Failure, send } from './api.js';
+import { call, ApiError, send } from './api.js';
 import { lines, pause, returning } from './watch.js';
 
 /** So many objects are asked for at a time. */
@@ -17,7 +17,7 @@ interface List<T> {
 /** All objects of a collection as far as they are known, and why they are not. */
 export interface Collection<T> {
   readonly items?: readonly T[];
-  readonly failure?: Failure | undefined;
+  readonly failure?: ApiError | undefined;
 }
 
 const parameters = (query: Record<string, string>): string => new URLSearchParams(query).toString();
@@ -63,7 +63,7 @@ async function follow<T extends Thing>(
     signal,
   );
   if (answer.status === 410) return undefined;
-  if (!answer.ok || !answer.body) throw new Failure(answer.status);
+  if (!answer.ok || !answer.body) throw new ApiError(answer.status);
   let version = from;
   for await (const line of lines(answer.body)) {
     const { type, object } = JSON.parse(line) as WatchEvent<T>;
@@ -118,7 +118,7 @@ async function keep<T extends Thing>(
         });
       }
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) throw thrown;
+      if (!(thrown instanceof ApiError)) throw thrown;
       if (!signal.aborted) changed({ ...(items && { items }), failure: thrown });
       await returning(signal);
     }

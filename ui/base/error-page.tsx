@@ -1,24 +1,24 @@
 import type { ComponentChildren } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
-import type { Failure } from './api.js';
+import type { ApiError } from './api.js';
 import { inTime, say, tell } from './message.js';
 import { View } from './view.js';
 
-const waiting = (failure: Failure): string =>
+const waiting = (failure: ApiError): string =>
   inTime((failure.details.retryAfterSeconds ?? 1) * 1000);
 
 /**
  * What to say when an action failed for a reason that lies in no field; pages choose their text by
  * code, never by message.
  */
-export function excuse(failure: Failure): string {
+export function excuse(failure: ApiError): string {
   if (failure.code === 0) return say('offline');
   if (failure.code === 429) return say('waiting', { when: waiting(failure) });
   return failure.code === 503 ? say('down', { when: waiting(failure) }) : say('failed');
 }
 
 /** What an operator finds the request by, small. */
-export const Reference = ({ failure }: { failure: Failure | undefined }) =>
+export const Reference = ({ failure }: { failure: ApiError | undefined }) =>
   failure?.auditID ? (
     <p class="fine">{tell('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p>
   ) : null;
@@ -27,7 +27,7 @@ interface Props {
   title: MessageID;
   what: MessageID;
   values?: Record<string, string>;
-  failure?: Failure | undefined;
+  failure?: ApiError | undefined;
   children?: ComponentChildren;
 }
 
@@ -47,7 +47,7 @@ export function OutOfOrder({
   failure,
   children,
 }: {
-  failure: Failure;
+  failure: ApiError;
   children?: ComponentChildren;
 }) {
   const [title, what] =

@@ -14,7 +14,7 @@ import {
   sessions,
   untold,
 } from './account.js';
-import { Refusal } from './answer.js';
+import { FakeRefusal } from './answer.js';
 import type { Script } from './fake-api.js';
 import { inSeconds } from './interaction.js';
 import { decision, list, me } from './policy.js';
@@ -149,12 +149,12 @@ const toCode = inTurn(
   type('new-email', 'ada@new.example'),
   press('address.send'),
 );
-const invalid = (...fields: string[]): Refusal =>
-  new Refusal(422, {
+const invalid = (...fields: string[]): FakeRefusal =>
+  new FakeRefusal(422, {
     causes: fields.map((field) => ({ reason: 'FieldValueInvalid', message: 'x', field })),
   });
 const rename = inTurn(press('passkeys.rename'));
-const down = new Refusal(503, { retryAfterSeconds: 20 });
+const down = new FakeRefusal(503, { retryAfterSeconds: 20 });
 
 /** Every state of the account page. */
 export const accountScenes: Record<string, () => Scene> = {
@@ -164,15 +164,15 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-offline': () => page({ 'GET accounts/~': ['offline', person(ada)] }),
   'account-down': () => page({ 'GET accounts/~': [down, person(ada)] }),
   'account-visitor': () => ({
-    ...page({ 'GET accounts/~': new Refusal(401) }),
+    ...page({ 'GET accounts/~': new FakeRefusal(401) }),
     search: 'error=access_denied',
   }),
   'account-parts-apart': () =>
     page({
       'GET passkeys': 'offline',
       'GET sessions': down,
-      'GET grants': new Refusal(403, { policyDecision: 'pd-1' }),
-      'GET claimsreviews': new Refusal(500),
+      'GET grants': new FakeRefusal(403, { policyDecision: 'pd-1' }),
+      'GET claimsreviews': new FakeRefusal(500),
     }),
   'account-parts-loading': () =>
     page({
@@ -195,7 +195,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-profile-conflict': () =>
     page(
       {
-        'PATCH accounts/~': new Refusal(409),
+        'PATCH accounts/~': new FakeRefusal(409),
         'GET accounts/~': [person(ada), person({ ...ada, nickname: 'Countess' })],
       },
       inTurn(type('profile-displayName', 'Ada King'), press('save.profile')),
@@ -210,7 +210,10 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-email-invalid': () =>
     page({ 'POST accounts/~/emailchallenge': invalid('spec.email') }, toCode),
   'account-email-waiting': () =>
-    page({ 'POST accounts/~/emailchallenge': new Refusal(429, { retryAfterSeconds: 50 }) }, toCode),
+    page(
+      { 'POST accounts/~/emailchallenge': new FakeRefusal(429, { retryAfterSeconds: 50 }) },
+      toCode,
+    ),
   'account-email-resumed': () => at('email'),
   'account-email-sent': () => page({ 'POST accounts/~/emailchallenge': sent }, toCode),
   'account-email-again': () =>
@@ -227,13 +230,13 @@ export const accountScenes: Record<string, () => Scene> = {
     page(
       {
         'POST accounts/~/emailchallenge': sent,
-        'POST accounts/~/email': new Refusal(422, { triesLeft: 3 }),
+        'POST accounts/~/email': new FakeRefusal(422, { triesLeft: 3 }),
       },
       inTurn(toCode, type('new-code', '12345678')),
     ),
   'account-email-taken': () =>
     page(
-      { 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new Refusal(409) },
+      { 'POST accounts/~/emailchallenge': sent, 'POST accounts/~/email': new FakeRefusal(409) },
       inTurn(toCode, type('new-code', '12345678')),
     ),
   'account-passkey-resumed': () => at('passkey-add'),
@@ -248,9 +251,12 @@ export const accountScenes: Record<string, () => Scene> = {
     page({ 'GET passkeys': list('Passkey', [passkey(1, 'MacBook')]) }, press('passkeys.delete')),
   'account-passkey-delete-resumed': () => at(`passkey-delete=${me}-pk1`),
   'account-passkey-required': () =>
-    page({ [`DELETE passkeys/${me}-pk1`]: new Refusal(409) }, press('passkeys.delete', 'confirm')),
+    page(
+      { [`DELETE passkeys/${me}-pk1`]: new FakeRefusal(409) },
+      press('passkeys.delete', 'confirm'),
+    ),
   'account-passkey-many': () =>
-    page({ 'POST accounts/~/passkeychallenge': new Refusal(409) }, press('passkey.add')),
+    page({ 'POST accounts/~/passkeychallenge': new FakeRefusal(409) }, press('passkey.add')),
   'account-session-events': () =>
     page({}, async (shown) => {
       shown.querySelector<HTMLElement>('#sessions ~ ul summary')!.click();
@@ -268,7 +274,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-grant-remove': () => page({}, press('grants.remove')),
   'account-grant-refused': () =>
     page(
-      { [`DELETE grants/${me}-lantern`]: new Refusal(403, { policyDecision: 'pd-1' }) },
+      { [`DELETE grants/${me}-lantern`]: new FakeRefusal(403, { policyDecision: 'pd-1' }) },
       press('grants.remove', 'confirm'),
     ),
   'account-decisions': () => page({}, press('account.decisions.show')),
@@ -283,7 +289,7 @@ export const accountScenes: Record<string, () => Scene> = {
   'account-delete-resumed': () => at('delete'),
   'account-delete-refused': () =>
     page(
-      { 'DELETE accounts/~': new Refusal(403, { policyDecision: 'pd-1' }) },
+      { 'DELETE accounts/~': new FakeRefusal(403, { policyDecision: 'pd-1' }) },
       press('data.delete', 'confirm'),
     ),
   'account-deleted': () =>

@@ -1,7 +1,7 @@
 import type { Status, StatusDetails } from '../api.js';
 
 /** What the fake API says: an object, a refusal, nothing at all, or a wait before one of these. */
-export type Answer = object | Refusal | 'offline' | 'never';
+export type FakeResponse = object | FakeRefusal | 'offline' | 'never';
 
 const reasons: Readonly<Record<number, NonNullable<Status['reason']>>> = {
   401: 'Unauthorized',
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<number, NonNullable<Status['reason']>>> = {
 };
 
 /** An error of the API (docs/design/api.md#errors). */
-export class Refusal {
+export class FakeRefusal {
   readonly status: Status;
   constructor(
     code: number,
@@ -37,8 +37,8 @@ export class Refusal {
 }
 
 /** A field that is wrong. */
-export const wrong = (field: string, more: StatusDetails = {}): Refusal =>
-  new Refusal(422, {
+export const wrong = (field: string, more: StatusDetails = {}): FakeRefusal =>
+  new FakeRefusal(422, {
     causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value', field }],
     ...more,
   });

@@ -1,10 +1,10 @@
-import { Refusal, type Answer } from './answer.js';
+import { FakeRefusal, type FakeResponse } from './answer.js';
 
 /**
  * Answers by call, such as `GET` or `POST login`, and of the policy page `GET policies`; of a list
  * the last one stays.
  */
-export type Script = Record<string, Answer | Answer[]>;
+export type Script = Record<string, FakeResponse | FakeResponse[]>;
 
 interface Call {
   call: string;
@@ -48,7 +48,7 @@ export class FakeAPI {
   }
 
   /** Changes an answer. */
-  say(call: string, answer: Answer | Answer[]): void {
+  say(call: string, answer: FakeResponse | FakeResponse[]): void {
     this.script[call] = answer;
   }
 
@@ -81,7 +81,7 @@ export class FakeAPI {
     await pause(this.delay);
     this.#waiting -= 1;
     return this.#speak(
-      this.#next(call) ?? (call === 'discovery' ? { resources: [] } : new Refusal(500)),
+      this.#next(call) ?? (call === 'discovery' ? { resources: [] } : new FakeRefusal(500)),
     );
   }
 
@@ -91,17 +91,17 @@ export class FakeAPI {
       await new Promise(requestAnimationFrame);
   }
 
-  #next(call: string): Answer | undefined {
+  #next(call: string): FakeResponse | undefined {
     const answer = this.script[call];
     if (!Array.isArray(answer)) return answer;
-    return (answer.length > 1 ? answer.shift() : answer[0]) as Answer;
+    return (answer.length > 1 ? answer.shift() : answer[0]) as FakeResponse;
   }
 
-  async #speak(answer: Answer): Promise<Response> {
+  async #speak(answer: FakeResponse): Promise<Response> {
     if (answer === 'never') return new Promise(() => undefined);
     if (answer === 'offline') throw new TypeError('Failed to fetch');
     const [object, status] =
-      answer instanceof Refusal ? [answer.status, answer.status.code] : [answer, 200];
+      answer instanceof FakeRefusal ? [answer.status, answer.status.code] : [answer, 200];
     return new Response(JSON.stringify(object), { status, headers });
   }
 

@@ -1,5 +1,5 @@
 import type { MockMessage } from '../api.js';
-import { Refusal } from './answer.js';
+import { FakeRefusal } from './answer.js';
 import {
   account,
   challenge,
@@ -45,7 +45,7 @@ export const laterScenes: Record<string, () => Scene> = {
   'setup-both': () => ({
     script: {
       GET: signedIn(['displayName', 'passkey']),
-      'PATCH account': new Refusal(422, {
+      'PATCH account': new FakeRefusal(422, {
         causes: [{ reason: 'FieldValueInvalid', message: 'x', field: 'spec.displayName' }],
       }),
     },
@@ -53,11 +53,11 @@ export const laterScenes: Record<string, () => Scene> = {
   'setup-passkey': () => ({
     script: {
       GET: signedIn(['passkey']),
-      'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }),
+      'POST passkeychallenge': new FakeRefusal(429, { retryAfterSeconds: 60 }),
     },
   }),
   'setup-passkey-refused': () => ({
-    script: { GET: signedIn(['passkey']), 'POST passkeychallenge': new Refusal(409) },
+    script: { GET: signedIn(['passkey']), 'POST passkeychallenge': new FakeRefusal(409) },
     act: (page) => page.querySelector<HTMLElement>('.pair .main')?.click(),
   }),
   consent: () => asking(),
@@ -81,7 +81,7 @@ export const laterScenes: Record<string, () => Scene> = {
   'consent-invalid': () => ({
     script: {
       ...asking().script,
-      'POST consent': new Refusal(422, {
+      'POST consent': new FakeRefusal(422, {
         causes: [{ reason: 'FieldValueForbidden', message: 'refused', field: 'spec.scopes[1]' }],
       }),
     },
@@ -105,7 +105,7 @@ export const laterScenes: Record<string, () => Scene> = {
     },
   }),
   'consent-down': () => ({
-    script: { ...asking().script, 'POST consent': new Refusal(503, { retryAfterSeconds: 30 }) },
+    script: { ...asking().script, 'POST consent': new FakeRefusal(503, { retryAfterSeconds: 30 }) },
   }),
   done: () => ({ script: { GET: interaction({ phase: 'Authenticated', account: account() }) } }),
   completed: () => ({ script: { GET: interaction({ phase: 'Completed' }) } }),
@@ -114,14 +114,16 @@ export const laterScenes: Record<string, () => Scene> = {
     script: { GET: interaction({ phase: 'Completed', returnTo: 'https://evil.test/' }) },
   }),
   loading: () => ({ script: { GET: 'never' } }),
-  lost: () => ({ script: { GET: new Refusal(404) } }),
-  over: () => ({ script: { GET: new Refusal(410) } }),
+  lost: () => ({ script: { GET: new FakeRefusal(404) } }),
+  over: () => ({ script: { GET: new FakeRefusal(410) } }),
   'ran-out': () => ({ script: { GET: interaction({ expirationTimestamp: inSeconds(0) }) } }),
   unreachable: () => ({ script: { GET: ['offline', interaction()] } }),
-  down: () => ({ script: { GET: [new Refusal(503, { retryAfterSeconds: 20 }), interaction()] } }),
-  busy: () => ({ script: { GET: new Refusal(429, { retryAfterSeconds: 300 }) } }),
-  fault: () => ({ script: { GET: new Refusal(500) } }),
-  'not-allowed': () => ({ script: { GET: new Refusal(403, { policyDecision: 'pd-1' }) } }),
+  down: () => ({
+    script: { GET: [new FakeRefusal(503, { retryAfterSeconds: 20 }), interaction()] },
+  }),
+  busy: () => ({ script: { GET: new FakeRefusal(429, { retryAfterSeconds: 300 }) } }),
+  fault: () => ({ script: { GET: new FakeRefusal(500) } }),
+  'not-allowed': () => ({ script: { GET: new FakeRefusal(403, { policyDecision: 'pd-1' }) } }),
 };
 
 const mail = (
@@ -176,10 +178,10 @@ export const mailboxScenes: Record<string, () => Scene> = {
     },
   }),
   'mailbox-empty': () => ({ page: 'mailbox', script: { GET: mails([]) } }),
-  'mailbox-absent': () => ({ page: 'mailbox', script: { GET: new Refusal(404) } }),
+  'mailbox-absent': () => ({ page: 'mailbox', script: { GET: new FakeRefusal(404) } }),
   'mailbox-down': () => ({
     page: 'mailbox',
-    script: { GET: new Refusal(503, { retryAfterSeconds: 10 }) },
+    script: { GET: new FakeRefusal(503, { retryAfterSeconds: 10 }) },
   }),
 };
 

@@ -1,11 +1,11 @@
 import type { Policy, PolicyDecision } from '../api.js';
-import { Refusal, type Answer } from './answer.js';
+import { FakeRefusal, type FakeResponse } from './answer.js';
 import type { Script } from './fake-api.js';
 import { inSeconds } from './interaction.js';
 import { decision, list, me, one, policy, three } from './policy.js';
 import type { Scene } from './scene.js';
 
-const visitor = new Refusal(401);
+const visitor = new FakeRefusal(401);
 const account = {
   apiVersion: 'id.vestibule.org/v1alpha1',
   kind: 'Account',
@@ -81,7 +81,7 @@ const many = (): PolicyDecision[] =>
     }),
   );
 
-const person = (decisions: Answer, fragment = 'decisions', more: Script = {}): Scene => ({
+const person = (decisions: FakeResponse, fragment = 'decisions', more: Script = {}): Scene => ({
   page: 'policy',
   fragment,
   script: {
@@ -141,7 +141,7 @@ export const policyScenes: Record<string, () => Scene> = {
   'policy-down': () => ({
     page: 'policy',
     script: {
-      'GET policies': [new Refusal(503, { retryAfterSeconds: 20 }), list('Policy', one())],
+      'GET policies': [new FakeRefusal(503, { retryAfterSeconds: 20 }), list('Policy', one())],
       'GET accounts/~': visitor,
     },
   }),
@@ -153,7 +153,7 @@ export const policyScenes: Record<string, () => Scene> = {
   'decisions-visitor': () => open(three(), 'decisions=own-account'),
   'decisions-loading': () => person('never'),
   'decisions-offline': () => person(['offline', list('PolicyDecision', few())]),
-  'decisions-down': () => person(new Refusal(503, { retryAfterSeconds: 5 })),
+  'decisions-down': () => person(new FakeRefusal(503, { retryAfterSeconds: 5 })),
 };
 
 const hostile =

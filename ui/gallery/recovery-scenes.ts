@@ -1,6 +1,6 @@
 import { at, page, press } from './account-scenes.js';
 import { passkey, person, recovery } from './account.js';
-import { Refusal } from './answer.js';
+import { FakeRefusal } from './answer.js';
 import type { Script } from './fake-api.js';
 import { inSeconds } from './interaction.js';
 import { list, me } from './policy.js';
@@ -23,7 +23,10 @@ export const recoveryScenes: Record<string, () => Scene> = {
     page({ 'GET recoveries': list('Recovery', [recovery({ startedBy: 'Operator' })]) }),
   'account-recovery-down': () =>
     page(
-      { ...waiting, [`DELETE recoveries/${me}-r1`]: new Refusal(503, { retryAfterSeconds: 20 }) },
+      {
+        ...waiting,
+        [`DELETE recoveries/${me}-r1`]: new FakeRefusal(503, { retryAfterSeconds: 20 }),
+      },
       press('recovery.stop'),
     ),
   'account-recovery-ask': () => page({}, press('recovery.lost')),
@@ -40,8 +43,8 @@ export const recoveryScenes: Record<string, () => Scene> = {
     ),
   'recovery-stop': () => stop({}),
   'recovery-stopped': () => stop({ [cancel]: recovery({ phase: 'Cancelled' }) }, press('stop.go')),
-  'recovery-over': () => stop({ [cancel]: new Refusal(404) }, press('stop.go')),
+  'recovery-over': () => stop({ [cancel]: new FakeRefusal(404) }, press('stop.go')),
   'recovery-down': () =>
-    stop({ [cancel]: new Refusal(503, { retryAfterSeconds: 20 }) }, press('stop.go')),
+    stop({ [cancel]: new FakeRefusal(503, { retryAfterSeconds: 20 }) }, press('stop.go')),
   'recovery-bad': () => ({ page: 'recovery', fragment: 'nothing', script: {} }),
 };

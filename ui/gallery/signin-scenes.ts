@@ -1,4 +1,4 @@
-import { Refusal, wrong, type Answer } from './answer.js';
+import { FakeRefusal, wrong, type FakeResponse } from './answer.js';
 import { challenge, client, inSeconds, interaction, signedIn } from './interaction.js';
 import { decision } from './policy.js';
 import type { Scene } from './scene.js';
@@ -32,12 +32,12 @@ const onlyMembers = 'Only members of the Lantern project may sign in to Lantern 
  * A sign-in that policy refuses after the code is typed; `read` answers the request for the
  * decision.
  */
-const refused = (read: Answer): Scene => ({
+const refused = (read: FakeResponse): Scene => ({
   script: {
     GET: sent(),
     DELETE: interaction({ phase: 'Aborted', returnTo: '/gallery/left' }),
     'GET decision': read,
-    'POST login': new Refusal(
+    'POST login': new FakeRefusal(
       403,
       { policyDecision: 'pd-7hq2m4' },
       `interactions.id.vestibule.org "k5qw" is forbidden: ${onlyMembers}`,
@@ -86,7 +86,7 @@ export const signinScenes: Record<string, () => Scene> = {
   'email-waiting': () => ({
     script: {
       GET: interaction({}, { loginHint: 'ada@example.test' }),
-      'POST emailchallenge': new Refusal(429, { retryAfterSeconds: 540 }),
+      'POST emailchallenge': new FakeRefusal(429, { retryAfterSeconds: 540 }),
     },
     act: submit,
   }),
@@ -94,14 +94,14 @@ export const signinScenes: Record<string, () => Scene> = {
   'passkey-offered': () => ({
     script: {
       GET: interaction({ methods: [...all] }),
-      'POST passkeychallenge': new Refusal(429, { retryAfterSeconds: 60 }),
+      'POST passkeychallenge': new FakeRefusal(429, { retryAfterSeconds: 60 }),
       'POST emailchallenge': sent(),
     },
   }),
   'passkey-only': () => ({
     script: {
       GET: interaction({ methods: ['Passkey'] }),
-      'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }),
+      'POST passkeychallenge': new FakeRefusal(503, { retryAfterSeconds: 5 }),
     },
   }),
   'passkey-busy': () => ({
@@ -111,7 +111,7 @@ export const signinScenes: Record<string, () => Scene> = {
   'passkey-down': () => ({
     script: {
       GET: interaction({ methods: ['Passkey'] }),
-      'POST passkeychallenge': new Refusal(503, { retryAfterSeconds: 5 }),
+      'POST passkeychallenge': new FakeRefusal(503, { retryAfterSeconds: 5 }),
     },
     act: press,
   }),
@@ -150,7 +150,7 @@ export const signinScenes: Record<string, () => Scene> = {
   'code-resendable': () => ({
     script: {
       GET: resendable(),
-      'POST emailchallenge': [new Refusal(429, { retryAfterSeconds: 480 }), sent()],
+      'POST emailchallenge': [new FakeRefusal(429, { retryAfterSeconds: 480 }), sent()],
     },
   }),
   'code-wrong': () => ({
@@ -173,53 +173,53 @@ export const signinScenes: Record<string, () => Scene> = {
           resendAfterTimestamp: inSeconds(-500),
         }),
       }),
-      'POST login': new Refusal(410),
+      'POST login': new FakeRefusal(410),
     },
     act: fill('code', '12345678'),
   }),
   'code-replaced': () => ({
-    script: { GET: sent(), 'POST login': new Refusal(410) },
+    script: { GET: sent(), 'POST login': new FakeRefusal(410) },
     act: fill('code', '12345678'),
   }),
   'code-resting': () => ({
-    script: { GET: sent(), 'POST login': new Refusal(429, { retryAfterSeconds: 900 }) },
+    script: { GET: sent(), 'POST login': new FakeRefusal(429, { retryAfterSeconds: 900 }) },
     act: fill('code', '12345678'),
   }),
   'code-down': () => ({
-    script: { GET: sent(), 'POST login': new Refusal(503, { retryAfterSeconds: 5 }) },
+    script: { GET: sent(), 'POST login': new FakeRefusal(503, { retryAfterSeconds: 5 }) },
     act: fill('code', '12345678'),
   }),
   'code-fault': () => ({
-    script: { GET: sent(), 'POST login': new Refusal(500) },
+    script: { GET: sent(), 'POST login': new FakeRefusal(500) },
     act: fill('code', '12345678'),
   }),
   'code-new-account': () => ({
     script: { GET: sent(), 'POST login': signedIn(['displayName']), 'PATCH account': {} },
   }),
   'link-opened': () => ({ token, script: { GET: sent(), 'POST login': signedIn() } }),
-  'link-elsewhere': () => ({ token, script: { GET: new Refusal(404) } }),
+  'link-elsewhere': () => ({ token, script: { GET: new FakeRefusal(404) } }),
   'link-foreign': () => ({
     token,
-    script: { GET: sent(), 'POST login': new Refusal(403) },
+    script: { GET: sent(), 'POST login': new FakeRefusal(403) },
     act: press,
   }),
   'link-expired': () => ({
     token,
     script: {
       GET: interaction({ emailChallenge: challenge({ expirationTimestamp: inSeconds(-5) }) }),
-      'POST login': new Refusal(410),
+      'POST login': new FakeRefusal(410),
       'POST emailchallenge': sent(),
     },
     act: press,
   }),
   'link-used': () => ({
     token,
-    script: { GET: interaction(), 'POST login': new Refusal(410) },
+    script: { GET: interaction(), 'POST login': new FakeRefusal(410) },
     act: press,
   }),
   'link-replaced': () => ({
     token,
-    script: { GET: sent(), 'POST login': new Refusal(410) },
+    script: { GET: sent(), 'POST login': new FakeRefusal(410) },
     act: press,
   }),
   refused: () =>
@@ -231,7 +231,7 @@ export const signinScenes: Record<string, () => Scene> = {
         'pd-7hq2m4',
       ),
     ),
-  'refused-unread': () => refused(new Refusal(404)),
+  'refused-unread': () => refused(new FakeRefusal(404)),
   'no-home-page': () => ({
     script: {
       GET: interaction({ client: { name: 'tool', displayName: 'tool', firstParty: true } }),

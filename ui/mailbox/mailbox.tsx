@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { MockMessage, MockMessageList } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, Failure } from '../base/api.js';
+import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { deaf, useGuard } from '../base/double-submit.js';
 import { speak } from '../base/i18n.js';
@@ -51,7 +51,7 @@ function Messages({
 }
 
 /** What stands here while there is no list: what went wrong, or that it is loading. */
-function WithoutList({ failure, retry }: { failure: Failure | undefined; retry: () => void }) {
+function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry: () => void }) {
   if (failure?.code === 404)
     return <Trouble title="mailbox.absent.title" what="mailbox.absent.what" failure={failure} />;
   if (failure)
@@ -72,7 +72,7 @@ function WithoutList({ failure, retry }: { failure: Failure | undefined; retry: 
 /** The mails that were not sent, newest first, kept up to date by a watch. */
 export function Mailbox() {
   const [list, setList] = useState<MockMessageList>();
-  const [failure, setFailure] = useState<Failure>();
+  const [failure, setFailure] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const [, render] = useState(0);
   const attempt = async (work: () => Promise<void>): Promise<void> => {
@@ -80,7 +80,7 @@ export function Mailbox() {
       await work();
       setFailure(undefined);
     } catch (thrown) {
-      if (thrown instanceof Failure) setFailure(thrown);
+      if (thrown instanceof ApiError) setFailure(thrown);
       else throw thrown;
     }
   };

@@ -4,11 +4,11 @@ import { Button } from '../base/button.js';
 import { text } from '../base/i18n.js';
 import { say } from '../base/message.js';
 import { View } from '../base/view.js';
-import { compare, fold, type Row, type Stretch } from './diff.js';
+import { compare, fold, type DiffRow, type Stretch } from './diff.js';
 import { linesOf, named, type History } from './history.js';
 import { toComparison } from './route.js';
 
-function Line({ row: { kind, text: words, before, after } }: { row: Row }) {
+function Line({ row: { kind, text: words, before, after } }: { row: DiffRow }) {
   const inner = <bdi dir="ltr">{words || '\n'}</bdi>;
   if (kind === 'same')
     return (

@@ -2,7 +2,7 @@
  * One line of a comparison and where it stands, counted from 1, in the text before and in the text
  * after.
  */
-export interface Row {
+export interface DiffRow {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
   readonly before?: number;
@@ -28,10 +28,10 @@ function lengths(before: readonly string[], after: readonly string[]): Uint16Arr
 }
 
 /** The rows of a stretch that begins and ends with a difference. */
-function differing(before: readonly string[], after: readonly string[], from: number): Row[] {
+function differing(before: readonly string[], after: readonly string[], from: number): DiffRow[] {
   const table = before.length * after.length > max ? undefined : lengths(before, after);
   const length = (i: number, j: number): number => table?.[i * (after.length + 1) + j] ?? 0;
-  const rows: Row[] = [];
+  const rows: DiffRow[] = [];
   for (let [i, j] = [0, 0]; i < before.length || j < after.length; ) {
     if (table && i < before.length && j < after.length && before[i] === after[j])
       rows.push({ kind: 'same', text: before[i]!, before: from + ++i, after: from + ++j });
@@ -46,13 +46,13 @@ function differing(before: readonly string[], after: readonly string[], from: nu
  * Compares two texts line by line: as many lines as can be are the same, and what was removed
  * stands before what came in its place.
  */
-export function compare(before: readonly string[], after: readonly string[]): Row[] {
+export function compare(before: readonly string[], after: readonly string[]): DiffRow[] {
   const least = Math.min(before.length, after.length);
   let start = 0;
   while (start < least && before[start] === after[start]) start += 1;
   let end = 0;
   while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  const same = (text: string, i: number, shift: number): Row => ({
+  const same = (text: string, i: number, shift: number): DiffRow => ({
     kind: 'same',
     text,
     before: i + 1,
@@ -77,20 +77,20 @@ export function compare(before: readonly string[], after: readonly string[]): Ro
  */
 export interface Stretch {
   readonly folded: boolean;
-  readonly rows: readonly Row[];
+  readonly rows: readonly DiffRow[];
 }
 
 /**
  * Splits rows so that unchanged lines further than `around` from a difference are folded, where
  * more than one would be.
  */
-export function fold(rows: readonly Row[], around = 3): Stretch[] {
+export function fold(rows: readonly DiffRow[], around = 3): Stretch[] {
   const near = new Set<number>();
   rows.forEach(({ kind }, i) => {
     if (kind === 'same') return;
     for (let n = i - around; n <= i + around; n += 1) near.add(n);
   });
-  const all: { folded: boolean; rows: Row[] }[] = [];
+  const all: { folded: boolean; rows: DiffRow[] }[] = [];
   rows.forEach((row, i) => {
     const folded = !near.has(i);
     if (all.at(-1)?.folded === folded) all.at(-1)!.rows.push(row);

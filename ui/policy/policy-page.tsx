@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Policy } from '../api.js';
 import { announce } from '../base/live-region.js';
-import { call, type Failure } from '../base/api.js';
+import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
 import { speak } from '../base/i18n.js';
@@ -134,7 +134,7 @@ function Shown({ route, history }: { route: Route; history: History }) {
 }
 
 /** What stands here while there is no list of policies: what went wrong, or that it is loading. */
-function WithoutPolicies({ failure, again }: { failure: Failure | undefined; again: () => void }) {
+function WithoutPolicies({ failure, again }: { failure: ApiError | undefined; again: () => void }) {
   if (failure)
     return (
       <OutOfOrder failure={failure}>

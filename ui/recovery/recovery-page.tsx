@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { call, Failure } from '../base/api.js';
+import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { speak } from '../base/i18n.js';
 import { say } from '../base/message.js';
@@ -65,7 +65,7 @@ function Stop({
 export function RecoveryPage() {
   const stopping = useMemo(linked, []);
   const [ending, end] = useState<Ending | undefined>(stopping ? undefined : 'bad');
-  const [failure, setFailure] = useState<Failure>();
+  const [failure, setFailure] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const [spoken, render] = useState(0);
   useEffect(() => {
@@ -80,7 +80,7 @@ export function RecoveryPage() {
       });
       end('done');
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) throw thrown;
+      if (!(thrown instanceof ApiError)) throw thrown;
       if (thrown.code === 404 || thrown.code === 409) end('over');
       else setFailure(thrown);
     }

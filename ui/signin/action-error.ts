@@ -1,16 +1,22 @@
 import type { Interaction } from '../api.js';
-import type { Failure } from '../base/api.js';
+import type { ApiError } from '../base/api.js';
 import { until } from '../base/clock.js';
 import { say } from '../base/message.js';
 import { excuse } from '../base/error-page.js';
 
 /** What a page can ask of an interaction. */
-export type Action = 'emailchallenge' | 'login' | 'account' | 'passkey' | 'consent' | 'cancel';
+export type SignInAction =
+  | 'emailchallenge'
+  | 'login'
+  | 'account'
+  | 'passkey'
+  | 'consent'
+  | 'cancel';
 
 /** An action that failed without ending the view it was asked in. */
 export interface Problem {
-  action: Action;
-  failure: Failure;
+  action: SignInAction;
+  failure: ApiError;
   /** What it means, for the alert. */
   words: string;
   /** It is about a field, where it is seen; the alert is only heard. */
@@ -23,12 +29,12 @@ function whyOver({ status: { emailChallenge } }: Interaction): string {
   return until(emailChallenge.expirationTimestamp) > 0 ? say('code.replaced') : say('code.expired');
 }
 
-function wrongCode({ details: { triesLeft } }: Failure): string {
+function wrongCode({ details: { triesLeft } }: ApiError): string {
   if (triesLeft === undefined) return say('code.shape');
   return triesLeft ? say('code.wrong', { tries: triesLeft }) : say('code.none');
 }
 
-const inField: Partial<Record<Action, (failure: Failure) => string>> = {
+const inField: Partial<Record<SignInAction, (failure: ApiError) => string>> = {
   emailchallenge: () => say('email.invalid'),
   login: (failure) =>
     failure.names('spec.credential') ? say('passkey.refused') : wrongCode(failure),
@@ -38,7 +44,11 @@ const inField: Partial<Record<Action, (failure: Failure) => string>> = {
 };
 
 /** Puts a failed action into words. */
-export function problemOf(action: Action, failure: Failure, interaction: Interaction): Problem {
+export function problemOf(
+  action: SignInAction,
+  failure: ApiError,
+  interaction: Interaction,
+): Problem {
   const told = failure.code === 422 ? inField[action]?.(failure) : undefined;
   if (told)
     return {

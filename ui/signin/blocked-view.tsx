@@ -1,5 +1,5 @@
 import type { InteractionClient } from '../api.js';
-import type { Failure } from '../base/api.js';
+import type { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Link } from '../base/link.js';
 import { cap, say, tell } from '../base/message.js';
@@ -23,7 +23,7 @@ interface Refused {
   client: InteractionClient;
   message: string;
   phase: string;
-  failure?: Failure | undefined;
+  failure?: ApiError | undefined;
 }
 
 /** Policy's own words, as they stand, and whom to ask. */

@@ -1,5 +1,5 @@
 import type { Interaction } from '../api.js';
-import type { Failure } from '../base/api.js';
+import type { ApiError } from '../base/api.js';
 import { until } from '../base/clock.js';
 
 /** Why a sign-in cannot go on as it is. */
@@ -14,23 +14,23 @@ export type Impasse =
         | 'linkused'
         | 'linkreplaced'
         | 'outoforder';
-      failure?: Failure | undefined;
+      failure?: ApiError | undefined;
     }
   | {
       kind: 'refused';
-      failure?: Failure | undefined;
+      failure?: ApiError | undefined;
       message: string;
       decision?: string | undefined;
     };
 
 /** What a failed GET of the interaction means; `link` when an emailed link was opened. */
-export function impasseOfRead(failure: Failure, link: boolean): Impasse {
+export function impasseOfRead(failure: ApiError, link: boolean): Impasse {
   if (failure.code === 404) return { kind: link ? 'elsewhere' : 'lost', failure };
   return { kind: failure.code === 410 ? 'over' : 'outoforder', failure };
 }
 
 /** What a refusal by policy or of a link means; undefined where the view can carry on. */
-export function impasseOfAct(failure: Failure, link: boolean): Impasse | undefined {
+export function impasseOfAct(failure: ApiError, link: boolean): Impasse | undefined {
   if (failure.code === 404) return { kind: 'lost', failure };
   if (failure.code !== 403) return undefined;
   const decision = failure.details.policyDecision;
@@ -50,7 +50,7 @@ export function impasseOfAct(failure: Failure, link: boolean): Impasse | undefin
 /** Why a link is no longer good, told by what the interaction looks like now. */
 export function impasseOfLink(
   { status: { phase, emailChallenge } }: Interaction,
-  failure: Failure,
+  failure: ApiError,
 ): Impasse {
   if (phase !== 'LoginRequired' || !emailChallenge) return { kind: 'linkused', failure };
   return {

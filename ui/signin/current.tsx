@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { Failure } from '../base/api.js';
+import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { usePart, type Late } from '../base/lazy.js';
 import { say, tell } from '../base/message.js';
@@ -76,7 +76,7 @@ export function Current({ flow, name }: { flow: Flow; name: ViewName }) {
   const { here, missing } = usePart(partOf(name));
   if (missing)
     return (
-      <OutOfOrder failure={new Failure(0)}>
+      <OutOfOrder failure={new ApiError(0)}>
         <Button look="main" press={() => location.reload()}>
           {say('retry')}
         </Button>

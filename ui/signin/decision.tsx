@@ -7,7 +7,7 @@ import { Link } from '../base/link.js';
 import { cap, say, tell } from '../base/message.js';
 import type { Flow } from './sign-in-store.js';
 import { refusing } from './lazy-views.js';
-import type { Fact } from './refusing.js';
+import type { RefusalFact } from './refusing.js';
 
 /**
  * Shows the decision behind a refusal. A person without an account reads it through the
@@ -39,7 +39,7 @@ export function Decision({ flow, name }: { flow: Flow; name: string }) {
   );
 }
 
-function row({ name, id, value, to }: Fact) {
+function row({ name, id, value, to }: RefusalFact) {
   const words = id ? tell(id, { value }) : <bdi>{cap(value)}</bdi>;
   return (
     <div key={name + value}>

@@ -8,7 +8,7 @@ export { default as messages } from '../messages/refusal.json';
  * One row of a decision: its heading, its value (within the message `id` if there is one), and a
  * link to more about it.
  */
-export interface Fact {
+export interface RefusalFact {
   readonly name: MessageID;
   readonly id?: MessageID;
   readonly value: string;
@@ -25,7 +25,7 @@ const without: Readonly<Record<string, MessageID>> = {
   error: 'refused.error',
 };
 
-const ruleFact = (rule: string, policy: string): Fact => {
+const ruleFact = (rule: string, policy: string): RefusalFact => {
   const name = 'refused.rule';
   if (Object.hasOwn(without, rule)) return { name, id: without[rule]!, value: '' };
   return {
@@ -44,7 +44,7 @@ export function factsOf(
   { spec: { action, policy }, status: { lastTimestamp, reasons } }: PolicyDecision,
   client: InteractionClient,
   language: string,
-): Fact[] {
+): RefusalFact[] {
   const when = new Intl.DateTimeFormat(language, {
     dateStyle: 'medium',
     timeStyle: 'short',

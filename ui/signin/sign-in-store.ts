@@ -1,5 +1,5 @@
 import type { Account, Interaction, PasskeyChallenge } from '../api.js';
-import { call, Failure } from '../base/api.js';
+import { call, ApiError } from '../base/api.js';
 import { until } from '../base/clock.js';
 import { speak } from '../base/i18n.js';
 import { say } from '../base/message.js';
@@ -7,7 +7,7 @@ import { returning, watch } from '../base/watch.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Claim } from './tab-election.js';
 import { impasseOfAct, impasseOfLink, impasseOfRead, type Impasse } from './blocked.js';
-import { problemOf, type Action, type Problem } from './action-error.js';
+import { problemOf, type SignInAction, type Problem } from './action-error.js';
 import { setupDue } from './setup-reminder.js';
 
 /**
@@ -18,8 +18,8 @@ type Ending = 'leaving' | 'done' | 'cancelled';
 /** How long before its end a sign-in warns, in milliseconds. */
 const warning = 300_000;
 
-const failureOf = (thrown: unknown): Failure => {
-  if (thrown instanceof Failure) return thrown;
+const failureOf = (thrown: unknown): ApiError => {
+  if (thrown instanceof ApiError) return thrown;
   throw thrown;
 };
 
@@ -38,7 +38,7 @@ export class Flow {
   token: string | undefined;
   impasse: Impasse | undefined;
   problem: Problem | undefined;
-  busy: Action | undefined;
+  busy: SignInAction | undefined;
   ending: Ending | undefined;
   /** The person wants another address than the one the code went to. */
   elsewhere = false;
@@ -76,7 +76,7 @@ export class Flow {
    * Sends an action and takes the Interaction it answers; while one is under way another is not
    * sent.
    */
-  async act(action: Action, body?: object): Promise<void> {
+  async act(action: SignInAction, body?: object): Promise<void> {
     if (this.busy) return;
     this.busy = action;
     this.problem = undefined;
@@ -145,7 +145,7 @@ export class Flow {
 
   /** Tells of what the browser could not do. */
   tell(id: MessageID): void {
-    this.problem = { action: 'passkey', failure: new Failure(0), words: say(id), quiet: false };
+    this.problem = { action: 'passkey', failure: new ApiError(0), words: say(id), quiet: false };
     this.changed();
   }
 
@@ -230,11 +230,11 @@ export class Flow {
     }
   }
 
-  async #fail(action: Action, failure: Failure): Promise<undefined> {
+  async #fail(action: SignInAction, failure: ApiError): Promise<undefined> {
     const link = action === 'login' && Boolean(this.token);
     if (failure.code === 409 || failure.code === 410) {
       const next = await call<Interaction>('GET', this.#path).catch(failureOf);
-      if (next instanceof Failure) return this.#stop(impasseOfRead(next, link));
+      if (next instanceof ApiError) return this.#stop(impasseOfRead(next, link));
       await this.#receive(next);
       if (link && next.status.phase === 'LoginRequired')
         return this.#stop(impasseOfLink(next, failure));

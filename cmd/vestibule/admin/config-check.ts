@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import { helpOn } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
 import { escaped } from '../terminal/output.js';
@@ -26,8 +26,8 @@ export async function config(
     return void process.stdout.write(helpOn(words['config']!));
   if (step === 'schema' && rest.length === 0)
     return void process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
-  if (step !== 'check') throw new Failure(`usage: ${program} ${words['config']!.usage}`, 2);
-  if (output !== 'yaml' && output !== 'json') throw new Failure('-o takes yaml or json', 2);
+  if (step !== 'check') throw new CommandError(`usage: ${program} ${words['config']!.usage}`, 2);
+  if (output !== 'yaml' && output !== 'json') throw new CommandError('-o takes yaml or json', 2);
   const found = await loadConfig(others, environment);
   const problems = await problemsOf(found);
   if (problems.length > 0) throw new ConfigError(problems);

@@ -1,4 +1,4 @@
-import type { Tally, Watcher } from '../../../storage/snapshot/layout.js';
+import type { Tally, SnapshotProgress } from '../../../storage/snapshot/layout.js';
 
 const often = 250;
 const rarely = 10_000;
@@ -7,7 +7,7 @@ const rarely = 10_000;
  * Says on standard error how far long work has come: a line that moves on a terminal, elsewhere one
  * each ten seconds.
  */
-export class Progress implements Watcher {
+export class ProgressBar implements SnapshotProgress {
   readonly signal: AbortSignal;
   readonly #done: string;
   readonly #of: number | undefined;

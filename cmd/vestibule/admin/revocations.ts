@@ -5,7 +5,7 @@ import type { AnyKind, ObjectOf } from '../../../registry/kind.js';
 import { encode, objectKey, EncodedObject } from '../../../registry/encoded-object.js';
 import { uniqueKey } from '../../../registry/transaction.js';
 import type { Revise } from '../../../storage/snapshot/layout.js';
-import type { Item } from '../../../storage/snapshot/format.js';
+import type { SnapshotItem } from '../../../storage/snapshot/format.js';
 import { readItems, type Snapshot } from '../../../storage/snapshot/reader.js';
 
 /** What a restore leaves out of a snapshot: passkeys and operators added since a date. */
@@ -69,12 +69,12 @@ export async function readRevocation(snapshot: Snapshot, since: number): Promise
 }
 
 /** Whether a Group is left out, as it was made since `from` or changed at any time. */
-function groupOutcome(item: Item, from: number): 'Kept' | 'LeftOut' {
+function groupOutcome(item: SnapshotItem, from: number): 'Kept' | 'LeftOut' {
   const { metadata } = decoded(Group, item);
   return metadata.generation > 1 || Date.parse(metadata.creationTimestamp) >= from
     ? 'LeftOut'
     : 'Kept';
 }
 
-const decoded = <K extends AnyKind>(kind: K, { key, value }: Item): ObjectOf<K> =>
+const decoded = <K extends AnyKind>(kind: K, { key, value }: SnapshotItem): ObjectOf<K> =>
   new EncodedObject(kind, { key, value, revision: 0 }).parse() as ObjectOf<K>;

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parsed } from '../client/run.js';
-import { Failure } from '../terminal/errors.js';
-import type { Values } from '../terminal/flags.js';
+import { CommandError } from '../terminal/errors.js';
+import type { FlagValues } from '../terminal/flags.js';
 import { helpOn } from '../terminal/help.js';
 import { program } from '../terminal/program-name.js';
 import { words } from '../terminal/commands.js';
@@ -13,8 +13,8 @@ import { isLoopback } from '../../../security/loopback.js';
 import { raiseEpoch } from '../../../storage/epoch.js';
 import type { Revocation } from './revocations.js';
 import { release } from '../../../observability/build-info.js';
-import { Progress } from './progress.js';
-import { everything, type Tally, type Watcher } from '../../../storage/snapshot/layout.js';
+import { ProgressBar } from './progress.js';
+import { everything, type Tally, type SnapshotProgress } from '../../../storage/snapshot/layout.js';
 import type { Snapshot } from '../../../storage/snapshot/reader.js';
 import type { Saved } from '../../../storage/snapshot/writer.js';
 import type { Restored } from '../../../storage/snapshot/target.js';
@@ -37,7 +37,7 @@ export async function snapshot(
     throw usage('snapshot');
   const since = flags['revoke-since'];
   if (since !== undefined && verb === 'save')
-    throw new Failure('--revoke-since is a flag of snapshot restore alone', 2);
+    throw new CommandError('--revoke-since is a flag of snapshot restore alone', 2);
   const place = placeOf(flags, environment);
   await interruptible((signal) =>
     verb === 'save' ? save(file, place, signal) : restore(file, { place, since }, signal),
@@ -65,7 +65,8 @@ export async function epoch(
   process.stdout.write(`the epoch is ${raised}: what was issued before is refused\n`);
 }
 
-const usage = (word: string): Failure => new Failure(`usage: ${program} ${words[word]!.usage}`, 2);
+const usage = (word: string): CommandError =>
+  new CommandError(`usage: ${program} ${words[word]!.usage}`, 2);
 
 async function save(file: string, place: Place, signal: AbortSignal): Promise<void> {
   const [{ saveSnapshot, refuseExisting }, { sourceOf }, { readEmbedded }] = await Promise.all([
@@ -74,7 +75,7 @@ async function save(file: string, place: Place, signal: AbortSignal): Promise<vo
     import('../../../storage/embedded/snapshot-source.js'),
   ]);
   refuseExisting(file);
-  const progress = new Progress('saved', signal);
+  const progress = new ProgressBar('saved', signal);
   const saved =
     place.type === 'embedded'
       ? await readEmbedded(embeddedFolder(place.directory), (source) =>
@@ -95,7 +96,7 @@ async function restore(
   const from = since === undefined ? undefined : timeOf(since);
   const { verifySnapshot } = await import('../../../storage/snapshot/reader.js');
   const whole = await verifySnapshot(file);
-  const progress = new Progress('restored', signal, whole.items);
+  const progress = new ProgressBar('restored', signal, whole.items);
   const revocation = from === undefined ? undefined : await revocationOf(whole, since!, from);
   const restored = await restoreInto(place, whole, progress, revocation);
   progress.end();
@@ -110,7 +111,7 @@ async function restore(
 async function restoreInto(
   place: Place,
   whole: Snapshot,
-  watcher: Watcher,
+  watcher: SnapshotProgress,
   revocation: Revocation | undefined,
 ): Promise<Restored> {
   if (place.type === 'embedded')
@@ -139,7 +140,7 @@ function timeOf(text: string): number {
     new Date(day).toISOString().startsWith(day);
   const time = isDay ? Date.parse(text) : NaN;
   if (Number.isNaN(time))
-    throw new Failure(
+    throw new CommandError(
       `--revoke-since must be a date such as 2025-11-01, or a time such as 2025-11-01T09:30:00Z (got ${JSON.stringify(text)})`,
       2,
     );
@@ -151,7 +152,7 @@ function timeOf(text: string): number {
  */
 async function revocationOf(whole: Snapshot, since: string, from: number): Promise<Revocation> {
   if (from > Date.parse(whole.header.time))
-    throw new Failure(
+    throw new CommandError(
       `--revoke-since ${since} is after ${whole.file} was saved (${whole.header.time}): nothing in it was added since then; give an earlier date, or leave the flag out`,
       2,
     );
@@ -179,7 +180,7 @@ async function withStorage<T>(
         });
   try {
     if (place.type === 'etcd' && !options.restoring && (await storage.count(everything)) === 0)
-      throw new Failure(`there is no store below ${place.prefix} of etcd`);
+      throw new CommandError(`there is no store below ${place.prefix} of etcd`);
     return await work(storage);
   } finally {
     await storage.close();
@@ -188,11 +189,11 @@ async function withStorage<T>(
 
 function refuseAbsent(directory: string): void {
   if (!existsSync(embeddedFolder(directory)))
-    throw new Failure(`there is no store in ${embeddedFolder(directory)}`);
+    throw new CommandError(`there is no store in ${embeddedFolder(directory)}`);
 }
 
 /** Which store is meant, by flags or else by the variables that `serve` has for them. */
-function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
+function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
   type Name =
     | 'data-dir'
     | 'etcd-servers'
@@ -208,7 +209,7 @@ function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
       ? [flags['data-dir'], flags['etcd-servers']]
       : [given('data-dir'), given('etcd-servers')];
   if ((directory === undefined) === (servers === undefined))
-    throw new Failure(
+    throw new CommandError(
       directory === undefined
         ? 'which store? give --data-dir or --etcd-servers'
         : '--data-dir and --etcd-servers are both given: one store at a time',
@@ -224,12 +225,12 @@ function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
       !URL.canParse(one) ||
       !(one.startsWith('https:') || (one.startsWith('http:') && isLoopback(new URL(one).hostname)))
     )
-      throw new Failure(`--etcd-servers: ${one} must be https, or http on loopback`, 2);
+      throw new CommandError(`--etcd-servers: ${one} must be https, or http on loopback`, 2);
   const caFile = given('etcd-cafile');
   const certFile = given('etcd-certfile');
   const keyFile = given('etcd-keyfile');
   const alone = lonePart(certFile, keyFile);
-  if (alone !== undefined) throw new Failure(alone, 2);
+  if (alone !== undefined) throw new CommandError(alone, 2);
   return {
     type: 'etcd',
     servers: all,
@@ -242,11 +243,11 @@ function placeOf(flags: Values, environment: NodeJS.ProcessEnv): Place {
 
 /** Asks whoever is at the terminal; without one the answer has to be given beforehand. */
 async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new Failure('nobody is here to be asked: add --yes', 2);
+  if (!process.stdin.isTTY) throw new CommandError('nobody is here to be asked: add --yes', 2);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${question} [y/N] `);
   terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('nothing was changed');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was changed');
 }
 
 /** Interrupted, the work ends cleanly, and the command with 130. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
-import { Failure, Refusal, SignedOut } from '../terminal/errors.js';
-import type { Asked, Values } from '../terminal/flags.js';
+import { CommandError, ApiRefusalError, SignedOut } from '../terminal/errors.js';
+import type { Asked, FlagValues } from '../terminal/flags.js';
 import { authorityOf, isTrustworthy } from './server-address.js';
 import { say } from '../terminal/output.js';
 import { open, send, trusted, whole } from './http.js';
@@ -13,14 +13,14 @@ export const spare = 30_000;
 /** An object of the API, or a Status. */
 export interface Thing {
   readonly kind: string;
-  readonly metadata: Metadata;
+  readonly metadata: ApiMetadata;
   readonly spec?: any;
   readonly status?: any;
   readonly [member: string]: unknown;
 }
 
 /** What every object says of itself. */
-export interface Metadata {
+export interface ApiMetadata {
   readonly name?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -47,7 +47,7 @@ interface Status {
 }
 
 /** Asks as whoever is signed in there; where a file is missing, as nobody. */
-export class Service {
+export class ApiClient {
   readonly #name: string | undefined;
   readonly #file: string | undefined;
   readonly #renews: boolean;
@@ -140,36 +140,41 @@ export class Service {
 export function serviceOf(
   { flags, environment }: Pick<Asked, 'flags' | 'environment'>,
   renews = true,
-): Service {
+): ApiClient {
   if (flags.server !== undefined) return elsewhere(flags.server, flags);
   const file = contextsFile(environment);
   const { name, context } = findContext(file, environment, flags.context);
   const authority = authorityOf(flags);
-  return new Service(
+  return new ApiClient(
     { ...context, ...(authority !== undefined && { certificateAuthority: authority }) },
     { name, file, renews },
   );
 }
 
-function elsewhere(url: string, flags: Values): Service {
-  if (!URL.canParse(url)) throw new Failure('--server takes an address: https://id.example.com', 2);
-  if (!isTrustworthy(url)) throw new Failure('only https is spoken to other machines', 2);
+function elsewhere(url: string, flags: FlagValues): ApiClient {
+  if (!URL.canParse(url))
+    throw new CommandError('--server takes an address: https://id.example.com', 2);
+  if (!isTrustworthy(url)) throw new CommandError('only https is spoken to other machines', 2);
   const authority = authorityOf(flags);
-  return new Service({
+  return new ApiClient({
     server: new URL(url).origin,
     ...(authority !== undefined && { certificateAuthority: authority }),
   });
 }
 
 /** What a Status that is a failure ends the command with. */
-export function refusal(code: number, status: Status | undefined): Refusal {
-  if (status?.kind !== 'Status') return new Refusal(`Error from server: HTTP ${code}`, code);
+export function refusal(code: number, status: Status | undefined): ApiRefusalError {
+  if (status?.kind !== 'Status')
+    return new ApiRefusalError(`Error from server: HTTP ${code}`, code);
   if (status.reason === 'Unauthorized')
-    return new Refusal(`error: You must be logged in to the server (${status.message})`, code);
+    return new ApiRefusalError(
+      `error: You must be logged in to the server (${status.message})`,
+      code,
+    );
   const causes = (status.details?.causes ?? [])
     .map(({ field, message }) => `\n  ${field ? `${field}: ` : ''}${message}`)
     .join('');
-  return new Refusal(
+  return new ApiRefusalError(
     `Error from server (${status.reason ?? code}): ${status.message ?? ''}${causes}`,
     code,
   );

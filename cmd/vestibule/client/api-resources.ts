@@ -1,5 +1,5 @@
 import { discover, type Resource } from './discovery.js';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import type { Asked } from '../terminal/flags.js';
 import { formatOf } from './output-format.js';
 import { out } from '../terminal/output.js';
@@ -9,7 +9,7 @@ import { Columns } from './columns.js';
 /** Prints what types of objects the service holds, as `kubectl api-resources` does. */
 export async function resources(asked: Asked): Promise<void> {
   const { flags, args } = asked;
-  if (args.length > 0) throw new Failure('api-resources takes no arguments', 2);
+  if (args.length > 0) throw new CommandError('api-resources takes no arguments', 2);
   const { as } = formatOf(flags.output, ['table', 'wide', 'name']);
   const wanted = flags.verbs?.split(',').filter(Boolean) ?? [];
   const found = (await discover(serviceOf(asked))).filter(({ verbs }) =>

@@ -2,7 +2,7 @@ import { contextsFile, readContexts } from './contexts.js';
 import { discover, find } from './discovery.js';
 import { flags, type Asked } from '../terminal/flags.js';
 import { readAll } from './list.js';
-import { serviceOf, type Service } from './api-client.js';
+import { serviceOf, type ApiClient } from './api-client.js';
 import { flagsOf, hidden, words, type Word } from '../terminal/commands.js';
 
 /** How long an answer may take, in milliseconds: somebody waits at a prompt. */
@@ -110,7 +110,7 @@ function valueOf(flag: string, environment: NodeJS.ProcessEnv): Found {
 
 /** Types of objects, and names of those of a type. */
 async function objectsOf(
-  service: Service,
+  service: ApiClient,
   word: Word,
   positionals: readonly string[],
   current: string,

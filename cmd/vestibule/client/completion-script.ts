@@ -1,4 +1,4 @@
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import type { Asked } from '../terminal/flags.js';
 import { program } from '../terminal/program-name.js';
 import { hidden } from '../terminal/commands.js';
@@ -54,7 +54,7 @@ complete -c vestibule -l config -rF
 /** Prints the script that completes words, types and names in a shell. */
 export function completion({ args: [shell, ...more] }: Asked): void {
   if (shell === undefined || more.length > 0 || !Object.hasOwn(scripts, shell))
-    throw new Failure(
+    throw new CommandError(
       `completion takes the name of a shell: ${program} completion ${Object.keys(scripts).join('|')}`,
       2,
     );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import { makeFolder, putFile } from '../terminal/files.js';
 import { program } from '../terminal/program-name.js';
 
@@ -42,11 +42,11 @@ export function readContexts(file: string): Contexts {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
-    throw new Failure(`${file} cannot be read: ${(error as Error).message}`);
+    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
   }
   const held = parsed(text);
   if (typeof held?.contexts !== 'object' || held.contexts === null)
-    throw new Failure(
+    throw new CommandError(
       `${file} is not what this command wrote; sign in again after removing it, or have VESTIBULE_CONFIG name another`,
     );
   return held;
@@ -69,9 +69,9 @@ export function findContext(
   const { current, contexts } = readContexts(file);
   const name = wanted ?? environment.VESTIBULE_CONTEXT ?? current;
   const context = name === undefined ? undefined : contexts[name];
-  if (name === undefined) throw new Failure(`you are not signed in: ${program} login URL`);
+  if (name === undefined) throw new CommandError(`you are not signed in: ${program} login URL`);
   if (!context)
-    throw new Failure(`there is no context ${JSON.stringify(name)}: ${program} login URL`);
+    throw new CommandError(`there is no context ${JSON.stringify(name)}: ${program} login URL`);
   return { name, context };
 }
 
@@ -125,11 +125,11 @@ async function take(path: string): Promise<() => void> {
       };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw new Failure(`${path} cannot be made: ${(error as Error).message}`);
+        throw new CommandError(`${path} cannot be made: ${(error as Error).message}`);
     }
     if (isStale(path)) setAside(path, own);
     else if (Date.now() > end)
-      throw new Failure(`another command holds ${path}; remove it if none is running`);
+      throw new CommandError(`another command holds ${path}; remove it if none is running`);
     await new Promise((resolve) => {
       setTimeout(resolve, lock.pause);
     });

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { discover } from './discovery.js';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import { describeImpact } from './policy-impact.js';
 import { isDryRun } from './dry-run.js';
 import type { Asked } from '../terminal/flags.js';
 import { asJSON, asYAML } from './output-format.js';
 import { out } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { serviceOf, type Service, type Thing } from './api-client.js';
+import { serviceOf, type ApiClient, type Thing } from './api-client.js';
 
 /**
  * Creates what a file holds, in order, and says so; with a dry run nothing is stored, and of a
@@ -16,10 +16,10 @@ import { serviceOf, type Service, type Thing } from './api-client.js';
  */
 export async function create(asked: Asked): Promise<void> {
   const { filename: file, output } = asked.flags;
-  if (!file) throw new Failure(`create takes a file: ${program} create -f FILE`, 2);
+  if (!file) throw new CommandError(`create takes a file: ${program} create -f FILE`, 2);
   const dryRun = isDryRun(asked.flags);
   if (output !== undefined && output !== 'json' && output !== 'yaml')
-    throw new Failure('-o is json or yaml', 2);
+    throw new CommandError('-o is json or yaml', 2);
   const service = serviceOf(asked);
   for (const object of read(file)) {
     const resource = await resourceOf(service, object.kind);
@@ -29,7 +29,7 @@ export async function create(asked: Asked): Promise<void> {
 }
 
 async function print(
-  service: Service,
+  service: ApiClient,
   made: Thing,
   { resource, dryRun, output }: { resource: string; dryRun: boolean; output: string | undefined },
 ): Promise<string> {
@@ -45,7 +45,7 @@ function read(file: string): Thing[] {
   try {
     text = readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new Failure((error as Error).message);
+    throw new CommandError((error as Error).message);
   }
   if (file.endsWith('.cedar'))
     return [
@@ -58,18 +58,18 @@ function read(file: string): Thing[] {
     ];
   const documents = [...parseAllDocuments(text)];
   const wrong = documents.flatMap(({ errors }) => errors)[0];
-  if (wrong) throw new Failure(`${file}: ${wrong.message}`);
+  if (wrong) throw new CommandError(`${file}: ${wrong.message}`);
   const objects = documents
     .map((document) => document.toJS() as Thing | null)
     .filter((object) => object !== null);
-  if (objects.length === 0) throw new Failure(`${file} holds no objects`);
+  if (objects.length === 0) throw new CommandError(`${file} holds no objects`);
   for (const { kind } of objects)
-    if (typeof kind !== 'string') throw new Failure(`${file}: an object has no kind`);
+    if (typeof kind !== 'string') throw new CommandError(`${file}: an object has no kind`);
   return objects;
 }
 
-async function resourceOf(service: Service, kind: string): Promise<string> {
+async function resourceOf(service: ApiClient, kind: string): Promise<string> {
   const found = (await discover(service)).find((one) => one.kind === kind);
-  if (!found) throw new Failure(`the service has no kind ${JSON.stringify(kind)}`);
+  if (!found) throw new CommandError(`the service has no kind ${JSON.stringify(kind)}`);
   return found.plural;
 }

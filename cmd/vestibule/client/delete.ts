@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathOf, typeName, type Resource } from './discovery.js';
 import { isDryRun } from './dry-run.js';
-import { each, Failure, Refusal } from '../terminal/errors.js';
-import type { Asked, Values } from '../terminal/flags.js';
+import { each, CommandError, ApiRefusalError } from '../terminal/errors.js';
+import type { Asked, FlagValues } from '../terminal/flags.js';
 import { formatOf } from './output-format.js';
 import { out, say } from '../terminal/output.js';
 import { readAll } from './list.js';
-import { serviceOf, type Service, type Thing } from './api-client.js';
-import { targetsOf, type Target } from './resource-args.js';
+import { serviceOf, type ApiClient, type Thing } from './api-client.js';
+import { targetsOf, type ResourceArgs } from './resource-args.js';
 
 /** How long is waited between looks at what is going, from and to, in milliseconds. */
 const looks = { first: 100, most: 2_000 };
@@ -34,7 +34,7 @@ export async function remove(asked: Asked): Promise<void> {
         body: { propagationPolicy: 'Background', ...(dryRun && { dryRun: ['All'] }) },
       })
       .catch((error: unknown) => {
-        if (flags['ignore-not-found'] && error instanceof Refusal && error.status === 404)
+        if (flags['ignore-not-found'] && error instanceof ApiRefusalError && error.status === 404)
           return undefined;
         throw error;
       });
@@ -53,21 +53,26 @@ export async function remove(asked: Asked): Promise<void> {
 
 /** What is to go: objects by name, or what the flags choose among all of a type. */
 async function chosen(
-  service: Service,
-  targets: readonly Target[],
-  flags: Values,
-): Promise<readonly Target[]> {
+  service: ApiClient,
+  targets: readonly ResourceArgs[],
+  flags: FlagValues,
+): Promise<readonly ResourceArgs[]> {
   const chooses = flags.all === true || (flags.selector ?? flags['field-selector']) !== undefined;
   const named = targets.filter(({ name }) => name !== undefined);
-  if (named.length > 0 && chooses) throw new Failure('either names, or --all or a selector', 2);
+  if (named.length > 0 && chooses)
+    throw new CommandError('either names, or --all or a selector', 2);
   if (named.length > 0) return named;
-  if (!chooses) throw new Failure('delete takes names of objects, or --all, or a selector', 2);
-  const all: Target[] = [];
+  if (!chooses) throw new CommandError('delete takes names of objects, or --all, or a selector', 2);
+  const all: ResourceArgs[] = [];
   for (const { resource } of targets) all.push(...(await listed(service, resource, flags)));
   return all;
 }
 
-const listed = async (service: Service, resource: Resource, flags: Values): Promise<Target[]> =>
+const listed = async (
+  service: ApiClient,
+  resource: Resource,
+  flags: FlagValues,
+): Promise<ResourceArgs[]> =>
   (await readAll(service, resource, 'names', flags)).items.map(({ object }) => ({
     resource,
     name: object.metadata.name!,
@@ -81,12 +86,12 @@ const uidOf = ({ metadata, details }: Thing): string | undefined =>
  * Looks until the object is gone, another has its name, or whoever asks may not know of it any
  * more.
  */
-async function untilGone(service: Service, { path, uid }: Going): Promise<void> {
+async function untilGone(service: ApiClient, { path, uid }: Going): Promise<void> {
   for (let wait = looks.first; ; wait = Math.min(looks.most, wait * 2)) {
     try {
       if ((await service.request('GET', path)).metadata.uid !== uid) return;
     } catch (error) {
-      if (error instanceof Refusal && [401, 403, 404].includes(error.status)) return;
+      if (error instanceof ApiRefusalError && [401, 403, 404].includes(error.status)) return;
       throw error;
     }
     await pause(wait);

@@ -1,4 +1,4 @@
-import { Failure, SignedOut } from '../terminal/errors.js';
+import { CommandError, SignedOut } from '../terminal/errors.js';
 import type { Context } from './contexts.js';
 import { send, trusted } from './http.js';
 
@@ -40,7 +40,7 @@ async function discover(place: Place): Promise<Provider> {
   );
   const found = body as Provider | undefined;
   if (found && found.issuer !== server)
-    throw new Failure(
+    throw new CommandError(
       `${server} says that it is ${JSON.stringify(found.issuer)}: sign in there instead`,
     );
   if (
@@ -49,9 +49,9 @@ async function discover(place: Place): Promise<Provider> {
       (url) => typeof url === 'string' && new URL(url).origin !== server,
     )
   )
-    throw new Failure(`${server} leads elsewhere to sign in`);
+    throw new CommandError(`${server} leads elsewhere to sign in`);
   if (!ok || !found?.token_endpoint)
-    throw new Failure(`${server} is not an identity service that this command can sign in to`);
+    throw new CommandError(`${server} is not an identity service that this command can sign in to`);
   return found;
 }
 
@@ -88,12 +88,12 @@ export async function signIn(place: Place, show: (words: string) => void): Promi
   const provider = await discover(place);
   const { device_authorization_endpoint: begin } = provider;
   if (begin === undefined)
-    throw new Failure(
+    throw new CommandError(
       `${place.server} connects no devices: its operators have switched that off (--device-authorization)`,
     );
   const { ok, body } = await post(place, begin, { scope });
   if (!ok)
-    throw new Failure(
+    throw new CommandError(
       `the service does not begin a sign-in: ${body.error ?? 'no reason was given'}`,
     );
   const started = body as Started;
@@ -116,10 +116,10 @@ async function poll(
     const { ok, body } = await post(place, at, { grant_type: deviceGrant, device_code });
     if (ok) return body as Issued;
     if (body.error === 'slow_down') pause += 5;
-    else if (body.error === 'access_denied') throw new Failure('the sign-in was declined');
+    else if (body.error === 'access_denied') throw new CommandError('the sign-in was declined');
     else if (body.error !== 'authorization_pending') break;
   }
-  throw new Failure('nobody confirmed the code in time; begin again');
+  throw new CommandError('nobody confirmed the code in time; begin again');
 }
 
 /** Fresh tokens for a refresh token, which is then used up. */
@@ -133,7 +133,7 @@ export async function refresh(context: Context): Promise<Context> {
   if (ok) return kept(context, body as Issued);
   throw body.error === 'invalid_grant'
     ? new SignedOut()
-    : new Failure(
+    : new CommandError(
         `${server} does not renew the sign-in: ${body.error_description ?? body.error ?? 'no reason was given'}`,
       );
 }
@@ -146,5 +146,5 @@ export async function revoke(context: Context): Promise<void> {
     token: refreshToken,
     token_type_hint: 'refresh_token',
   });
-  if (!ok) throw new Failure(`${server} did not end the sign-in; try again`);
+  if (!ok) throw new CommandError(`${server} did not end the sign-in; try again`);
 }

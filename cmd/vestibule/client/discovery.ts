@@ -1,6 +1,6 @@
-import { Failure, Told } from '../terminal/errors.js';
+import { CommandError, Told } from '../terminal/errors.js';
 import { nearest } from '../terminal/did-you-mean.js';
-import type { Service } from './api-client.js';
+import type { ApiClient } from './api-client.js';
 
 /** A type of object, as the service tells of it. */
 export interface Resource {
@@ -33,7 +33,7 @@ interface Found {
 }
 
 /** Every resource of the service, in the preferred version of its group, by name. */
-export async function discover(service: Service): Promise<Resource[]> {
+export async function discover(service: ApiClient): Promise<Resource[]> {
   const { kind, items } = (await service.request('GET', '/apis', {
     accept: wanted,
   })) as unknown as {
@@ -44,7 +44,7 @@ export async function discover(service: Service): Promise<Resource[]> {
     }[];
   };
   if (kind !== 'APIGroupDiscoveryList')
-    throw new Failure(`${service.server} does not say what it holds`);
+    throw new CommandError(`${service.server} does not say what it holds`);
   return items
     .flatMap(({ metadata: { name: group }, versions: [preferred] }) =>
       (preferred?.resources ?? []).map((one) => ({

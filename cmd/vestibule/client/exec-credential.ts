@@ -1,5 +1,5 @@
 import { changeContexts, contextsFile, findContext, type Context } from './contexts.js';
-import { Failure, SignedOut } from '../terminal/errors.js';
+import { CommandError, SignedOut } from '../terminal/errors.js';
 import type { Asked } from '../terminal/flags.js';
 import { say } from '../terminal/output.js';
 import { serviceOf, spare } from './api-client.js';
@@ -50,10 +50,10 @@ function wishOf({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): Wish {
   try {
     info = JSON.parse(text) as { apiVersion?: string; spec?: { interactive?: boolean } };
   } catch {
-    throw new Failure('KUBERNETES_EXEC_INFO cannot be read');
+    throw new CommandError('KUBERNETES_EXEC_INFO cannot be read');
   }
   if (!versions.includes(info.apiVersion!))
-    throw new Failure(
+    throw new CommandError(
       `kubectl asks for ${JSON.stringify(info.apiVersion)}; this command knows ${versions.join(' and ')}`,
     );
   return { apiVersion: info.apiVersion!, interactive: info.spec?.interactive === true };

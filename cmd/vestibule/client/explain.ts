@@ -1,9 +1,9 @@
 import { discover, find, type Resource } from './discovery.js';
-import { Failure, Told } from '../terminal/errors.js';
+import { CommandError, Told } from '../terminal/errors.js';
 import type { Asked } from '../terminal/flags.js';
 import { out } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import { serviceOf, type Service } from './api-client.js';
+import { serviceOf, type ApiClient } from './api-client.js';
 
 /** A schema of OpenAPI 3.0 as kubectl reads it (docs/design/kubernetes.md#openapi). */
 interface Schema {
@@ -32,7 +32,10 @@ type Schemas = Readonly<Record<string, Schema>>;
 export async function explain(asked: Asked): Promise<void> {
   const [what, ...more] = asked.args;
   if (what === undefined || more.length > 0)
-    throw new Failure(`explain takes one type, or a field of it: ${program} explain TYPE.spec`, 2);
+    throw new CommandError(
+      `explain takes one type, or a field of it: ${program} explain TYPE.spec`,
+      2,
+    );
   const service = serviceOf(asked);
   const all = await discover(service);
   const { resource, path } = read(all, what);
@@ -60,13 +63,13 @@ function read(all: readonly Resource[], what: string): { resource: Resource; pat
     : { resource: find(all, type!)[0]!, path: rest };
 }
 
-async function schemasOf(service: Service, { group, version }: Resource): Promise<Schemas> {
+async function schemasOf(service: ApiClient, { group, version }: Resource): Promise<Schemas> {
   const { paths } = (await service.request('GET', '/openapi/v3')) as unknown as {
     paths: Record<string, { serverRelativeURL: string }>;
   };
   const at = paths[`apis/${group}/${version}`]?.serverRelativeURL;
   if (!at?.startsWith('/'))
-    throw new Failure(`${service.server} does not describe ${group}/${version}`);
+    throw new CommandError(`${service.server} does not describe ${group}/${version}`);
   return ((await service.request('GET', at)) as unknown as { components: { schemas: Schemas } })
     .components.schemas;
 }
@@ -89,7 +92,7 @@ class Fields {
         (of) => of.group === group && of.version === version && of.kind === kind,
       ),
     );
-    if (!root) throw new Failure(`the service does not describe ${kind}`);
+    if (!root) throw new CommandError(`the service does not describe ${kind}`);
     let schema: Schema = root;
     for (const name of path) {
       const next = this.#fieldsOf(schema)[name];

@@ -1,13 +1,13 @@
 import type { Resource } from './discovery.js';
-import { each, Failure, Refusal } from '../terminal/errors.js';
-import type { Asked, Values } from '../terminal/flags.js';
+import { each, CommandError, ApiRefusalError } from '../terminal/errors.js';
+import type { Asked, FlagValues } from '../terminal/flags.js';
 import { formatOf, type Format } from './output-format.js';
 import { textOf } from './printers.js';
 import { out, say } from '../terminal/output.js';
-import { readAll, readOne, type Form, type Reading } from './list.js';
+import { readAll, readOne, type Form, type ListResult } from './list.js';
 import { Rows } from './table-printer.js';
-import { serviceOf, type Service, type Thing } from './api-client.js';
-import { targetsOf, type Target } from './resource-args.js';
+import { serviceOf, type ApiClient, type Thing } from './api-client.js';
+import { targetsOf, type ResourceArgs } from './resource-args.js';
 import { follow } from './watch.js';
 
 /** Prints objects as kubectl does: as the server's table unless told. */
@@ -21,18 +21,21 @@ export async function get(asked: Asked): Promise<void> {
     targets.some(({ name }) => name !== undefined) &&
     (flags.selector ?? flags['field-selector']) !== undefined
   )
-    throw new Failure('a selector chooses among all objects of a type; leave the names out', 2);
+    throw new CommandError(
+      'a selector chooses among all objects of a type; leave the names out',
+      2,
+    );
   const printed = format.as === 'table' || format.as === 'wide' ? printTables : printObjects;
   await printed(service, targets, format, flags);
 }
 
 async function printTables(
-  service: Service,
-  targets: readonly Target[],
+  service: ApiClient,
+  targets: readonly ResourceArgs[],
   format: Format,
-  flags: Values,
+  flags: FlagValues,
 ): Promise<void> {
-  const groups: { resource: Resource; readings: Reading[] }[] = [];
+  const groups: { resource: Resource; readings: ListResult[] }[] = [];
   let failed = true;
   try {
     await eachTarget(service, targets, 'rows', flags, (resource, reading) => {
@@ -56,10 +59,10 @@ async function printTables(
 }
 
 async function printObjects(
-  service: Service,
-  targets: readonly Target[],
+  service: ApiClient,
+  targets: readonly ResourceArgs[],
   format: Format,
-  flags: Values,
+  flags: FlagValues,
 ): Promise<void> {
   const objects: Thing[] = [];
   let failed = true;
@@ -93,11 +96,11 @@ async function printObjects(
 
 /** Reads what each target stands for; what one lacks, the others still give. */
 function eachTarget(
-  service: Service,
-  targets: readonly Target[],
+  service: ApiClient,
+  targets: readonly ResourceArgs[],
   form: Form,
-  flags: Values,
-  take: (resource: Resource, reading: Reading) => void,
+  flags: FlagValues,
+  take: (resource: Resource, reading: ListResult) => void,
 ): Promise<void> {
   return each(targets, async ({ resource, name }) => {
     try {
@@ -108,7 +111,7 @@ function eachTarget(
           : await readOne(service, resource, name, form),
       );
     } catch (error) {
-      if (!(flags['ignore-not-found'] && error instanceof Refusal && error.status === 404))
+      if (!(flags['ignore-not-found'] && error instanceof ApiRefusalError && error.status === 404))
         throw error;
     }
   });

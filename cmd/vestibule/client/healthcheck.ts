@@ -1,8 +1,8 @@
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import type { Asked } from '../terminal/flags.js';
 import { authorityOf } from './server-address.js';
 import { out } from '../terminal/output.js';
-import { send, type Answer } from './http.js';
+import { send, type HttpResponse } from './http.js';
 
 /** Milliseconds that a service may say nothing before it counts as not well. */
 const patience = 10_000;
@@ -15,30 +15,32 @@ const beside = 'http://127.0.0.1:8080';
  * files and `helm test`. Nothing is sent that anybody could take, so plain http will do.
  */
 export async function healthcheck({ args, flags }: Asked): Promise<void> {
-  if (args.length > 0) throw new Failure('healthcheck takes no arguments', 2);
+  if (args.length > 0) throw new CommandError('healthcheck takes no arguments', 2);
   const url = originOf(flags.url ?? beside);
   const ca = authorityOf(flags);
-  const ask = (path: string): Promise<Answer> =>
+  const ask = (path: string): Promise<HttpResponse> =>
     send('GET', `${url}${path}`, {}, { patience, ...(ca !== undefined && { ca }) });
   const ready = await ask('/readyz?verbose');
   const failing = [...ready.text.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name);
   if (!ready.ok)
-    throw new Failure(
+    throw new CommandError(
       `${url} is not ready: ${failing.length > 0 ? failing.join(', ') : `HTTP ${ready.code}`}`,
     );
   const { ok, code, body } = await ask('/.well-known/openid-configuration');
   if (!ok || typeof body?.issuer !== 'string')
-    throw new Failure(`${url} does not say who it is: HTTP ${code}`);
+    throw new CommandError(`${url} does not say who it is: HTTP ${code}`);
   if (flags.issuer !== undefined && body.issuer !== flags.issuer)
-    throw new Failure(`${url} says that it is ${body.issuer}, not ${flags.issuer}`);
+    throw new CommandError(`${url} says that it is ${body.issuer}, not ${flags.issuer}`);
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'])
     if (!String(body[name]).startsWith(`${body.issuer}/`))
-      throw new Failure(`${url} is ${body.issuer}, but names elsewhere its ${name}: ${body[name]}`);
+      throw new CommandError(
+        `${url} is ${body.issuer}, but names elsewhere its ${name}: ${body[name]}`,
+      );
   out(`${body.issuer} is ready\n`);
 }
 
 function originOf(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new Failure('--url takes an address: http://127.0.0.1:8080', 2);
+    throw new CommandError('--url takes an address: http://127.0.0.1:8080', 2);
   return new URL(url).origin;
 }

@@ -1,9 +1,9 @@
 import { request as http, type IncomingMessage } from 'node:http';
 import { request as https } from 'node:https';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 
 /** An answer, whole; `body` is undefined where it is not JSON. */
-export interface Answer {
+export interface HttpResponse {
   readonly code: number;
   readonly ok: boolean;
   readonly text: string;
@@ -22,7 +22,7 @@ interface Sent {
 }
 
 /** A service that does not answer. */
-export class Unreachable extends Failure {}
+export class Unreachable extends CommandError {}
 
 /** Whom a context trusts. */
 export const trusted = ({
@@ -76,7 +76,7 @@ export async function send(
   url: string,
   headers: Readonly<Record<string, string>>,
   sent: Sent = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const answer = await open(method, url, headers, sent);
   try {
     return await whole(answer);
@@ -86,7 +86,7 @@ export async function send(
 }
 
 /** Reads what is left of an answer. */
-export async function whole(answer: IncomingMessage): Promise<Answer> {
+export async function whole(answer: IncomingMessage): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   const code = answer.statusCode!;

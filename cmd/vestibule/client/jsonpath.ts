@@ -1,4 +1,4 @@
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import { asLine } from './output-format.js';
 
 /**
@@ -170,6 +170,6 @@ class Reader {
   }
 
   #fail(why: string): never {
-    throw new Failure(`-o jsonpath: at ${this.#at + 1}, ${why}`, 2);
+    throw new CommandError(`-o jsonpath: at ${this.#at + 1}, ${why}`, 2);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, isSeq, parseDocument, type Document } from 'yaml';
 import { contextsFile, findContext } from './contexts.js';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import { putFile } from '../terminal/files.js';
 import type { Asked } from '../terminal/flags.js';
 import { authorityOf } from './server-address.js';
@@ -34,10 +34,10 @@ export function kubeconfig({ flags, environment }: Asked): void {
 /** kubectl sends tokens over https alone, without a word where it does not. */
 function addressOf(text: string): string {
   if (!URL.canParse(text))
-    throw new Failure('--server takes an address: https://id.example.com', 2);
+    throw new CommandError('--server takes an address: https://id.example.com', 2);
   const { origin, protocol } = new URL(text);
   if (protocol !== 'https:')
-    throw new Failure(
+    throw new CommandError(
       `kubectl sends no token to ${origin}: give the https address of the API, --server https://…, and --certificate-authority FILE where this machine does not know who signed its certificate`,
       2,
     );
@@ -77,7 +77,7 @@ function put(entries: Entries, text: string): string {
     text.trim() === '' ? 'apiVersion: v1\nkind: Config\n' : text,
   );
   if (document.errors.length > 0 || !isMap(document.contents))
-    throw new Failure('the file is not a kubeconfig; give another one');
+    throw new CommandError('the file is not a kubeconfig; give another one');
   for (const [list, entry] of Object.entries(entries)) {
     const held = document.get(list);
     if (!isSeq(held)) document.set(list, document.createNode([entry]));

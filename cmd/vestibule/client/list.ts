@@ -1,30 +1,30 @@
 import { pathOf, type Resource } from './discovery.js';
-import { Failure, Refusal } from '../terminal/errors.js';
-import type { Values } from '../terminal/flags.js';
-import type { Service, Thing } from './api-client.js';
+import { CommandError, ApiRefusalError } from '../terminal/errors.js';
+import type { FlagValues } from '../terminal/flags.js';
+import type { ApiClient, Thing } from './api-client.js';
 
 /** A column of the server's Table (meta.k8s.io/v1). */
-export interface Column {
+export interface TableColumn {
   readonly name: string;
   readonly priority: number;
 }
 
 /** An object, whole or as the row of a Table that stands for it. */
-export interface Item {
+export interface ListItem {
   readonly object: Thing;
   readonly cells?: readonly unknown[];
 }
 
 /** What a collection held at one version. */
-export interface Reading {
-  readonly items: readonly Item[];
-  readonly columns: readonly Column[];
+export interface ListResult {
+  readonly items: readonly ListItem[];
+  readonly columns: readonly TableColumn[];
   readonly version: string;
 }
 
 interface Table {
   readonly kind: 'Table';
-  readonly columnDefinitions: readonly Column[];
+  readonly columnDefinitions: readonly TableColumn[];
   readonly rows: readonly { readonly cells: readonly unknown[]; readonly object: Thing }[];
 }
 
@@ -38,7 +38,10 @@ export const accepts = {
 export type Form = keyof typeof accepts;
 
 /** The objects in an answer, be it a List, a Table or one object. */
-export function itemsOf(answer: Thing): { items: readonly Item[]; columns: readonly Column[] } {
+export function itemsOf(answer: Thing): {
+  items: readonly ListItem[];
+  columns: readonly TableColumn[];
+} {
   if (answer.kind === 'Table') {
     const { rows, columnDefinitions } = answer as unknown as Table;
     return { items: rows, columns: columnDefinitions };
@@ -53,11 +56,11 @@ export function itemsOf(answer: Thing): { items: readonly Item[]; columns: reado
 
 /** One object. */
 export async function readOne(
-  service: Service,
+  service: ApiClient,
   resource: Resource,
   name: string,
   form: Form,
-): Promise<Reading> {
+): Promise<ListResult> {
   const answer = await service.request('GET', pathOf(resource, name), {
     accept: accepts[form === 'names' ? 'whole' : form],
   });
@@ -69,31 +72,31 @@ export async function readOne(
  * be of the same version.
  */
 export async function readAll(
-  service: Service,
+  service: ApiClient,
   resource: Resource,
   form: Form,
-  flags: Values,
-): Promise<Reading> {
+  flags: FlagValues,
+): Promise<ListResult> {
   const page = numberOf(flags, 'chunk-size') ?? 500;
   try {
     return await readPages(service, resource, form, flags, page);
   } catch (error) {
-    if (page === 0 || !(error instanceof Refusal) || error.status !== 410) throw error;
+    if (page === 0 || !(error instanceof ApiRefusalError) || error.status !== 410) throw error;
     return readPages(service, resource, form, flags, 0);
   }
 }
 
 async function readPages(
-  service: Service,
+  service: ApiClient,
   resource: Resource,
   form: Form,
-  flags: Values,
+  flags: FlagValues,
   page: number,
-): Promise<Reading> {
+): Promise<ListResult> {
   const max = numberOf(flags, 'limit') ?? Infinity;
   const query = selection(flags);
-  const items: Item[] = [];
-  let columns: readonly Column[] = [];
+  const items: ListItem[] = [];
+  let columns: readonly TableColumn[] = [];
   for (;;) {
     if (page > 0) query.set('limit', String(Math.min(page, max - items.length)));
     const answer = await service.request('GET', `${pathOf(resource)}?${query}`, {
@@ -109,17 +112,17 @@ async function readPages(
 }
 
 /** The selectors among the flags, as the service takes them. */
-export function selection(flags: Values): URLSearchParams {
+export function selection(flags: FlagValues): URLSearchParams {
   const query = new URLSearchParams();
   if (flags.selector !== undefined) query.set('labelSelector', flags.selector);
   if (flags['field-selector'] !== undefined) query.set('fieldSelector', flags['field-selector']);
   return query;
 }
 
-function numberOf(flags: Values, name: 'limit' | 'chunk-size'): number | undefined {
+function numberOf(flags: FlagValues, name: 'limit' | 'chunk-size'): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text) || (name === 'limit' && text === '0'))
-    throw new Failure(`--${name} takes a number`, 2);
+    throw new CommandError(`--${name} takes a number`, 2);
   return Number(text);
 }

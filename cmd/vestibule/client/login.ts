@@ -1,6 +1,6 @@
 import { authorityOf, isTrustworthy } from './server-address.js';
 import { changeContexts, contextsFile } from './contexts.js';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import type { Asked } from '../terminal/flags.js';
 import { out, say } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
@@ -10,11 +10,11 @@ import { revoke, signIn } from './device-flow.js';
 /** Signs in at a service and keeps the tokens. */
 export async function login({ args: [url], flags, environment }: Asked): Promise<void> {
   if (url === undefined || !URL.canParse(url))
-    throw new Failure(
+    throw new CommandError(
       `login takes the address of the service: ${program} login https://id.example.com`,
       2,
     );
-  if (!isTrustworthy(url)) throw new Failure('only https is spoken to other machines', 2);
+  if (!isTrustworthy(url)) throw new CommandError('only https is spoken to other machines', 2);
   const { origin: server, host } = new URL(url);
   const authority = authorityOf(flags);
   const context = await signIn(
@@ -33,7 +33,7 @@ export async function login({ args: [url], flags, environment }: Asked): Promise
 export async function logout({ flags, environment }: Asked): Promise<void> {
   await changeContexts(contextsFile(environment), async ({ current, contexts }) => {
     const called = flags.context ?? environment.VESTIBULE_CONTEXT ?? current;
-    if (called === undefined || !contexts[called]) throw new Failure('you are not signed in');
+    if (called === undefined || !contexts[called]) throw new CommandError('you are not signed in');
     const { [called]: gone, ...others } = contexts;
     await revoke(gone!);
     return {

@@ -1,5 +1,5 @@
 import { Document, visit } from 'yaml';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import { escaped, plain } from '../terminal/output.js';
 
 /** How objects are printed; a table where nothing was said, `wide` with all its columns. */
@@ -13,11 +13,11 @@ export function formatOf(text: string | undefined, known: readonly Format['as'][
   const [, as, template] = /^([^=]*)(?:=(.*))?$/s.exec(text)!;
   if (as === 'jsonpath' && known.includes('jsonpath')) {
     if (!template)
-      throw new Failure('-o jsonpath takes a template: -o jsonpath={.metadata.name}', 2);
+      throw new CommandError('-o jsonpath takes a template: -o jsonpath={.metadata.name}', 2);
     return { as, template };
   }
   if (as === 'table' || template !== undefined || !known.includes(as as Format['as']))
-    throw new Failure(
+    throw new CommandError(
       `-o ${text}: unknown format; known are ${known
         .filter((one) => one !== 'table')
         .map((one) => (one === 'jsonpath' ? 'jsonpath=TEMPLATE' : one))

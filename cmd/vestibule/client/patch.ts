@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { pathOf } from './discovery.js';
 import { isDryRun } from './dry-run.js';
-import { each, Failure } from '../terminal/errors.js';
-import type { Asked, Values } from '../terminal/flags.js';
+import { each, CommandError } from '../terminal/errors.js';
+import type { Asked, FlagValues } from '../terminal/flags.js';
 import { formatOf } from './output-format.js';
 import { nameOf, textOf } from './printers.js';
 import { out } from '../terminal/output.js';
@@ -21,14 +21,14 @@ const types: Readonly<Record<string, string>> = {
 export async function patch(asked: Asked): Promise<void> {
   const { flags } = asked;
   const type = types[flags.type ?? 'merge'];
-  if (type === undefined) throw new Failure('--type is merge', 2);
+  if (type === undefined) throw new CommandError('--type is merge', 2);
   const dryRun = isDryRun(flags);
   const format = formatOf(flags.output, ['json', 'yaml', 'name', 'jsonpath']);
   const body = bodyOf(flags);
   const service = serviceOf(asked);
   const targets = await targetsOf(service, asked.args);
   if (targets.some(({ name }) => name === undefined))
-    throw new Failure('patch takes the name of an object: TYPE NAME or TYPE/NAME', 2);
+    throw new CommandError('patch takes the name of an object: TYPE NAME or TYPE/NAME', 2);
   await each(targets, async ({ resource, name }) => {
     const path = pathOf(resource, name);
     const former = await service.request('GET', path);
@@ -45,17 +45,18 @@ export async function patch(asked: Asked): Promise<void> {
   });
 }
 
-function bodyOf({ patch: text, 'patch-file': file }: Values): unknown {
+function bodyOf({ patch: text, 'patch-file': file }: FlagValues): unknown {
   if ((text === undefined) === (file === undefined))
-    throw new Failure('patch takes a patch: -p PATCH or --patch-file FILE', 2);
+    throw new CommandError('patch takes a patch: -p PATCH or --patch-file FILE', 2);
   const document = parseDocument(text ?? read(file!));
   if (document.errors.length > 0)
-    throw new Failure(
+    throw new CommandError(
       `the patch is neither JSON nor YAML: ${document.errors[0]!.message.split('\n')[0]}`,
       2,
     );
   const body: unknown = document.toJS();
-  if (typeof body !== 'object' || body === null) throw new Failure('the patch holds no fields', 2);
+  if (typeof body !== 'object' || body === null)
+    throw new CommandError('the patch holds no fields', 2);
   return body;
 }
 
@@ -63,6 +64,6 @@ function read(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new Failure((error as Error).message);
+    throw new CommandError((error as Error).message);
   }
 }

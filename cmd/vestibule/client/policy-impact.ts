@@ -1,4 +1,4 @@
-import type { Service, Thing } from './api-client.js';
+import type { ApiClient, Thing } from './api-client.js';
 import { table } from './columns.js';
 
 /** What the recorded decisions would be under a policy (docs/design/api.md#policy-dry-run). */
@@ -22,7 +22,7 @@ const plural = (count: number, one: string): string => `${count} ${one}${count =
  * that flips.
  */
 export async function describeImpact(
-  service: Pick<Service, 'ask'>,
+  service: Pick<ApiClient, 'ask'>,
   policy: Thing,
 ): Promise<string> {
   const impact = policy.status.impact as Impact;

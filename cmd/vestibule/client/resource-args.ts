@@ -1,10 +1,10 @@
 import { discover, find, type Resource } from './discovery.js';
-import { Failure } from '../terminal/errors.js';
+import { CommandError } from '../terminal/errors.js';
 import { program } from '../terminal/program-name.js';
-import type { Service } from './api-client.js';
+import type { ApiClient } from './api-client.js';
 
 /** What a word is to work on: a type, or one object of it. */
-export interface Target {
+export interface ResourceArgs {
   readonly resource: Resource;
   readonly name?: string;
 }
@@ -13,20 +13,29 @@ export interface Target {
  * Reads `TYPE`, `TYPE,TYPE`, `TYPE NAME...` and `TYPE/NAME...`, as kubectl does, by what the
  * service says it holds.
  */
-export async function targetsOf(service: Service, args: readonly string[]): Promise<Target[]> {
+export async function targetsOf(
+  service: ApiClient,
+  args: readonly string[],
+): Promise<ResourceArgs[]> {
   const [types, ...names] = args;
   if (!types)
-    throw new Failure(`say what type of object is meant; ${program} api-resources lists them`, 2);
+    throw new CommandError(
+      `say what type of object is meant; ${program} api-resources lists them`,
+      2,
+    );
   const pairs = args.map((arg) => arg.split('/'));
   const slashed = pairs.filter(({ length }) => length > 1);
   if (slashed.some(([type, name, more]) => !type || !name || more !== undefined))
-    throw new Failure('arguments in TYPE/NAME form have one type and one name', 2);
+    throw new CommandError('arguments in TYPE/NAME form have one type and one name', 2);
   if (slashed.length > 0 && slashed.length < args.length)
-    throw new Failure('there is no need to say TYPE apart where every argument is TYPE/NAME', 2);
+    throw new CommandError(
+      'there is no need to say TYPE apart where every argument is TYPE/NAME',
+      2,
+    );
   const wrong = (slashed.length > 0 ? slashed.map(([, name]) => name!) : names).find((name) =>
     ['', '.', '..'].includes(name),
   ); // in a path they would lead elsewhere
-  if (wrong !== undefined) throw new Failure(`${JSON.stringify(wrong)} is not a name`, 2);
+  if (wrong !== undefined) throw new CommandError(`${JSON.stringify(wrong)} is not a name`, 2);
   const resources = await discover(service);
   if (slashed.length > 0)
     return slashed.flatMap(([type, name]) =>
@@ -40,7 +49,7 @@ export async function targetsOf(service: Service, args: readonly string[]): Prom
         .flatMap((type) => find(resources, type)),
     ),
   ];
-  return found.flatMap((resource): Target[] =>
+  return found.flatMap((resource): ResourceArgs[] =>
     names.length > 0 ? [...new Set(names)].map((name) => ({ resource, name })) : [{ resource }],
   );
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { settled } from './contexts.js';
-import { Failure } from '../terminal/errors.js';
-import { flags, type Asked, type FlagName, type Values } from '../terminal/flags.js';
+import { CommandError } from '../terminal/errors.js';
+import { flags, type Asked, type FlagName, type FlagValues } from '../terminal/flags.js';
 import { helpOn } from '../terminal/help.js';
 import { hidden, words, flagsOf, type Word } from '../terminal/commands.js';
 
@@ -47,7 +47,7 @@ const isBoolean = (name: string): boolean =>
   (flags as Record<string, { type: string }>)[name]?.type === 'boolean';
 
 /** Reads flags and arguments as kubectl does: `-o=json` and `--wait=false` too. */
-export function parsed(word: Word, args: readonly string[]): { args: string[]; flags: Values } {
+export function parsed(word: Word, args: readonly string[]): { args: string[]; flags: FlagValues } {
   const off: FlagName[] = [];
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const before = args.slice(0, end).flatMap((arg) => {
@@ -67,9 +67,9 @@ export function parsed(word: Word, args: readonly string[]): { args: string[]; f
     });
     return {
       args: positionals,
-      flags: { ...values, ...Object.fromEntries(off.map((name) => [name, false])) } as Values,
+      flags: { ...values, ...Object.fromEntries(off.map((name) => [name, false])) } as FlagValues,
     };
   } catch (error) {
-    throw new Failure((error as Error).message, 2);
+    throw new CommandError((error as Error).message, 2);
   }
 }

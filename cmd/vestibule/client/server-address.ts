@@ -1,17 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Failure } from '../terminal/errors.js';
-import type { Values } from '../terminal/flags.js';
+import { CommandError } from '../terminal/errors.js';
+import type { FlagValues } from '../terminal/flags.js';
 
 /** The text of the file that --certificate-authority names. */
-export function authorityOf({ 'certificate-authority': file }: Values): string | undefined {
+export function authorityOf({ 'certificate-authority': file }: FlagValues): string | undefined {
   if (file === undefined) return undefined;
   try {
     const text = readFileSync(file, 'utf8');
     new X509Certificate(text).toString(); // throws where it is none; a bundle may hold more than the first
     return text;
   } catch (error) {
-    throw new Failure(
+    throw new CommandError(
       `--certificate-authority: ${file} is not a certificate in PEM (${(error as Error).message})`,
       2,
     );

@@ -1,13 +1,13 @@
 import { typeName, type Resource } from './discovery.js';
-import type { Values } from '../terminal/flags.js';
-import type { Column, Item } from './list.js';
+import type { FlagValues } from '../terminal/flags.js';
+import type { TableColumn, ListItem } from './list.js';
 import { plain } from '../terminal/output.js';
 import { Columns } from './columns.js';
 
 /** What of a Table is printed. */
 interface Shown {
   readonly wide: boolean;
-  readonly flags: Values;
+  readonly flags: FlagValues;
   readonly withType?: boolean;
   readonly withEvents?: boolean;
 }
@@ -17,7 +17,7 @@ export class Rows {
   readonly #columns = new Columns();
   readonly #resource: Resource;
   readonly #shown: Shown;
-  #definitions: readonly Column[] = [];
+  #definitions: readonly TableColumn[] = [];
   #headed = false;
 
   constructor(resource: Resource, shown: Shown) {
@@ -29,7 +29,7 @@ export class Rows {
    * More rows, under headings the first time. `event` is what happened to them, where that is
    * wanted.
    */
-  print(items: readonly Item[], columns: readonly Column[], event = ''): string {
+  print(items: readonly ListItem[], columns: readonly TableColumn[], event = ''): string {
     if (columns.length > 0) this.#definitions = columns;
     if (items.length === 0) return '';
     const rows = items.map((item) => this.#row(item, event));
@@ -47,7 +47,7 @@ export class Rows {
     ].map(oneLine);
   }
 
-  #row({ cells = [], object }: Item, event: string): string[] {
+  #row({ cells = [], object }: ListItem, event: string): string[] {
     const texts = cells.map(
       (cell, at) =>
         `${at === 0 && this.#shown.withType ? `${typeName(this.#resource)}/` : ''}${cell === null ? '' : String(cell)}`,

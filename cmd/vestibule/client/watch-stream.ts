@@ -1,29 +1,29 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathOf } from './discovery.js';
-import { Failure, Refusal, SignedOut } from '../terminal/errors.js';
-import type { Values } from '../terminal/flags.js';
+import { CommandError, ApiRefusalError, SignedOut } from '../terminal/errors.js';
+import type { FlagValues } from '../terminal/flags.js';
 import {
   accepts,
   itemsOf,
   readAll,
   readOne,
   selection,
-  type Column,
+  type TableColumn,
   type Form,
-  type Item,
-  type Reading,
+  type ListItem,
+  type ListResult,
 } from './list.js';
 import { lines } from './http.js';
-import { refusal, type Service, type Thing } from './api-client.js';
-import type { Target } from './resource-args.js';
+import { refusal, type ApiClient, type Thing } from './api-client.js';
+import type { ResourceArgs } from './resource-args.js';
 
 /**
  * What became of objects of one type: first what there is, ADDED, then one change after another.
  */
-export interface Change {
+export interface WatchedChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  readonly items: readonly Item[];
-  readonly columns: readonly Column[];
+  readonly items: readonly ListItem[];
+  readonly columns: readonly TableColumn[];
 }
 
 /** How long is waited before the next try, from and to, in milliseconds. */
@@ -35,12 +35,12 @@ const waits = { least: 250, most: 5_000 };
  * hears why it was interrupted.
  */
 export async function* changes(
-  service: Service,
-  target: Target,
+  service: ApiClient,
+  target: ResourceArgs,
   form: Form,
-  flags: Values,
+  flags: FlagValues,
   lost: (why: string) => void,
-): AsyncGenerator<Change> {
+): AsyncGenerator<WatchedChange> {
   const { resource } = target;
   const chosen =
     target.name === undefined
@@ -73,7 +73,7 @@ export async function* changes(
       if (Date.now() - begun > 1_000) tries = 0;
     } catch (error) {
       if (!isPassing(error)) throw error;
-      isTooOld ||= error instanceof Refusal && error.status === 410;
+      isTooOld ||= error instanceof ApiRefusalError && error.status === 410;
       if (!isTooOld && !isLost) lost(error.message);
       isLost ||= !isTooOld;
     }
@@ -84,34 +84,34 @@ export async function* changes(
 }
 
 /** Whether another try may go better. */
-const isPassing = (error: unknown): error is Failure =>
-  error instanceof Failure &&
+const isPassing = (error: unknown): error is CommandError =>
+  error instanceof CommandError &&
   !(error instanceof SignedOut) &&
-  (!(error instanceof Refusal) || error.status >= 500 || [410, 429].includes(error.status));
+  (!(error instanceof ApiRefusalError) || error.status >= 500 || [410, 429].includes(error.status));
 
 interface Event {
-  readonly type: Change['type'] | 'BOOKMARK' | 'ERROR';
+  readonly type: WatchedChange['type'] | 'BOOKMARK' | 'ERROR';
   readonly object: Thing & { readonly code?: number };
 }
 
 /** What was told so far: each object as it was last, and how far that goes. */
 class Held {
   version: string;
-  columns: readonly Column[];
-  readonly #items: Map<string, Item>;
+  columns: readonly TableColumn[];
+  readonly #items: Map<string, ListItem>;
 
-  constructor({ items, columns, version }: Reading) {
+  constructor({ items, columns, version }: ListResult) {
     this.#items = new Map(items.map((item) => [idOf(item), item]));
     this.columns = columns;
     this.version = version;
   }
 
-  get items(): Iterable<Item> {
+  get items(): Iterable<ListItem> {
     return this.#items.values();
   }
 
   /** One event of the stream. */
-  *take({ type, object }: Event): Generator<Change> {
+  *take({ type, object }: Event): Generator<WatchedChange> {
     if (type === 'ERROR') throw refusal(object.code ?? 500, object as never);
     if (type === 'BOOKMARK') return void (this.version = object.metadata.resourceVersion!);
     const { items, columns } = itemsOf(object);
@@ -123,7 +123,7 @@ class Held {
   }
 
   /** Tells what is otherwise in a later reading than was told. */
-  *become({ items, columns, version }: Reading): Generator<Change> {
+  *become({ items, columns, version }: ListResult): Generator<WatchedChange> {
     const now = new Set(items.map(idOf));
     if (columns.length > 0) this.columns = columns;
     for (const [id, item] of this.#items) {
@@ -137,11 +137,11 @@ class Held {
     this.version = version;
   }
 
-  #tell(type: Change['type'], item: Item): Change {
+  #tell(type: WatchedChange['type'], item: ListItem): WatchedChange {
     if (type === 'DELETED') this.#items.delete(idOf(item));
     else this.#items.set(idOf(item), item);
     return { type, items: [item], columns: this.columns };
   }
 }
 
-const idOf = ({ object: { metadata } }: Item): string => `${metadata.name} ${metadata.uid}`;
+const idOf = ({ object: { metadata } }: ListItem): string => `${metadata.name} ${metadata.uid}`;

@@ -1,12 +1,12 @@
-import { changes, type Change } from './watch-stream.js';
-import { Failure } from '../terminal/errors.js';
+import { changes, type WatchedChange } from './watch-stream.js';
+import { CommandError } from '../terminal/errors.js';
 import type { Asked } from '../terminal/flags.js';
 import { asLine, asYAML, formatOf, type Format } from './output-format.js';
 import { fill } from './jsonpath.js';
 import { nameOf } from './printers.js';
 import { out, say } from '../terminal/output.js';
 import { program } from '../terminal/program-name.js';
-import type { Item } from './list.js';
+import type { ListItem } from './list.js';
 import { Rows } from './table-printer.js';
 import { serviceOf } from './api-client.js';
 import { targetsOf } from './resource-args.js';
@@ -21,13 +21,13 @@ export const watch = (asked: Asked): Promise<void> =>
 /** The same in a format: an object a line, or a row. */
 export async function follow(asked: Asked, format: Format): Promise<void> {
   const { flags } = asked;
-  if (flags.limit !== undefined) throw new Failure('--limit is not for what is watched', 2);
+  if (flags.limit !== undefined) throw new CommandError('--limit is not for what is watched', 2);
   const service = serviceOf(asked);
   const [target, ...more] = await targetsOf(service, asked.args);
   if (more.length > 0)
-    throw new Failure('only one type, or one object of it, can be watched at a time', 2);
+    throw new CommandError('only one type, or one object of it, can be watched at a time', 2);
   if (target!.name !== undefined && (flags.selector ?? flags['field-selector']) !== undefined)
-    throw new Failure('a selector chooses among all objects of a type; leave the name out', 2);
+    throw new CommandError('a selector chooses among all objects of a type; leave the name out', 2);
   const isTable = format.as === 'table' || format.as === 'wide';
   const events = flags['output-watch-events'] === true;
   const rows = new Rows(target!.resource, {
@@ -49,7 +49,11 @@ export async function follow(asked: Asked, format: Format): Promise<void> {
     );
 }
 
-function textOf({ object }: Item, format: Format, type: Change['type'] | undefined): string {
+function textOf(
+  { object }: ListItem,
+  format: Format,
+  type: WatchedChange['type'] | undefined,
+): string {
   const value = type === undefined ? object : { type, object };
   switch (format.as) {
     case 'name':

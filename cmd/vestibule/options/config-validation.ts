@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { isLoopback } from '../../../security/loopback.js';
-import type { Values } from './setting-value.js';
-import type { Flag } from './flags.js';
+import type { OptionValues } from './setting-value.js';
+import type { ServeFlag } from './flags.js';
 
 /** The base URL, where it is the origin that it must be. */
 export function parseBaseURL(text: string | undefined, problems: string[]): string | undefined {
@@ -21,11 +21,11 @@ export function parseBaseURL(text: string | undefined, problems: string[]): stri
 
 /** What settings may be together, and beyond what each of them says of itself. */
 export function validateValues(
-  values: Values,
+  values: OptionValues,
   baseURL: string | undefined,
   problems: string[],
 ): void {
-  const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
+  const text = (flag: ServeFlag): string | undefined => values[flag] as string | undefined;
   const isEtcd = etcdServers(values).length > 0;
   checkStore(values, problems);
   if (baseURL === undefined && Number(values.port) !== 0 && !isLoopback(text('bind-address')!))
@@ -37,10 +37,10 @@ export function validateValues(
   checkValues(values, problems);
 }
 
-const etcdServers = (values: Values): string[] =>
+const etcdServers = (values: OptionValues): string[] =>
   (values['etcd-servers'] as string[] | undefined) ?? [];
 
-function checkStore(values: Values, problems: string[]): void {
+function checkStore(values: OptionValues, problems: string[]): void {
   const etcd = etcdServers(values);
   if (etcd.length > 0 && values['data-dir'])
     problems.push('--data-dir and --etcd-servers are both given: one store at a time');
@@ -74,8 +74,8 @@ const isFolder = (path: string): boolean => {
 };
 
 /** What a value may be, beyond what its setting says. */
-function checkValues(values: Values, problems: string[]): void {
-  const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
+function checkValues(values: OptionValues, problems: string[]): void {
+  const list = (flag: ServeFlag): string[] => (values[flag] as string[] | undefined) ?? [];
   const metrics = values['metrics-port'];
   if (metrics !== undefined && metrics !== 0)
     for (const flag of ['port', 'secure-port'] as const)
@@ -97,7 +97,7 @@ function checkValues(values: Values, problems: string[]): void {
 }
 
 function checkMail(
-  values: Values,
+  values: OptionValues,
   baseURL: string | undefined,
   etcd: boolean,
   problems: string[],
@@ -144,7 +144,7 @@ export function lonePart(
   return `--${given} is given without --${missing}: etcd is shown a certificate and proof of its key; give both, or neither`;
 }
 
-function checkTLS(values: Values, etcd: boolean, problems: string[]): void {
+function checkTLS(values: OptionValues, etcd: boolean, problems: string[]): void {
   const files = (['tls-cert-file', 'tls-private-key-file'] as const).filter(
     (flag) => values[flag] !== undefined,
   );

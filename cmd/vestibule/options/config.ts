@@ -9,8 +9,8 @@ import {
   type LimitName,
   type Limits,
 } from '../../../registry/limit-settings.js';
-import { parseSetting, type Values } from './setting-value.js';
-import { flagOfLimit, settings, type Flag } from './flags.js';
+import { parseSetting, type OptionValues } from './setting-value.js';
+import { flagOfLimit, settings, type ServeFlag } from './flags.js';
 
 /** The settings of one process, checked. */
 export interface Config {
@@ -110,11 +110,12 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
 function configOf(found: Found, environment: NodeJS.ProcessEnv): Config {
   const { given, problems: before, spoiled } = found;
   const problems: string[] = [];
-  const values: Values = {};
+  const values: OptionValues = {};
   for (const setting of settings) {
     if (setting.limit !== undefined) continue;
     const value = given[setting.flag]?.value ?? setting.default;
-    if (value !== undefined) values[setting.flag as Flag] = parseSetting(setting, value, problems);
+    if (value !== undefined)
+      values[setting.flag as ServeFlag] = parseSetting(setting, value, problems);
   }
   const { limits, shown: shownLimits } = limitsOf(given, problems);
   const baseURL = parseBaseURL(values['base-url'] as string | undefined, problems);
@@ -185,11 +186,11 @@ const versions: Record<string, SecureConfig['minVersion']> = {
 };
 
 function assemble(
-  values: Values,
+  values: OptionValues,
   baseURL: string | undefined,
 ): Omit<Config, 'frontProxy' | 'smtpURLFile' | 'sources' | 'limits'> {
-  const text = (flag: Flag): string | undefined => values[flag] as string | undefined;
-  const list = (flag: Flag): string[] => (values[flag] as string[] | undefined) ?? [];
+  const text = (flag: ServeFlag): string | undefined => values[flag] as string | undefined;
+  const list = (flag: ServeFlag): string[] => (values[flag] as string[] | undefined) ?? [];
   return {
     baseURL,
     bindAddress: text('bind-address')!,
@@ -220,7 +221,7 @@ function assemble(
   };
 }
 
-function secureOf(values: Values): SecureConfig | undefined {
+function secureOf(values: OptionValues): SecureConfig | undefined {
   const port = values['secure-port'] as number | undefined;
   if (port === undefined) return undefined;
   return {
@@ -233,7 +234,7 @@ function secureOf(values: Values): SecureConfig | undefined {
   };
 }
 
-function storeOf(values: Values): Config['store'] {
+function storeOf(values: OptionValues): Config['store'] {
   const servers = (values['etcd-servers'] as string[] | undefined) ?? [];
   if (servers.length === 0)
     return { type: 'embedded', directory: (values['data-dir'] as string | undefined) ?? '' };
@@ -249,13 +250,13 @@ function storeOf(values: Values): Config['store'] {
   };
 }
 
-const shownOf = (values: Values): Record<string, unknown> =>
+const shownOf = (values: OptionValues): Record<string, unknown> =>
   Object.fromEntries(
     settings
-      .filter(({ flag }) => values[flag as Flag] !== undefined)
+      .filter(({ flag }) => values[flag as ServeFlag] !== undefined)
       .map(({ flag, secret, private: hidden }) => [
         flag,
-        secret || hidden ? '***' : values[flag as Flag],
+        secret || hidden ? '***' : values[flag as ServeFlag],
       ]),
   );
 

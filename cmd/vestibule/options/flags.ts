@@ -307,4 +307,4 @@ const limits = (Object.entries(limitSettings) as [LimitName, LimitSetting][]).ma
 /** Every setting of `vestibule serve`. */
 export const settings: readonly Setting[] = [...plainSettings, ...limits];
 
-export type Flag = (typeof plainSettings)[number]['flag'];
+export type ServeFlag = (typeof plainSettings)[number]['flag'];

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { wrongHeader, type ProxySettings } from '../../../apiserver/requestheader/trust.js';
-import type { Values } from './setting-value.js';
-import type { Flag } from './flags.js';
+import type { OptionValues } from './setting-value.js';
+import type { ServeFlag } from './flags.js';
 
 /**
  * Front proxies as the settings have them, or as the cluster says that this process is in a pod of.
@@ -15,7 +15,7 @@ export type FrontProxyConfig =
  * nothing to guess.
  */
 export function parseFrontProxy(
-  values: Values,
+  values: OptionValues,
   given: readonly string[],
   environment: NodeJS.ProcessEnv,
   problems: string[],
@@ -38,7 +38,7 @@ export function parseFrontProxy(
       `--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is given without --secure-port: a front proxy proves itself by a certificate, over TLS alone`,
     );
   if (lookup) return { from: 'cluster', server: clusterOf(environment, problems) };
-  const list = (flag: Flag, isPrefix = false): string[] => {
+  const list = (flag: ServeFlag, isPrefix = false): string[] => {
     const names = (values[flag] as string[] | undefined) ?? [];
     for (const one of names) {
       const wrong = wrongHeader(one, isPrefix);

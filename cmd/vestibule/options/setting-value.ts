@@ -1,11 +1,11 @@
 import type { Given } from './sources.js';
-import { duration, type Flag, type Setting } from './flags.js';
+import { duration, type ServeFlag, type Setting } from './flags.js';
 
 /** A setting's value, in the type that the setting has. */
 export type SettingValue = string | number | boolean | string[];
 
 /** Every setting that has a value, by its flag. */
-export type Values = Partial<Record<Flag, SettingValue>>;
+export type OptionValues = Partial<Record<ServeFlag, SettingValue>>;
 
 const units: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600 };
 const either = (all: readonly string[]): string =>

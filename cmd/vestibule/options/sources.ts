@@ -23,7 +23,7 @@ export interface Found {
 }
 
 /** All that flags and environment gave, and the file of settings they name. */
-export interface Sources extends Found {
+export interface OptionSources extends Found {
   readonly file: string | undefined;
 }
 
@@ -31,7 +31,10 @@ const all: readonly Setting[] = [...settings, fileSetting];
 const nothing = (): Found => ({ given: {}, problems: [], spoiled: new Set() });
 
 /** Reads flags and environment; a flag wins over its variable. */
-export function readSources(args: readonly string[], environment: NodeJS.ProcessEnv): Sources {
+export function readSources(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): OptionSources {
   const surroundings = fromEnvironment(environment);
   const flags = fromFlags(args);
   const { [fileSetting.flag]: file, ...given } = { ...surroundings.given, ...flags.given };

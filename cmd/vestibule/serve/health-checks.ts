@@ -1,4 +1,4 @@
-import type { Check } from '../../../apiserver/health.js';
+import type { HealthCheck } from '../../../apiserver/health.js';
 import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
 import type { ClockSkew } from './clock-skew.js';
 import type { WatchCache } from '../../../registry/watchcache/watch-cache.js';
@@ -15,7 +15,7 @@ export function healthChecks({
   hub: WatchCache;
   policy: PolicyAuthorizer;
   clocks: ClockSkew | undefined;
-}): Check[] {
+}): HealthCheck[] {
   const stored = async (): Promise<void> => {
     await storage.get('meta/ready');
     if (!hub.ready) throw new Error('the hub is silent');

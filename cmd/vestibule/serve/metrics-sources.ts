@@ -13,7 +13,7 @@ import type { StorageCounters } from './counters.js';
 import {
   Exposition,
   type Sample,
-  type Sources,
+  type MetricSources,
 } from '../../../observability/metrics/exposition.js';
 import { MetricsPort } from '../../../observability/metrics/server.js';
 import type { IdentityProvider } from '../../../provider/provider.js';
@@ -134,7 +134,7 @@ function ofRequests({ meters: { server: meter }, server, audit }: Observed) {
         labels: { type, name },
         value: Number(good),
       })),
-  } satisfies Partial<Sources>;
+  } satisfies Partial<MetricSources>;
 }
 
 function ofStore({ meters, store: { watchCache: hub } }: Observed, { objects, sizes }: Counted) {
@@ -172,7 +172,7 @@ function ofStore({ meters, store: { watchCache: hub } }: Observed, { objects, si
     vestibule_hub_lag_seconds: () => one(hub.lagMs / 1000),
     vestibule_hub_watchers: () => one(hub.watchers),
     vestibule_storage_version_supported: () => one(Number(meters.isSupported)),
-  } satisfies Partial<Sources>;
+  } satisfies Partial<MetricSources>;
 }
 
 /** What the provider counts under names that begin so, by what follows; `known` begin at 0. */
@@ -239,7 +239,7 @@ function ofSignIns({ meters, provider, outbox, store }: Observed, phases: PhaseM
         counted(provider, 'token.', ['authorization_code', 'refresh_token', 'device_code']),
       ),
     vestibule_provider_faults_total: () => one(provider.counts.get('server_error') ?? 0),
-  } satisfies Partial<Sources>;
+  } satisfies Partial<MetricSources>;
 }
 
 function ofPolicy({ policy }: Observed) {
@@ -267,7 +267,7 @@ function ofPolicy({ policy }: Observed) {
         ['overrun', overruns],
       ]);
     },
-  } satisfies Partial<Sources>;
+  } satisfies Partial<MetricSources>;
 }
 
 function ofSurroundings({ meters, clocks, serving }: Observed) {
@@ -286,5 +286,5 @@ function ofSurroundings({ meters, clocks, serving }: Observed) {
         ),
       ),
     vestibule_build_info: () => [{ labels: { version: release, node: process.version }, value: 1 }],
-  } satisfies Partial<Sources>;
+  } satisfies Partial<MetricSources>;
 }

@@ -1,5 +1,5 @@
 /** One flag of a word: `value` is how its value is called where it takes one. */
-export interface Flag {
+export interface CommandFlag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly value?: string;
@@ -116,18 +116,18 @@ export const flags = {
   },
   issuer: { type: 'string', value: 'URL', about: 'what it has to say that it is' },
   help: { type: 'boolean', short: 'h', about: 'says how the word is used' },
-} as const satisfies Record<string, Flag>;
+} as const satisfies Record<string, CommandFlag>;
 
 export type FlagName = keyof typeof flags;
 
 /** What was given, by flag. */
-export type Values = {
+export type FlagValues = {
   readonly [name in FlagName]?: (typeof flags)[name]['type'] extends 'boolean' ? boolean : string;
 };
 
 /** One word as it was asked for: what follows it, and where it runs. */
 export interface Asked {
   readonly args: readonly string[];
-  readonly flags: Values;
+  readonly flags: FlagValues;
   readonly environment: NodeJS.ProcessEnv;
 }

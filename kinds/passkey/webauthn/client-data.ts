@@ -1,5 +1,5 @@
 import { fromBase64url } from './base64url.js';
-import { Fault, must } from './assert.js';
+import { WebAuthnError, must } from './assert.js';
 
 /** What an answer must be to. */
 export interface Expected {
@@ -42,7 +42,7 @@ function parse(bytes: Uint8Array): Record<string, unknown> {
     text = utf8.decode(bytes);
     data = JSON.parse(text);
   } catch {
-    throw new Fault('client data: not JSON');
+    throw new WebAuthnError('client data: not JSON');
   }
   must(
     typeof data === 'object' && data !== null && !Array.isArray(data),

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { CBOR, CBORMap } from './cbor.js';
-import { Fault, must } from './assert.js';
+import { WebAuthnError, must } from './assert.js';
 
 /**
  * The signature algorithms that are offered and taken, in order: EdDSA, ES256, RS256 (RFC 9053
@@ -79,7 +79,7 @@ function importable(key: Record<string, string>): void {
   try {
     createPublicKey({ key, format: 'jwk' });
   } catch {
-    throw new Fault('key: cannot be imported');
+    throw new WebAuthnError('key: cannot be imported');
   }
 }
 

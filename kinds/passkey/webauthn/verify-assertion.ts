@@ -4,7 +4,7 @@ import { fromBase64url } from './base64url.js';
 import { readCBORMap } from './cbor.js';
 import { judgeClientData, type Expected } from './client-data.js';
 import { credentialID, type Assertion } from './credential.js';
-import { Fault, must } from './assert.js';
+import { WebAuthnError, must } from './assert.js';
 import { webauthn } from './library.js';
 
 /** What is known of the credential that an assertion names. */
@@ -41,7 +41,7 @@ export async function verifyAssertion(
       ? { verified: true, ...judged }
       : { verified: false, why: 'the signature is not good' };
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof WebAuthnError)) throw error;
     await sameWork();
     return { verified: false, why: error.message };
   }
@@ -139,7 +139,7 @@ async function verifySignature(
     });
     return verified === true;
   } catch {
-    throw new Fault('the library refuses it');
+    throw new WebAuthnError('the library refuses it');
   }
 }
 

@@ -4,7 +4,7 @@ import { readCBORMap, type CBORMap } from './cbor.js';
 import { judgeClientData, type Expected } from './client-data.js';
 import { algorithmOf, algorithms } from './cose-key.js';
 import { credentialID, type NewCredential } from './credential.js';
-import { Fault, must } from './assert.js';
+import { WebAuthnError, must } from './assert.js';
 import { webauthn } from './library.js';
 
 /** How an authenticator can be reached (WebAuthn 3, 5.8.4, and the older cable). */
@@ -51,7 +51,7 @@ export async function verifyRegistration(
     const data = judge(answer, expected);
     return { verified: true, registration: await confirm(answer, expected, data) };
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof WebAuthnError)) throw error;
     return { verified: false, why: error.message };
   }
 }
@@ -110,7 +110,7 @@ async function confirm(
     requireUserVerification: true,
     supportedAlgorithmIDs: [...algorithms],
   }).catch(() => {
-    throw new Fault('the library refuses it');
+    throw new WebAuthnError('the library refuses it');
   });
   must(outcome.verified === true, 'the attestation is not good');
   const { credential, credentialDeviceType, credentialBackedUp, aaguid } = outcome.registrationInfo;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openEtcd } from '../../../storage/etcd/etcd.js';
-import { Unavailable, type Storage } from '../../../storage/storage.js';
+import { UnavailableError, type Storage } from '../../../storage/storage.js';
 import { freePorts } from '../../storage/etcd-server.js';
 import { Endpoint } from '../../support/endpoint.js';
 import { settles } from '../../support/patience.js';
@@ -68,7 +68,7 @@ async function fill(): Promise<string[]> {
       keys.push(key);
       failures = 0;
     } catch (error) {
-      if (error instanceof Unavailable && error.full) failures += 1;
+      if (error instanceof UnavailableError && error.full) failures += 1;
     }
   }
   return keys;

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { compactOnce } from '../../../storage/compactor.js';
-import { Compacted } from '../../../storage/storage.js';
+import { CompactedError } from '../../../storage/storage.js';
 import { everything, put, remove, told, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
@@ -18,10 +18,10 @@ export function compactionCases(open: OpenStore): void {
       await storage.compact(second);
       await storage.compact(first);
       await expect(storage.list(everything, { at: first })).rejects.toMatchObject({
-        name: 'Compacted',
+        name: 'CompactedError',
         oldest: second,
       });
-      await expect(new Watched(storage, '', first).ended).rejects.toBeInstanceOf(Compacted);
+      await expect(new Watched(storage, '', first).ended).rejects.toBeInstanceOf(CompactedError);
       const page = await storage.list(everything, { at: second });
       expect(page.entries.map(({ key, value }) => key + value.toString())).toEqual(['a2', 'gone1']);
       const watched = await new Watched(storage, '', second).reached(last);
@@ -41,7 +41,7 @@ export function compactionCases(open: OpenStore): void {
       const late = new Watched(storage, '', before);
       await expect(
         Promise.race([late.ended, late.reached(last).then(({ changes }) => changes.map(told))]),
-      ).rejects.toBeInstanceOf(Compacted);
+      ).rejects.toBeInstanceOf(CompactedError);
       const inTime = await new Watched(storage, '', deleted).reached(last);
       expect(inTime.changes.map(told)).toEqual(['a=2<1']);
       await inTime.stop();
@@ -54,8 +54,12 @@ export function compactionCases(open: OpenStore): void {
     const last = await put(storage, { a: '3' });
     await storage.compact(second);
     await store.disturb();
-    await expect(store.storage.list(everything, { at: first })).rejects.toBeInstanceOf(Compacted);
-    await expect(new Watched(store.storage, '', first).ended).rejects.toBeInstanceOf(Compacted);
+    await expect(store.storage.list(everything, { at: first })).rejects.toBeInstanceOf(
+      CompactedError,
+    );
+    await expect(new Watched(store.storage, '', first).ended).rejects.toBeInstanceOf(
+      CompactedError,
+    );
     const watched = await new Watched(store.storage, '', second).reached(last);
     expect(watched.changes.map(told)).toEqual(['a=3<2']);
     await watched.stop();
@@ -111,7 +115,7 @@ export function compactionCases(open: OpenStore): void {
         '2',
       );
       await compactOnce(storage, 1000, 12_000);
-      await expect(storage.list(everything, { at: first })).rejects.toBeInstanceOf(Compacted);
+      await expect(storage.list(everything, { at: first })).rejects.toBeInstanceOf(CompactedError);
       expect((await storage.list(everything)).entries.map(({ key }) => key)).toEqual([
         'a',
         'meta/compaction',

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { TooLarge, type Check, type Write } from '../../../storage/storage.js';
+import { TooLargeError, type Check, type Write } from '../../../storage/storage.js';
 import { bytes, everything, made, put, text, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
@@ -29,7 +29,7 @@ export function groupCases(open: OpenStore): void {
     expect(results.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []))).toEqual([
       50, 100,
     ]);
-    expect(results[50]).toMatchObject({ reason: expect.any(TooLarge) });
+    expect(results[50]).toMatchObject({ reason: expect.any(TooLargeError) });
     expect(results[150]).toMatchObject({ value: { committed: false } });
     expect((await storage.list(everything)).entries).toHaveLength(197);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
-  Compacted,
+  CompactedError,
   type Check,
   type Entry,
   type Revision,
@@ -161,7 +161,7 @@ class Model {
       ...(limit !== undefined && { limit }),
       ...(back > 0 && { at }),
     });
-    if (back > 0 && at < this.#oldest) return expect(asked).rejects.toBeInstanceOf(Compacted);
+    if (back > 0 && at < this.#oldest) return expect(asked).rejects.toBeInstanceOf(CompactedError);
     const expected = [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     expect(await asked).toMatchObject({
       entries: expected.slice(0, limit),

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { limits, TooLarge } from '../../../storage/storage.js';
+import { limits, TooLargeError } from '../../../storage/storage.js';
 import { answered, bytes, everything, made, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
@@ -55,9 +55,11 @@ export function valueCases(open: OpenStore): void {
 
   withStore(open, 'malformed keys are refused', async (storage) => {
     for (const key of ['', 'a b', 'a\n', 'ä', 'a\0', 'k'.repeat(limits.keyBytes + 1)]) {
-      await expect(storage.commit([], [{ put: key, value: bytes('x') }])).rejects.toThrow(TooLarge);
-      await expect(storage.commit([{ key, is: 'absent' }], [])).rejects.toThrow(TooLarge);
-      await expect(storage.get(key)).rejects.toThrow(TooLarge);
+      await expect(storage.commit([], [{ put: key, value: bytes('x') }])).rejects.toThrow(
+        TooLargeError,
+      );
+      await expect(storage.commit([{ key, is: 'absent' }], [])).rejects.toThrow(TooLargeError);
+      await expect(storage.get(key)).rejects.toThrow(TooLargeError);
     }
   });
 
@@ -68,8 +70,8 @@ export function valueCases(open: OpenStore): void {
       const keys = Array.from({ length: 101 }, (_, i) => `k${i}`);
       const checks = keys.map((key) => ({ key, is: 'absent' as const }));
       const writes = keys.map((key) => ({ put: key, value: bytes('x') }));
-      await expect(storage.commit(checks, [])).rejects.toThrow(TooLarge);
-      await expect(storage.commit([], writes)).rejects.toThrow(TooLarge);
+      await expect(storage.commit(checks, [])).rejects.toThrow(TooLargeError);
+      await expect(storage.commit([], writes)).rejects.toThrow(TooLargeError);
       made(await storage.commit(checks.slice(1), writes.slice(1)));
       expect((await storage.list(everything)).entries).toHaveLength(100);
     },
@@ -80,7 +82,7 @@ export function valueCases(open: OpenStore): void {
     'a commit of exactly a mebibyte passes, one byte more does not',
     async (storage) => {
       const value = Buffer.alloc(limits.commitBytes - 3, 7);
-      await expect(storage.commit([], [{ put: 'key1', value }])).rejects.toThrow(TooLarge);
+      await expect(storage.commit([], [{ put: 'key1', value }])).rejects.toThrow(TooLargeError);
       made(await storage.commit([], [{ put: 'key', value }]));
       expect((await storage.get('key')).entry?.value.equals(value)).toBe(true);
     },

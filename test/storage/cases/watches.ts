@@ -1,5 +1,10 @@
 import { expect } from '@jest/globals';
-import { Unavailable, Unknown, type Revision, type Storage } from '../../../storage/storage.js';
+import {
+  UnavailableError,
+  UnknownOutcomeError,
+  type Revision,
+  type Storage,
+} from '../../../storage/storage.js';
 import { bytes, put, remove, told, Watched } from '../drive.js';
 import { withStore } from '../fixture.js';
 import type { OpenStore } from '../store.js';
@@ -169,7 +174,7 @@ async function write(
       const result = await storage.commit([], [{ put: `${key}/${i}`, value: bytes(String(i)) }]);
       acknowledged.set(`${key}/${i}`, result.revision);
     } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof Unknown)) throw error;
+      if (!(error instanceof UnavailableError || error instanceof UnknownOutcomeError)) throw error;
     }
   }
 }
@@ -179,7 +184,7 @@ async function settledPut(storage: Storage, key: string, value: string): Promise
     try {
       return await put(storage, { [key]: value });
     } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof Unknown)) throw error;
+      if (!(error instanceof UnavailableError || error instanceof UnknownOutcomeError)) throw error;
     }
   }
 }
