@@ -12,7 +12,7 @@ export interface CallFacts {
 }
 
 /**
- * What a request is about, as it was read for its decision; `recalled` where it is but remembered,
+ * What a request is about, as it was read for its decision; `fromCache` where it is but remembered,
  * so that only a commit proves it.
  */
 export interface AuthorizedTarget {
