@@ -4,7 +4,7 @@ import type { Account } from '../api.js';
 import type { Names } from '../decisions/names.js';
 
 /** What the parts of the page share. */
-export interface Me {
+export interface AccountContext {
   readonly account: Account;
   /** Puts in the account as the API just answered it. */
   readonly take: (account: Account) => void;
@@ -21,10 +21,10 @@ export interface Me {
 }
 
 /** The person whose page it is. */
-export const Person = createContext<Me | undefined>(undefined);
+export const Person = createContext<AccountContext | undefined>(undefined);
 
 /** What the parts of the page share; only below `Person`. */
-export const useMe = (): Me => useContext(Person)!;
+export const useMe = (): AccountContext => useContext(Person)!;
 
 /** The selector of what this account owns, for those who may list everybody's too. */
 export const owned = ({ metadata }: Account, field = 'status.account'): Record<string, string> => ({

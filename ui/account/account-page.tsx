@@ -2,8 +2,8 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Account } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { speak } from '../base/i18n.js';
-import { Latin, say, tell } from '../base/message.js';
+import { loadLocale } from '../base/i18n.js';
+import { Latin, t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { OutOfOrder } from '../base/error-page.js';
 import { View } from '../base/view.js';
@@ -21,17 +21,17 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
     return (
       <View key="deleted" title="data.deleted.title" phase="account">
         <p class="lead">
-          {tell('data.deleted.what', { email: <Latin of={status.email.address} strong /> })}
+          {format('data.deleted.what', { email: <Latin of={status.email.address} strong /> })}
         </p>
-        <p class="fine">{say('data.deleted.leave')}</p>
+        <p class="fine">{t('data.deleted.leave')}</p>
       </View>
     );
   }
   return (
     <View key="signedout" title="account.signedout.title" phase="account">
-      <p class="lead">{say('account.signedout.what')}</p>
+      <p class="lead">{t('account.signedout.what')}</p>
       <Button look="main" press={() => signIn()}>
-        {say('account.signin')}
+        {t('account.signin')}
       </Button>
     </View>
   );
@@ -41,9 +41,9 @@ function Ended({ ending, account: { status } }: { ending: Ending; account: Accou
 function Visitor() {
   return (
     <View title="account.visitor.title" phase="account">
-      <p class="lead">{say('account.visitor.what')}</p>
+      <p class="lead">{t('account.visitor.what')}</p>
       <Button look="main" press={() => signIn()}>
-        {say('account.signin')}
+        {t('account.signin')}
       </Button>
     </View>
   );
@@ -95,13 +95,13 @@ function WithoutAccount({ failure, retry }: { failure: ApiError | undefined; ret
     return (
       <OutOfOrder failure={failure}>
         <Button look="main" press={retry}>
-          {say('retry')}
+          {t('retry')}
         </Button>
       </OutOfOrder>
     );
   return (
     <h1 class="waiting" aria-busy="true">
-      {say('account.loading')}
+      {t('account.loading')}
     </h1>
   );
 }
@@ -124,7 +124,7 @@ export function AccountPage() {
     }
   };
   useEffect(() => {
-    void speak().then(() => {
+    void loadLocale().then(() => {
       render(1);
       return read();
     });

@@ -2,14 +2,14 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Recovery } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
-import { Latin, say, tell } from '../base/message.js';
+import { Latin, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { Decisions } from '../decisions/decisions.js';
 import { Data } from './data.js';
 import { Email } from './email.js';
 import { Grants } from './grants.js';
 import { owned, useMe } from './account-context.js';
-import { Part, parts, toPart } from './section.js';
+import { Section, parts, toPart } from './section.js';
 import { Passkeys } from './passkeys.js';
 import { Profile } from './profile.js';
 import { RecoveryNotice } from './recovery.js';
@@ -26,12 +26,12 @@ function Sections() {
       document.getElementById(id)?.focus({ preventScroll: true });
     };
   return (
-    <nav class="sections" aria-label={say('account.sections')}>
+    <nav class="sections" aria-label={t('account.sections')}>
       <ul>
         {parts.map((id) => (
           <li key={id}>
             <a href={`#${id}`} onClick={go(id)}>
-              {say(`part.${id}`)}
+              {t(`part.${id}`)}
             </a>
           </li>
         ))}
@@ -45,7 +45,7 @@ function OwnDecisions() {
   const { account } = useMe();
   const [open, setOpen] = useState(false);
   return (
-    <Part id="decisions" hint="decisions.hint">
+    <Section id="decisions" hint="decisions.hint">
       {open ? (
         <Decisions account={account.metadata.name} />
       ) : (
@@ -55,10 +55,10 @@ function OwnDecisions() {
             toPart('decisions');
           }}
         >
-          {say('account.decisions.show')}
+          {t('account.decisions.show')}
         </Button>
       )}
-    </Part>
+    </Section>
   );
 }
 
@@ -80,8 +80,8 @@ export function AccountView() {
   return (
     <View title="account.title" phase="account">
       <p class="lead">
-        {tell('account.lead', { email: <Latin of={account.status.email.address} strong /> })}{' '}
-        {say('account.fresh')}
+        {format('account.lead', { email: <Latin of={account.status.email.address} strong /> })}{' '}
+        {t('account.fresh')}
       </p>
       <RecoveryNotice recoveries={recoveries} />
       <Sections />

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { useGuard } from '../base/double-submit.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import { Fault, type Act } from './use-action.js';
 
 interface Props {
@@ -28,7 +28,7 @@ export function Confirm({ children, act: { busy, failure }, words, confirm, keep
     if (!still) place.current?.focus();
   }, []);
   return (
-    <div class="confirm" role="group" tabIndex={-1} ref={place} aria-label={say('confirm')}>
+    <div class="confirm" role="group" tabIndex={-1} ref={place} aria-label={t('confirm')}>
       {children}
       <Fault failure={failure} words={words} />
       <div class="pair">
@@ -40,9 +40,9 @@ export function Confirm({ children, act: { busy, failure }, words, confirm, keep
             if (ready()) confirm();
           }}
         >
-          {say('confirm')}
+          {t('confirm')}
         </Button>
-        <Button press={keep}>{say('confirm.keep')}</Button>
+        <Button press={keep}>{t('confirm.keep')}</Button>
       </div>
     </div>
   );

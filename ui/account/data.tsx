@@ -3,12 +3,12 @@ import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { now } from '../base/clock.js';
-import { Latin, say, tell } from '../base/message.js';
+import { Latin, t, format } from '../base/message.js';
 import { Fault, useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
 import { download, type Export } from './export.js';
 import { useMe } from './account-context.js';
-import { Part, toPart } from './section.js';
+import { Section, toPart } from './section.js';
 import { clearStep } from './redirects.js';
 
 const step = 'delete';
@@ -23,16 +23,16 @@ function Save() {
         await call<Export>('GET', 'accounts/~/export'),
         `${location.hostname}-${new Date(now()).toISOString().slice(0, 10)}.json`,
       );
-      announce(say('data.exported'));
+      announce(t('data.exported'));
     }, exportStep).then((done) => {
       if (done) clearStep();
     });
   return (
     <>
       <Fault failure={failure} />
-      {resumed === exportStep && <p class="notice">{say('account.resumed')}</p>}
+      {resumed === exportStep && <p class="notice">{t('account.resumed')}</p>}
       <Button busy={busy} progress="data.exporting" press={save}>
-        {say('data.export')}
+        {t('data.export')}
       </Button>
     </>
   );
@@ -59,7 +59,7 @@ function Deletion() {
   if (!asking)
     return (
       <Button look="danger" press={() => setAsking(true)}>
-        {say('data.delete')}
+        {t('data.delete')}
       </Button>
     );
   return (
@@ -73,13 +73,13 @@ function Deletion() {
         toPart('data');
       }}
     >
-      <h3 id="delete-title">{say('data.delete.title')}</h3>
-      <p>{say('data.delete.ask')}</p>
+      <h3 id="delete-title">{t('data.delete.title')}</h3>
+      <p>{t('data.delete.ask')}</p>
       <ul>
-        <li>{say('data.delete.signedout')}</li>
-        <li>{say('data.delete.passkeys')}</li>
-        <li>{say('data.delete.services')}</li>
-        <li>{tell('data.delete.address', { email: address })}</li>
+        <li>{t('data.delete.signedout')}</li>
+        <li>{t('data.delete.passkeys')}</li>
+        <li>{t('data.delete.services')}</li>
+        <li>{format('data.delete.address', { email: address })}</li>
       </ul>
     </Confirm>
   );
@@ -88,11 +88,11 @@ function Deletion() {
 /** All of it in one file, and the end of the account. */
 export function Data() {
   return (
-    <Part id="data" hint="data.hint">
+    <Section id="data" hint="data.hint">
       <Save />
       <div class="last">
         <Deletion />
       </div>
-    </Part>
+    </Section>
   );
 }

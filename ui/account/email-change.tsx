@@ -6,7 +6,7 @@ import { Button } from '../base/button.js';
 import { sure } from '../base/clock.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
 import { Field } from '../base/field.js';
-import { clockTime, inTime, Latin, say, tell } from '../base/message.js';
+import { clockTime, inTime, Latin, t, format } from '../base/message.js';
 import { useRemaining } from '../base/remaining.js';
 import { Fault, useAct, type Act } from './use-action.js';
 import { useMe } from './account-context.js';
@@ -25,7 +25,7 @@ function AddressForm({
 }) {
   const [email, setEmail] = useState('');
   const [empty, setEmpty] = useState(false);
-  const wrong = act.failure?.code === 422 ? say('address.invalid') : undefined;
+  const wrong = act.failure?.code === 422 ? t('address.invalid') : undefined;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!email.trim());
@@ -46,15 +46,15 @@ function AddressForm({
         id="new-email"
         name="email"
         type="email"
-        label={say('address.new')}
+        label={t('address.new')}
         autoComplete="email"
         inputMode="email"
         autoCapitalize="none"
         spellcheck={false}
         dir="ltr"
-        hint={say('address.note')}
+        hint={t('address.note')}
         value={email}
-        error={empty ? say('address.empty') : wrong}
+        error={empty ? t('address.empty') : wrong}
         onText={(text) => {
           setEmail(text);
           setEmpty(false);
@@ -63,9 +63,9 @@ function AddressForm({
       <Fault failure={wrong ? undefined : act.failure} />
       <div class="pair">
         <Button look="main" submit busy={act.busy} progress="address.sending">
-          {say('address.send')}
+          {t('address.send')}
         </Button>
-        <Button press={give}>{say('dismiss')}</Button>
+        <Button press={give}>{t('dismiss')}</Button>
       </div>
     </form>
   );
@@ -73,13 +73,11 @@ function AddressForm({
 
 /** What a code that was not taken means. */
 function wrongCode({ code, details }: ApiError): string | undefined {
-  if (code === 410) return say('address.over');
-  if (code === 409) return say('address.taken');
+  if (code === 410) return t('address.over');
+  if (code === 409) return t('address.taken');
   if (code !== 422) return undefined;
   if (details.triesLeft === undefined) return undefined;
-  return details.triesLeft
-    ? say('address.wrong', { tries: details.triesLeft })
-    : say('address.none');
+  return details.triesLeft ? t('address.wrong', { tries: details.triesLeft }) : t('address.none');
 }
 
 /**
@@ -101,7 +99,7 @@ function useTypedCode(
     tried.current = '';
     setCode('');
     setMalformed(false);
-    announce(say('address.resent'));
+    announce(t('address.resent'));
   }, [sentTimestamp]);
   const send = (value: string): void => {
     setMalformed(!isCode(value, codeLength));
@@ -129,10 +127,10 @@ function Ways({ left, anew, other }: WaysProps) {
   return (
     <div class="ways">
       <Button off={left > 0} press={anew}>
-        {say('address.again')}
+        {t('address.again')}
         {left > 0 && <span class="until"> {inTime(sure(left))}</span>}
       </Button>
-      <Button press={other}>{say('address.other')}</Button>
+      <Button press={other}>{t('address.other')}</Button>
     </div>
   );
 }
@@ -165,7 +163,7 @@ function CodeForm({
       step,
     );
   const error = malformed
-    ? say('address.shape', { digits: codeLength })
+    ? t('address.shape', { digits: codeLength })
     : act.failure && wrongCode(act.failure);
   return (
     <form
@@ -178,7 +176,7 @@ function CodeForm({
       }}
     >
       <p>
-        {tell('address.sent', {
+        {format('address.sent', {
           email: <Latin of={email} strong />,
           time: clockTime(status.expirationTimestamp),
         })}
@@ -186,7 +184,7 @@ function CodeForm({
       <Field
         id="new-code"
         name="code"
-        label={say('address.code')}
+        label={t('address.code')}
         inputMode="numeric"
         autoComplete="one-time-code"
         dir="ltr"
@@ -198,7 +196,7 @@ function CodeForm({
       />
       <Fault failure={error ? undefined : act.failure} />
       <Button look="main" submit busy={act.busy} progress="address.checking">
-        {say('address.use')}
+        {t('address.use')}
       </Button>
       <Ways left={left} anew={anew} other={other} />
     </form>
@@ -217,7 +215,7 @@ export function EmailChange({ close }: { close: () => void }) {
       const next = await call<Account>('POST', 'accounts/~/email', { spec: { code } });
       take(next);
       close();
-      announce(say('address.done', { email: next.status.email.address }));
+      announce(t('address.done', { email: next.status.email.address }));
       void signal();
     }, step);
   if (!challenge) return <AddressForm act={act} sent={setChallenge} give={close} />;

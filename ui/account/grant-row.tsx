@@ -5,7 +5,7 @@ import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { Kept } from '../base/collection.js';
-import { cap, Latin, say, tell } from '../base/message.js';
+import { cap, Latin, t, format } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
 import { Monogram } from '../base/monogram.js';
 import { row } from '../decisions/words.js';
@@ -26,8 +26,8 @@ function sent({ claims, provider, lastTimestamp }: Disclosure): ComponentChild {
     when: <Moment of={lastTimestamp} />,
   };
   return provider === 'vestibule'
-    ? tell('grants.sent', values)
-    : tell('grants.sent.from', { ...values, provider });
+    ? format('grants.sent', values)
+    : format('grants.sent.from', { ...values, provider });
 }
 
 interface ScopeProps {
@@ -61,8 +61,8 @@ function Scope({ id, scope, kept, disclosures, keep }: ScopeProps) {
                 {sent(one)}
               </>
             ))
-          : say('grants.unsent')}
-        {scope === fixed && <> · {say('grants.required')}</>}
+          : t('grants.unsent')}
+        {scope === fixed && <> · {t('grants.required')}</>}
       </p>
     </div>
   );
@@ -74,8 +74,8 @@ function Times({ status: { grantedTimestamp, lastUsedTimestamp } }: Pick<Grant, 
   return (
     <p class="hint">
       {lastUsedTimestamp
-        ? tell('grants.used', { when, used: <Moment of={lastUsedTimestamp} /> })
-        : tell('grants.since', { when })}
+        ? format('grants.used', { when, used: <Moment of={lastUsedTimestamp} /> })
+        : format('grants.since', { when })}
     </p>
   );
 }
@@ -128,7 +128,7 @@ async function remove(
   });
   if (!removed) return;
   all.drop(name);
-  announce(say('grants.removed', { client: status.client.displayName }));
+  announce(t('grants.removed', { client: status.client.displayName }));
   toPart('grants');
 }
 
@@ -154,7 +154,7 @@ export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
   const confirm = async (): Promise<void> => {
     if (!(await shrink(act, grant, leaving, all))) return;
     back();
-    announce(say('grants.made', { client }));
+    announce(t('grants.made', { client }));
   };
   const keep = (scope: string, kept: boolean): void => {
     setRemoving(false);
@@ -173,19 +173,19 @@ export function GrantRow({ grant, all }: { grant: Grant; all: Kept<Grant> }) {
       {/* The keyboard stays on the box that was unticked, so that more of them can be. */}
       {leaving.length > 0 && (
         <Confirm still act={act} confirm={confirm} keep={back}>
-          <p>{tell('grants.smaller', { count: leaving.length, client })}</p>
+          <p>{format('grants.smaller', { count: leaving.length, client })}</p>
         </Confirm>
       )}
       {leaving.length === 0 && !removing && (
         <p class="deeds">
           <Button look="small" press={() => setRemoving(true)}>
-            {tell('grants.remove', { client: <Hidden>{cap(client)}</Hidden> })}
+            {format('grants.remove', { client: <Hidden>{cap(client)}</Hidden> })}
           </Button>
         </p>
       )}
       {leaving.length === 0 && removing && (
         <Confirm act={act} confirm={() => remove(act, grant, all)} keep={back}>
-          <p>{tell('grants.remove.ask', { client })}</p>
+          <p>{format('grants.remove.ask', { client })}</p>
         </Confirm>
       )}
     </li>

@@ -2,7 +2,7 @@ import type { Grant } from '../api.js';
 import { useCollection } from '../base/collection.js';
 import { GrantRow } from './grant-row.js';
 import { owned, useMe } from './account-context.js';
-import { Listed, Part } from './section.js';
+import { Listed, Section } from './section.js';
 
 const byName = (all: readonly Grant[]): Grant[] =>
   [...all].sort((a, b) => a.status.client.displayName.localeCompare(b.status.client.displayName));
@@ -12,7 +12,7 @@ export function Grants() {
   const { account, live } = useMe();
   const grants = useCollection<Grant>('grants', owned(account), live);
   return (
-    <Part id="grants" hint="grants.hint">
+    <Section id="grants" hint="grants.hint">
       <Listed
         of={grants}
         list="grants.list"
@@ -21,6 +21,6 @@ export function Grants() {
         order={byName}
         row={(grant) => <GrantRow key={grant.metadata.name} grant={grant} all={grants} />}
       />
-    </Part>
+    </Section>
   );
 }

@@ -2,14 +2,14 @@ import { render } from 'preact';
 import '../style/style.css';
 import '../style/decisions.css';
 import '../style/account.css';
-import { teach } from '../base/i18n.js';
+import { addMessages } from '../base/i18n.js';
 import { place } from '../base/page.js';
 import account from '../messages/account.json';
 import decisions from '../messages/decisions.json';
 import passkey from '../messages/passkey.json';
 import { AccountPage } from './account-page.js';
 
-teach(account);
-teach(passkey);
-teach(decisions);
+addMessages(account);
+addMessages(passkey);
+addMessages(decisions);
 render(<AccountPage />, place());

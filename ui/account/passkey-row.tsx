@@ -7,7 +7,7 @@ import { Button } from '../base/button.js';
 import { until } from '../base/clock.js';
 import type { Kept } from '../base/collection.js';
 import { Field } from '../base/field.js';
-import { Latin, say, tell } from '../base/message.js';
+import { Latin, t, format } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
 import { Fault, useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
@@ -31,21 +31,21 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
   return (
     <>
       <p class="words">
-        <span class="word">{say(`passkeys.${deviceType}`)}</span>
+        <span class="word">{t(`passkeys.${deviceType}`)}</span>
         {deviceType === 'multiDevice' && !backedUp && (
-          <span class="word sensitive">{say('passkeys.unsaved')}</span>
+          <span class="word sensitive">{t('passkeys.unsaved')}</span>
         )}
       </p>
       <p class="hint">
-        {authenticator.name && <>{tell('passkeys.kept', { name: authenticator.name })} · </>}
-        {tell('passkeys.added', { when: <Moment of={metadata.creationTimestamp} /> })} ·{' '}
+        {authenticator.name && <>{format('passkeys.kept', { name: authenticator.name })} · </>}
+        {format('passkeys.added', { when: <Moment of={metadata.creationTimestamp} /> })} ·{' '}
         {lastUsedTimestamp
-          ? tell('passkeys.used', { when: <Moment of={lastUsedTimestamp} /> })
-          : say('passkeys.unused')}
+          ? format('passkeys.used', { when: <Moment of={lastUsedTimestamp} /> })
+          : t('passkeys.unused')}
       </p>
       {!counts && (
         <p class="hint">
-          {tell('passkeys.counts', { when: <Moment of={fullStrengthTimestamp!} /> })}
+          {format('passkeys.counts', { when: <Moment of={fullStrengthTimestamp!} /> })}
         </p>
       )}
     </>
@@ -56,12 +56,12 @@ function Facts({ passkey: { metadata, status } }: { passkey: Passkey }) {
 function suggested({ passkey: { spec }, isNew }: Props): string {
   const on = platform();
   return isNew && spec.displayName === 'Passkey' && on
-    ? say('passkeys.suggested', { platform: on })
+    ? t('passkeys.suggested', { platform: on })
     : spec.displayName;
 }
 
 const invalidName = ({ code }: ApiError): string | undefined =>
-  code === 422 ? say('passkeys.name.invalid') : undefined;
+  code === 422 ? t('passkeys.name.invalid') : undefined;
 
 /** A form whose field has the focus and is selected at first. */
 function useSelected(): RefObject<HTMLFormElement | null> {
@@ -81,7 +81,7 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
   const { busy, failure, run } = useAct(invalidName);
   const [empty, setEmpty] = useState(false);
   const form = useSelected();
-  const wrong = empty || failure?.code === 422 ? say('passkeys.name.invalid') : undefined;
+  const wrong = empty || failure?.code === 422 ? t('passkeys.name.invalid') : undefined;
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setEmpty(!text.trim());
@@ -94,7 +94,7 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
       `passkey-rename=${name}`,
     );
     if (!saved) return;
-    announce(say('passkeys.renamed'));
+    announce(t('passkeys.renamed'));
     void signal();
     done();
   };
@@ -106,11 +106,11 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
       noValidate
       onSubmit={(event) => void submit(event)}
     >
-      {isNew && <p>{say('passkeys.new')}</p>}
+      {isNew && <p>{t('passkeys.new')}</p>}
       <Field
         id={`name-${name}`}
         name="passkey-name"
-        label={say('passkeys.name')}
+        label={t('passkeys.name')}
         autoComplete="off"
         dir="auto"
         value={text}
@@ -123,16 +123,16 @@ function RenameForm({ done, ...props }: Props & { done: () => void }) {
       <Fault failure={wrong ? undefined : failure} />
       <div class="pair">
         <Button look="main" submit busy={busy} progress="saving">
-          {say('save.name')}
+          {t('save.name')}
         </Button>
-        <Button press={done}>{say('dismiss')}</Button>
+        <Button press={done}>{t('dismiss')}</Button>
       </div>
     </form>
   );
 }
 
 const lastOne = ({ code }: ApiError): string | undefined =>
-  code === 409 ? say('passkeys.required') : undefined;
+  code === 409 ? t('passkeys.required') : undefined;
 
 function Removal({
   passkey: {
@@ -151,7 +151,7 @@ function Removal({
     if (!gone) return;
     clearStep();
     all.drop(name);
-    announce(say('passkeys.deleted'));
+    announce(t('passkeys.deleted'));
     toPart('passkeys');
     void signal();
   };
@@ -159,8 +159,8 @@ function Removal({
     <Confirm act={act} words={act.failure && lastOne(act.failure)} confirm={remove} keep={keep}>
       <p>
         {last
-          ? tell('passkeys.delete.last', { email: <Latin of={account.status.email.address} /> })
-          : say('passkeys.delete.ask')}
+          ? format('passkeys.delete.last', { email: <Latin of={account.status.email.address} /> })
+          : t('passkeys.delete.ask')}
       </p>
     </Confirm>
   );
@@ -203,10 +203,10 @@ export function PasskeyRow(props: Props) {
       {!doing && (
         <p class="deeds">
           <Button look="small" press={() => set('rename')}>
-            {tell('passkeys.rename', { name: <Hidden>{displayName}</Hidden> })}
+            {format('passkeys.rename', { name: <Hidden>{displayName}</Hidden> })}
           </Button>
           <Button look="small" press={() => set('delete')}>
-            {tell('passkeys.delete', { name: <Hidden>{displayName}</Hidden> })}
+            {format('passkeys.delete', { name: <Hidden>{displayName}</Hidden> })}
           </Button>
         </p>
       )}

@@ -4,19 +4,19 @@ import { announce } from '../base/live-region.js';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection, type Kept } from '../base/collection.js';
-import { Late } from '../base/lazy.js';
-import { say } from '../base/message.js';
+import { Lazy } from '../base/lazy.js';
+import { t } from '../base/message.js';
 import { canUsePasskeys, isNumbered } from '../base/passkeys.js';
 import { Fault, useAct } from './use-action.js';
 import { owned, useMe } from './account-context.js';
-import { Listed, Part } from './section.js';
+import { Listed, Section } from './section.js';
 import { PasskeyRow } from './passkey-row.js';
 import { LostPasskeys } from './recovery.js';
 import { signal } from './signal.js';
 import { clearStep } from './redirects.js';
 
 const step = 'passkey-add';
-const ceremony = new Late(() => import('../base/webauthn.js'));
+const ceremony = new Lazy(() => import('../base/webauthn.js'));
 
 const here = () =>
   ceremony.get().catch((): never => {
@@ -44,15 +44,15 @@ async function register(): Promise<Passkey | undefined> {
 }
 
 const explain = ({ code }: ApiError): string | undefined =>
-  ({ 422: say('passkey.unaccepted'), 409: say('passkey.many') })[code];
+  ({ 422: t('passkey.unaccepted'), 409: t('passkey.many') })[code];
 
 /** The way to one more passkey, or why this browser has none. */
 function AddPasskey({ busy, press }: { busy: boolean; press: () => void }) {
   if (!canUsePasskeys())
-    return <p class="hint">{say(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>;
+    return <p class="hint">{t(isNumbered() ? 'passkeys.numbered' : 'passkeys.unsupported')}</p>;
   return (
     <Button id={step} busy={busy} progress="passkey.adding" press={press}>
-      {say('passkey.add')}
+      {t('passkey.add')}
     </Button>
   );
 }
@@ -73,18 +73,18 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
         if (!passkey) return;
         passkeys.put(passkey);
         setAdded(passkey.metadata.name);
-        announce(say('passkeys.new'));
+        announce(t('passkeys.new'));
         void signal();
       } catch (thrown) {
         if (!(thrown instanceof Unusable)) throw thrown;
-        setBrowserSays(say(thrown.id));
-        announce(say(thrown.id));
+        setBrowserSays(t(thrown.id));
+        announce(t(thrown.id));
       }
     }, step).then(clearStep);
   };
   const last = passkeys.items?.length === 1;
   return (
-    <Part id="passkeys" hint="passkeys.hint">
+    <Section id="passkeys" hint="passkeys.hint">
       <Listed
         of={passkeys}
         list="passkeys.list"
@@ -101,7 +101,7 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
           />
         )}
       />
-      {resumed === step && !added && <p class="notice">{say('account.resumed')}</p>}
+      {resumed === step && !added && <p class="notice">{t('account.resumed')}</p>}
       {browserSays && <p class="notice bad">{browserSays}</p>}
       <Fault failure={failure} words={failure && explain(failure)} />
       <AddPasskey busy={busy} press={add} />
@@ -110,6 +110,6 @@ export function Passkeys({ recoveries }: { recoveries: Kept<Recovery> }) {
           <LostPasskeys recoveries={recoveries} resumed={resumed} />
         </div>
       )}
-    </Part>
+    </Section>
   );
 }

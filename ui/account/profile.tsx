@@ -4,10 +4,10 @@ import { announce } from '../base/live-region.js';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import { Fault, useAct } from './use-action.js';
 import { useMe } from './account-context.js';
-import { Part } from './section.js';
+import { Section } from './section.js';
 
 type Claim = keyof Account['spec'];
 type Typed = Partial<Record<Claim, string>>;
@@ -83,7 +83,7 @@ async function save(shown: Account, typed: Typed): Promise<{ account: Account; s
 }
 
 const explain = ({ code }: ApiError): string | undefined =>
-  code === 422 ? say('profile.invalid') : undefined;
+  code === 422 ? t('profile.invalid') : undefined;
 
 /** The claims that a 422 names. */
 const wrongIn = (failure: ApiError | undefined): readonly Claim[] =>
@@ -103,14 +103,14 @@ function One({ claim, account, typed, wrong, first, type }: OneProps) {
     <Field
       id={`profile-${claim}`}
       name={claim}
-      label={say(`profile.${claim}`)}
+      label={t(`profile.${claim}`)}
       dir={machine.has(claim) ? 'ltr' : 'auto'}
       spellcheck={false}
       autoComplete={fills[claim] ?? 'off'}
-      hint={hinted.has(claim) && say(`profile.${claim}.hint` as 'profile.locale.hint')}
+      hint={hinted.has(claim) && t(`profile.${claim}.hint` as 'profile.locale.hint')}
       still={!first}
       value={typed[claim] ?? account.spec[claim] ?? ''}
-      error={wrong ? say('profile.invalid') : undefined}
+      error={wrong ? t('profile.invalid') : undefined}
       onText={(text) => type(claim, text)}
     />
   );
@@ -130,14 +130,14 @@ export function Profile() {
     if (Object.keys(changes(account, typed)).length === 0) {
       clear();
       setConflict(false);
-      announce(say('profile.unchanged'));
+      announce(t('profile.unchanged'));
       return;
     }
     await run(async () => {
       const { account: next, saved } = await save(account, typed);
       take(next);
       setConflict(!saved);
-      announce(say(saved ? 'profile.saved' : 'profile.conflict'));
+      announce(t(saved ? 'profile.saved' : 'profile.conflict'));
       if (saved) setTyped({});
     });
   };
@@ -153,25 +153,25 @@ export function Profile() {
     />
   );
   return (
-    <Part id="profile" hint="profile.hint">
+    <Section id="profile" hint="profile.hint">
       <form method="post" noValidate onSubmit={(event) => void submit(event)}>
-        {conflict && <p class="notice warn">{say('profile.conflict')}</p>}
+        {conflict && <p class="notice warn">{t('profile.conflict')}</p>}
         {wrong.length > 1 && (
-          <p class="notice bad">{say('profile.faults', { count: wrong.length })}</p>
+          <p class="notice bad">{t('profile.faults', { count: wrong.length })}</p>
         )}
         {one('displayName')}
         <details
           open={unfolded || wrong.some((claim) => claim !== 'displayName')}
           onToggle={(event) => unfold(event.currentTarget.open)}
         >
-          <summary>{say('profile.more')}</summary>
+          <summary>{t('profile.more')}</summary>
           <div class="fields">{more.map(one)}</div>
         </details>
         <Fault failure={wrong.length ? undefined : failure} />
         <Button submit busy={busy} progress="saving">
-          {say('save.profile')}
+          {t('save.profile')}
         </Button>
       </form>
-    </Part>
+    </Section>
   );
 }

@@ -4,7 +4,7 @@ import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { Kept } from '../base/collection.js';
-import { say, tell } from '../base/message.js';
+import { t, format } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
 import { Fault, useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
@@ -25,7 +25,7 @@ export function RecoveryNotice({ recoveries }: { recoveries: Kept<Recovery> }) {
   const waiting = waitingOf(recoveries);
   const { busy, failure, run } = useAct();
   useEffect(() => {
-    if (waiting) announce(say('recovery.title'));
+    if (waiting) announce(t('recovery.title'));
   }, [waiting?.metadata.name]);
   if (!waiting) return null;
   const {
@@ -37,25 +37,25 @@ export function RecoveryNotice({ recoveries }: { recoveries: Kept<Recovery> }) {
       recoveries.put(await call<Recovery>('DELETE', `recoveries/${name}`)),
     );
     if (!stopped) return;
-    announce(say('recovery.stopped'));
+    announce(t('recovery.stopped'));
     toPart('passkeys');
   };
   return (
     <section class="notice bad" aria-labelledby="recovery" data-recovery={name}>
       <h2 id="recovery" tabIndex={-1}>
-        {say('recovery.title')}
+        {t('recovery.title')}
       </h2>
       <p>
-        {tell(status.startedBy === 'Operator' ? 'recovery.operator' : 'recovery.person', {
+        {format(status.startedBy === 'Operator' ? 'recovery.operator' : 'recovery.person', {
           when: <Moment of={status.startedTimestamp} />,
-          browser: <bdi>{status.startedFrom ?? say('sessions.unknown')}</bdi>,
+          browser: <bdi>{status.startedFrom ?? t('sessions.unknown')}</bdi>,
         })}{' '}
-        {tell('recovery.what', { when: <Moment of={status.readyTimestamp} /> })}
+        {format('recovery.what', { when: <Moment of={status.readyTimestamp} /> })}
       </p>
-      <p>{say('recovery.keep')}</p>
+      <p>{t('recovery.keep')}</p>
       <Fault failure={failure} />
       <Button look="main" busy={busy} progress="confirm.progress" press={() => void stop()}>
-        {say('recovery.stop')}
+        {t('recovery.stop')}
       </Button>
     </section>
   );
@@ -79,14 +79,14 @@ export function LostPasskeys({
     if (!started) return;
     clearStep();
     setAsking(false);
-    announce(say('recovery.started'));
+    announce(t('recovery.started'));
     toPart('recovery');
   };
   if (waitingOf(recoveries)) return null;
   if (!asking)
     return (
       <Button look="small" press={() => setAsking(true)}>
-        {say('recovery.lost')}
+        {t('recovery.lost')}
       </Button>
     );
   return (
@@ -100,8 +100,8 @@ export function LostPasskeys({
         toPart('passkeys');
       }}
     >
-      <p>{say('recovery.ask')}</p>
-      <p>{say('recovery.wait')}</p>
+      <p>{t('recovery.ask')}</p>
+      <p>{t('recovery.wait')}</p>
     </Confirm>
   );
 }

@@ -2,11 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ClaimsProviderList, ClaimsReview } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { readAll } from '../base/collection.js';
-import { cap, say, tell } from '../base/message.js';
+import { cap, t, format } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
 import { row } from '../decisions/words.js';
 import { owned, useMe } from './account-context.js';
-import { Part, Unread } from './section.js';
+import { Section, Unread } from './section.js';
 
 /** So many are shown. */
 const max = 10;
@@ -43,18 +43,18 @@ function Row({
     <li class="thing short">
       <p class="asked">
         <span>
-          {tell('reviews.what', {
+          {format('reviews.what', {
             provider: called(providers, spec.provider),
             scopes: <>{scopes}</>,
             client: called(names.clients, spec.client),
           })}
         </span>{' '}
         <span class={`word ${status.outcome === 'Answered' ? 'allowed' : 'sensitive'}`}>
-          {say(`reviews.${status.outcome}`)}
+          {t(`reviews.${status.outcome}`)}
         </span>
       </p>
       <p class="hint">
-        <Moment of={status.timestamp} />, {say(`reviews.${spec.purpose}`)}
+        <Moment of={status.timestamp} />, {t(`reviews.${spec.purpose}`)}
       </p>
     </li>
   );
@@ -84,22 +84,22 @@ export function Reviews() {
     );
   }, [account.metadata.name, live, turn]);
   return (
-    <Part id="reviews" hint="reviews.hint">
+    <Section id="reviews" hint="reviews.hint">
       {failure && <Unread failure={failure} again={() => setTurn(turn + 1)} />}
       {!failure && !items && (
         <p class="hint" aria-busy="true">
-          {say('working')}
+          {t('working')}
         </p>
       )}
-      {items?.length === 0 && <p class="lead">{say('reviews.none')}</p>}
-      {items && items.length > max && <p class="hint">{say('reviews.some', { count: max })}</p>}
+      {items?.length === 0 && <p class="lead">{t('reviews.none')}</p>}
+      {items && items.length > max && <p class="hint">{t('reviews.some', { count: max })}</p>}
       {items && items.length > 0 && (
-        <ul class="things" aria-label={say('reviews.list')}>
+        <ul class="things" aria-label={t('reviews.list')}>
           {items.slice(0, max).map((review) => (
             <Row key={review.metadata.name} review={review} providers={providers} />
           ))}
         </ul>
       )}
-    </Part>
+    </Section>
   );
 }

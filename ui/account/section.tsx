@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import type { Kept } from '../base/collection.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Fault } from './use-action.js';
 import { signIn } from './redirects.js';
@@ -22,7 +22,7 @@ export const parts = [
 export type PartID = (typeof parts)[number];
 
 /** One part of the page under its heading. */
-export function Part({
+export function Section({
   id,
   hint,
   children,
@@ -34,9 +34,9 @@ export function Part({
   return (
     <section aria-labelledby={id}>
       <h2 id={id} tabIndex={-1}>
-        {say(`part.${id}`)}
+        {t(`part.${id}`)}
       </h2>
-      {hint && <p class="hint">{say(hint)}</p>}
+      {hint && <p class="hint">{t(hint)}</p>}
       {children}
     </section>
   );
@@ -56,7 +56,7 @@ export function Unread({ failure, again }: { failure: ApiError; again: () => voi
     <>
       <Fault failure={failure} />
       <p>
-        <Button press={again}>{say('retry')}</Button>
+        <Button press={again}>{t('retry')}</Button>
       </p>
     </>
   );
@@ -84,16 +84,16 @@ export function Listed<T>({
   if (!items)
     return (
       <p class="hint" aria-busy="true">
-        {say('working')}
+        {t('working')}
       </p>
     );
   return (
     <>
       {failure && <Unread failure={failure} again={again} />}
       {items.length === 0 && none ? (
-        <p class="lead">{say(none)}</p>
+        <p class="lead">{t(none)}</p>
       ) : (
-        <ul class={look} aria-label={say(list)}>
+        <ul class={look} aria-label={t(list)}>
           {order(items).map(row)}
         </ul>
       )}

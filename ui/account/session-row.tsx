@@ -3,7 +3,7 @@ import type { Session } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { cap, say, tell } from '../base/message.js';
+import { cap, t, format } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
 import { row } from '../decisions/words.js';
 import { useAct } from './use-action.js';
@@ -16,8 +16,8 @@ import { toPart } from './section.js';
 function deviceOf({ status: { client } }: Session): string {
   const [browser, os] = [client.browser, client.os].map((word) => (word === 'Other' ? '' : word));
   return browser && os
-    ? say('sessions.device', { browser, os })
-    : browser || os || say('sessions.unknown');
+    ? t('sessions.device', { browser, os })
+    : browser || os || t('sessions.unknown');
 }
 
 /**
@@ -26,11 +26,11 @@ function deviceOf({ status: { client } }: Session): string {
  */
 function Facts({ session }: { session: Session }) {
   const { status } = session;
-  const methods = row(status.methods.map((method) => say(`sessions.${method}`)));
+  const methods = row(status.methods.map((method) => t(`sessions.${method}`)));
   return (
     <>
       <p class="hint">
-        {tell('sessions.since', {
+        {format('sessions.since', {
           when: <Moment of={status.authenticationTimestamp} />,
           methods: <>{methods}</>,
           used: <Moment of={status.lastUsedTimestamp} />,
@@ -38,7 +38,7 @@ function Facts({ session }: { session: Session }) {
       </p>
       {status.clients.length > 0 && (
         <p class="hint">
-          {tell('sessions.clients', {
+          {format('sessions.clients', {
             clients: (
               <>{row(status.clients.map(({ displayName }) => <bdi>{cap(displayName)}</bdi>))}</>
             ),
@@ -47,20 +47,20 @@ function Facts({ session }: { session: Session }) {
       )}
       {!status.signOut && (
         <p class="hint">
-          {tell('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}
+          {format('sessions.until', { when: <Moment of={status.expirationTimestamp} /> })}
         </p>
       )}
       {status.recentEvents && (
         <details>
-          <summary>{say('sessions.events')}</summary>
+          <summary>{t('sessions.events')}</summary>
           <ul class="told">
             {[...status.recentEvents]
               .reverse()
               .map(({ type, timestamp, method, browser, client }) => (
                 <li>
-                  {tell(`sessions.${type}`, {
+                  {format(`sessions.${type}`, {
                     when: <Moment of={timestamp} />,
-                    methods: method && say(`sessions.${method}`),
+                    methods: method && t(`sessions.${method}`),
                     browser,
                     client: client && nameOf(session, client),
                   })}
@@ -83,7 +83,7 @@ function Ending({ session }: { session: Session }) {
     <ul class="told">
       {clients.map(({ name, state }) => (
         <li key={name} data-state={state}>
-          {tell(`sessions.${state}`, { client: <bdi>{nameOf(session, name)}</bdi> })}
+          {format(`sessions.${state}`, { client: <bdi>{nameOf(session, name)}</bdi> })}
         </li>
       ))}
     </ul>
@@ -95,9 +95,9 @@ function Device({ session, over }: { session: Session; over: boolean }) {
   return (
     <h3>
       <bdi>{cap(deviceOf(session))}</bdi>{' '}
-      {session.status.current && <span class="word allowed">{say('sessions.current')}</span>}
+      {session.status.current && <span class="word allowed">{t('sessions.current')}</span>}
       {session.metadata.deletionTimestamp && (
-        <span class="word sensitive">{say(over ? 'sessions.over' : 'sessions.ending')}</span>
+        <span class="word sensitive">{t(over ? 'sessions.over' : 'sessions.ending')}</span>
       )}
     </h3>
   );
@@ -135,7 +135,7 @@ export function SessionRow({
       return;
     }
     setAsking(false);
-    announce(say('sessions.ended', { device }));
+    announce(t('sessions.ended', { device }));
     toPart('sessions');
   };
   const keep = (): void => {
@@ -151,13 +151,13 @@ export function SessionRow({
       {!deletionTimestamp && !asking && (
         <p class="deeds">
           <Button look="small" press={() => setAsking(true)}>
-            {tell('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}
+            {format('sessions.end', { device: <Hidden>{cap(device)}</Hidden> })}
           </Button>
         </p>
       )}
       {!deletionTimestamp && asking && (
         <Confirm act={act} confirm={end} keep={keep}>
-          <p>{say(current ? 'sessions.end.here' : 'sessions.end.ask')}</p>
+          <p>{t(current ? 'sessions.end.here' : 'sessions.end.ask')}</p>
         </Confirm>
       )}
     </li>

@@ -4,11 +4,11 @@ import { announce } from '../base/live-region.js';
 import { call } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection, type Kept } from '../base/collection.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import { useAct } from './use-action.js';
 import { Confirm } from './confirm.js';
 import { owned, useMe } from './account-context.js';
-import { Listed, Part, toPart } from './section.js';
+import { Listed, Section, toPart } from './section.js';
 import { nameOf, SessionRow } from './session-row.js';
 
 const inOrder = (all: readonly Session[]): Session[] =>
@@ -70,7 +70,7 @@ function Others({
     });
     if (!done) return;
     setAsking(false);
-    announce(say('sessions.others.done'));
+    announce(t('sessions.others.done'));
     toPart('sessions');
   };
   if (asking && others > 0) {
@@ -84,13 +84,13 @@ function Others({
           toPart('sessions');
         }}
       >
-        <p>{say('sessions.others.ask', { count: others })}</p>
+        <p>{t('sessions.others.ask', { count: others })}</p>
       </Confirm>
     );
   }
   if (!current || others === 0)
-    return sessions.items ? <p class="hint">{say('sessions.only')}</p> : null;
-  return <Button press={() => setAsking(true)}>{say('sessions.others')}</Button>;
+    return sessions.items ? <p class="hint">{t('sessions.only')}</p> : null;
+  return <Button press={() => setAsking(true)}>{t('sessions.others')}</Button>;
 }
 
 /**
@@ -102,7 +102,7 @@ export function Sessions() {
   const sessions = useCollection<Session>('sessions', owned(account), live, (last) => {
     note(last);
     const given = statesOf(last).filter(({ state }) => state === 'GaveUp');
-    for (const { name } of given) announce(say('sessions.GaveUp', { client: nameOf(last, name) }));
+    for (const { name } of given) announce(t('sessions.GaveUp', { client: nameOf(last, name) }));
   });
   const ended = (session: Session): void => {
     if (isTelling(session)) {
@@ -116,7 +116,7 @@ export function Sessions() {
   const left = over.filter(({ metadata }) => !stands.has(metadata.name));
   const shown = { ...sessions, ...(sessions.items && { items: [...sessions.items, ...left] }) };
   return (
-    <Part id="sessions">
+    <Section id="sessions">
       <Listed
         of={shown}
         list="sessions.list"
@@ -132,6 +132,6 @@ export function Sessions() {
         )}
       />
       <Others sessions={sessions} ended={ended} />
-    </Part>
+    </Section>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../base/api.js';
-import { say, tell } from '../base/message.js';
+import { t, format } from '../base/message.js';
 import { excuse, Reference } from '../base/error-page.js';
 import { useMe } from './account-context.js';
 import { signIn } from './redirects.js';
@@ -43,7 +43,7 @@ export function useAct(explain: (failure: ApiError) => string | undefined = () =
       setFailure(thrown);
       hear(
         explain(thrown) ??
-          (thrown.code === 403 ? say('account.refused', { link: '' }) : excuse(thrown)),
+          (thrown.code === 403 ? t('account.refused', { link: '' }) : excuse(thrown)),
       );
     }
     return false;
@@ -80,7 +80,7 @@ export function Fault({
   const told =
     words ??
     (failure.code === 403
-      ? tell('account.refused', { link: <a href="/policy">{say('account.refused.link')}</a> })
+      ? format('account.refused', { link: <a href="/policy">{t('account.refused.link')}</a> })
       : excuse(failure));
   return (
     <div class="notice bad">

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
 import { announce } from './live-region.js';
-import { say } from './message.js';
+import { t } from './message.js';
 
 /**
  * True once `busy` has lasted 400 ms: only then is progress told, and never after what came of it.
@@ -14,7 +14,7 @@ function useSlow(busy: boolean, progress: MessageID): boolean {
     if (!busy) return undefined;
     const timer = setTimeout(() => {
       set(true);
-      announce(say(progress));
+      announce(t(progress));
     }, 400);
     return () => clearTimeout(timer);
   }, [busy]);
@@ -66,7 +66,7 @@ export function Button({
         else press?.();
       }}
     >
-      {slow ? say(progress) : children}
+      {slow ? t(progress) : children}
     </button>
   );
 }

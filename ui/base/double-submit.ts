@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 /** How long a button that agrees or deletes is deaf after it became visible, in milliseconds. */
-export const deaf = 500;
+export const ignoredMs = 500;
 
 /**
  * Gives a question to ask before acting: has what is shown been in view long enough for this click
@@ -22,5 +22,5 @@ export function useGuard(shown: unknown): () => boolean {
     document.addEventListener('visibilitychange', again, heard);
     return () => heard.abort();
   }, []);
-  return () => performance.now() - since.current >= deaf;
+  return () => performance.now() - since.current >= ignoredMs;
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { MessageID } from '../messages/catalog.js';
 import type { ApiError } from './api.js';
-import { inTime, say, tell } from './message.js';
+import { inTime, t, format } from './message.js';
 import { View } from './view.js';
 
 const waiting = (failure: ApiError): string =>
@@ -12,15 +12,15 @@ const waiting = (failure: ApiError): string =>
  * code, never by message.
  */
 export function excuse(failure: ApiError): string {
-  if (failure.code === 0) return say('offline');
-  if (failure.code === 429) return say('waiting', { when: waiting(failure) });
-  return failure.code === 503 ? say('down', { when: waiting(failure) }) : say('failed');
+  if (failure.code === 0) return t('offline');
+  if (failure.code === 429) return t('waiting', { when: waiting(failure) });
+  return failure.code === 503 ? t('down', { when: waiting(failure) }) : t('failed');
 }
 
 /** What an operator finds the request by, small. */
 export const Reference = ({ failure }: { failure: ApiError | undefined }) =>
   failure?.auditID ? (
-    <p class="fine">{tell('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p>
+    <p class="fine">{format('reference', { id: <bdi dir="ltr">{failure.auditID}</bdi> })}</p>
   ) : null;
 
 interface Props {
@@ -35,7 +35,7 @@ interface Props {
 export function Trouble({ title, what, values = {}, failure, children }: Props) {
   return (
     <View title={title} values={values} phase="error" error>
-      <p class="lead">{tell(what, values)}</p>
+      <p class="lead">{format(what, values)}</p>
       {children}
       <Reference failure={failure} />
     </View>

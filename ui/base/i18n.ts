@@ -15,7 +15,7 @@ export const tag = (): string => current;
 export const text = (id: MessageID): string => catalog[id] ?? english[id] ?? id;
 
 /** Adds the English messages of one page, which are bundled with it. */
-export function teach(part: Partial<Record<MessageID, string>>): void {
+export function addMessages(part: Partial<Record<MessageID, string>>): void {
   Object.assign(english, part);
 }
 
@@ -48,7 +48,7 @@ const available = (wanted: string): string | undefined =>
  * Switches to the first language wanted that there is: those given, the person's choice, the
  * browser's, English, in which the page already is.
  */
-export async function speak(wanted: readonly string[] = []): Promise<void> {
+export async function loadLocale(wanted: readonly string[] = []): Promise<void> {
   if (languages.size === 0) return; // to look for a choice would make the first view wait for the disk
   current = [...wanted, ...preferred(), ...navigator.languages].find(available) ?? 'en';
   catalog = (await languages.get(inUse())?.()) ?? english;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** A piece of this page that is fetched when it is likely to be needed. */
-export class Late<T> {
+export class Lazy<T> {
   readonly #fetch: () => Promise<T>;
   #coming: Promise<T> | undefined;
   here: T | undefined;
@@ -23,7 +23,7 @@ export class Late<T> {
 }
 
 /** A part where it is wanted, once it is here; `missing` when it could not be fetched. */
-export function usePart<T>(part: Late<T> | undefined): { here: T | undefined; missing: boolean } {
+export function usePart<T>(part: Lazy<T> | undefined): { here: T | undefined; missing: boolean } {
   const [missing, setMissing] = useState(false);
   const [, render] = useState(part?.here);
   useEffect(() => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { say } from './message.js';
+import { t } from './message.js';
 
 /**
  * A way out of our pages; anything but http and https is not one. `tab` opens it beside this page.
@@ -25,7 +25,7 @@ export function Link({
       target={tab ? '_blank' : undefined}
     >
       {children}
-      {tab && <span class="quiet"> ({say('newtab')})</span>}
+      {tab && <span class="quiet"> ({t('newtab')})</span>}
     </a>
   );
 }

@@ -39,14 +39,14 @@ function pieces(
 }
 
 /** A message as plain text, for titles, announcements and attributes. */
-export const say = (id: MessageID, values: Values = {}): string =>
+export const t = (id: MessageID, values: Values = {}): string =>
   pieces(id, values, (value) => cap(String(value))).join('');
 
 /**
  * A message for the page: each value stands in an element of its own, so that it cannot change the
  * sentence around it.
  */
-export const tell = (id: MessageID, values: Values = {}): ComponentChild =>
+export const format = (id: MessageID, values: Values = {}): ComponentChild =>
   pieces(id, values, (value) => (typeof value === 'string' ? <bdi>{cap(value)}</bdi> : value));
 
 /** An address or a code, which stays left-to-right in every language. */

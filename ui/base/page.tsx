@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
-import { inUse, languages, prefer, speak } from './i18n.js';
-import { Latin, say } from './message.js';
+import { inUse, languages, prefer, loadLocale } from './i18n.js';
+import { Latin, t } from './message.js';
 
 function LanguageMenu({ changed }: { changed: () => void }) {
   const choose = async (wanted: string): Promise<void> => {
     prefer(wanted);
-    await speak([wanted]);
+    await loadLocale([wanted]);
     changed();
   };
   return (
     <select
-      aria-label={say('language.menu')}
+      aria-label={t('language.menu')}
       value={inUse()}
       onChange={(event) => void choose(event.currentTarget.value)}
     >

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageID } from '../messages/catalog.js';
-import { say, tell } from './message.js';
+import { t, format } from './message.js';
 
 interface Props {
   title: MessageID;
@@ -41,9 +41,9 @@ export function View({
   children,
 }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const words = say(title, values);
+  const words = t(title, values);
   useLayoutEffect(() => {
-    document.title = error ? say('error', { title: words }) : words;
+    document.title = error ? t('error', { title: words }) : words;
   }, [words, error]);
   useEffect(() => {
     // once it is drawn: to focus earlier would make the script wait for the layout
@@ -62,7 +62,7 @@ export function View({
     <>
       {above}
       <h1 tabIndex={-1} ref={heading} onKeyDown={typeAhead}>
-        {tell(title, values)}
+        {format(title, values)}
       </h1>
       {children}
     </>

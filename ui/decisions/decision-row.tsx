@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { PolicyDecision } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { cap, Latin, say, tell } from '../base/message.js';
+import { cap, Latin, t, format } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
 import type { Names } from './names.js';
 import { idAsWords, wordFor } from './words.js';
@@ -17,20 +17,20 @@ function What({ decision: { spec }, names }: { decision: PolicyDecision; names: 
   if (action === 'share')
     return (
       <>
-        {tell('decisions.share', {
+        {format('decisions.share', {
           scope: called(names.scopes, scope),
           client: called(names.clients, client),
         })}
       </>
     );
   if (action === 'signIn')
-    return <>{tell('decisions.signin', { client: called(names.clients, about) })}</>;
+    return <>{format('decisions.signin', { client: called(names.clients, about) })}</>;
   if (action === 'signUp')
-    return <>{tell('decisions.signup', { client: called(names.clients, about) })}</>;
+    return <>{format('decisions.signup', { client: called(names.clients, about) })}</>;
   if (!resource || action.includes('/')) return <>{wordFor('act', action)}</>;
   return (
     <>
-      {tell('decisions.what', {
+      {format('decisions.what', {
         action: wordFor('act', action),
         what: wordFor('kind', resource.kind),
       })}
@@ -43,8 +43,8 @@ function When({ status: { count, firstTimestamp, lastTimestamp } }: PolicyDecisi
   return (
     <>
       {count === 1
-        ? tell('decisions.once', { when: last })
-        : tell('decisions.times', { count, first: <Moment of={firstTimestamp} />, last })}
+        ? format('decisions.once', { when: last })
+        : format('decisions.times', { count, first: <Moment of={firstTimestamp} />, last })}
     </>
   );
 }
@@ -63,7 +63,7 @@ function Reason({ rule, message, policy }: { rule: string; message: string; poli
     </a>
   );
   if (Object.hasOwn(without, rule))
-    return <p class="hint">{tell(without[rule]!, { policy: place })}</p>;
+    return <p class="hint">{format(without[rule]!, { policy: place })}</p>;
   const link = (
     <a href={`/policy#${new URLSearchParams({ [policy]: '', rule })}`}>
       <bdi>{idAsWords(rule)}</bdi>
@@ -76,7 +76,7 @@ function Reason({ rule, message, policy }: { rule: string; message: string; poli
           <bdi>{cap(message, 500)}</bdi>
         </blockquote>
       )}
-      <p class="hint">{tell('decisions.rule', { rule: link, policy: place })}</p>
+      <p class="hint">{format('decisions.rule', { rule: link, policy: place })}</p>
     </>
   );
 }
@@ -97,7 +97,7 @@ export function DecisionRow({ decision, names }: { decision: PolicyDecision; nam
           <What decision={decision} names={names} />
         </span>{' '}
         <span class={`word ${allowed ? 'allowed' : 'refused'}`}>
-          {say(allowed ? 'decisions.allowed' : 'decisions.refused')}
+          {t(allowed ? 'decisions.allowed' : 'decisions.refused')}
         </span>
       </p>
       <p class="hint">
@@ -108,7 +108,7 @@ export function DecisionRow({ decision, names }: { decision: PolicyDecision; nam
       ))}
       {reasons.length === 0 && (
         <p class="hint">
-          {tell('decisions.policy', {
+          {format('decisions.policy', {
             policy: (
               <a href={`/policy#${policy}`}>
                 <Latin of={policy} />

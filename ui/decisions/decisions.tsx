@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { PolicyDecision } from '../api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import { excuse } from '../base/error-page.js';
 import { DecisionRow } from './decision-row.js';
 import { useNames } from './names.js';
@@ -50,13 +50,13 @@ export function Decisions({ account, rule }: Props) {
     return (
       <>
         <p class="notice bad">{excuse(failure)}</p>
-        <Button press={again}>{say('retry')}</Button>
+        <Button press={again}>{t('retry')}</Button>
       </>
     );
   if (!items)
     return (
       <p class="hint" aria-busy="true">
-        {say('decisions.loading')}
+        {t('decisions.loading')}
       </p>
     );
   const wanted = newestFirst(
@@ -65,22 +65,22 @@ export function Decisions({ account, rule }: Props) {
       : items.filter(({ status }) => status.reasons.some((reason) => reason.rule === rule)),
   );
   if (wanted.length === 0)
-    return <p class="lead">{say(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>;
+    return <p class="lead">{t(rule === undefined ? 'decisions.none' : 'decisions.none.rule')}</p>;
   const rest = wanted.length > max;
   return (
     <>
       {failure && <p class="notice bad">{excuse(failure)}</p>}
       <p class="hint">
         {rest
-          ? say('decisions.shown.some', { shown: max, count: wanted.length })
-          : say('decisions.shown', { count: wanted.length })}
+          ? t('decisions.shown.some', { shown: max, count: wanted.length })
+          : t('decisions.shown', { count: wanted.length })}
       </p>
-      <ul class="decisions" aria-label={say('decisions.list')}>
+      <ul class="decisions" aria-label={t('decisions.list')}>
         {wanted.slice(0, max).map((decision) => (
           <DecisionRow key={decision.metadata.name} decision={decision} names={names} />
         ))}
       </ul>
-      {rest && <Button press={more}>{say('decisions.more')}</Button>}
+      {rest && <Button press={more}>{t('decisions.more')}</Button>}
     </>
   );
 }

@@ -4,7 +4,7 @@ import '../style/style.css';
 import '../style/decisions.css';
 import '../style/policy.css';
 import '../style/account.css';
-import { languages, teach } from '../base/i18n.js';
+import { languages, addMessages } from '../base/i18n.js';
 import { place } from '../base/page.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { RecoveryPage } from '../recovery/recovery-page.js';
@@ -94,7 +94,7 @@ function Index() {
   );
 }
 
-teach(english);
+addMessages(english);
 languages.set('en-XA', async () => accented).set('ar-XB', async () => mirrored);
 const lang = query.get('lang');
 if (lang) Object.defineProperty(navigator, 'languages', { value: [lang] });

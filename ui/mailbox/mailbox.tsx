@@ -3,9 +3,9 @@ import type { MockMessage, MockMessageList } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { deaf, useGuard } from '../base/double-submit.js';
-import { speak } from '../base/i18n.js';
-import { say } from '../base/message.js';
+import { ignoredMs, useGuard } from '../base/double-submit.js';
+import { loadLocale } from '../base/i18n.js';
+import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { excuse, OutOfOrder, Trouble } from '../base/error-page.js';
 import { View } from '../base/view.js';
@@ -28,10 +28,10 @@ function Messages({
 }) {
   const ready = useGuard(list.items.length > 0);
   return (
-    <View title="mailbox.title" phase="mailbox" after={deaf}>
-      <p class="notice warn">{say('mailbox.mocked')}</p>
-      {list.items.length === 0 && <p class="lead">{say('mailbox.none')}</p>}
-      <ul class="mails" aria-label={say('mailbox.list')}>
+    <View title="mailbox.title" phase="mailbox" after={ignoredMs}>
+      <p class="notice warn">{t('mailbox.mocked')}</p>
+      {list.items.length === 0 && <p class="lead">{t('mailbox.none')}</p>}
+      <ul class="mails" aria-label={t('mailbox.list')}>
         {newestFirst(list.items).map((message) => (
           <MessageRow key={message.metadata.name} message={message} />
         ))}
@@ -44,7 +44,7 @@ function Messages({
           if (ready()) empty();
         }}
       >
-        {say('mailbox.empty')}
+        {t('mailbox.empty')}
       </Button>
     </View>
   );
@@ -58,13 +58,13 @@ function WithoutList({ failure, retry }: { failure: ApiError | undefined; retry:
     return (
       <OutOfOrder failure={failure}>
         <Button look="main" press={retry}>
-          {say('retry')}
+          {t('retry')}
         </Button>
       </OutOfOrder>
     );
   return (
     <h1 class="waiting" aria-busy="true">
-      {say('working')}
+      {t('working')}
     </h1>
   );
 }
@@ -97,13 +97,13 @@ export function Mailbox() {
     setBusy(true);
     await attempt(async () => {
       await call('DELETE', 'mockmessages');
-      announce(say('mailbox.emptied'));
+      announce(t('mailbox.emptied'));
     });
     await read();
     setBusy(false);
   };
   useEffect(() => {
-    void speak().then(read);
+    void loadLocale().then(read);
   }, []);
   const version = list?.metadata.resourceVersion;
   useEffect(

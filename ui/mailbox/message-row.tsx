@@ -1,7 +1,7 @@
 import type { MockMessage } from '../api.js';
 import { inGroups } from '../base/code.js';
 import { Link } from '../base/link.js';
-import { cap, clockTime, Latin, say, tell } from '../base/message.js';
+import { cap, clockTime, Latin, t, format } from '../base/message.js';
 
 /** One mail that was not sent: its code and link in front, its text below. */
 export function MessageRow({ message: { status } }: { message: MockMessage }) {
@@ -11,26 +11,26 @@ export function MessageRow({ message: { status } }: { message: MockMessage }) {
         <bdi>{cap(status.subject)}</bdi>
       </h2>
       <p class="hint">
-        {tell('mailbox.to', { address: <Latin of={status.to} /> })} ·{' '}
+        {format('mailbox.to', { address: <Latin of={status.to} /> })} ·{' '}
         <time dateTime={status.sentTimestamp}>{clockTime(status.sentTimestamp)}</time>
       </p>
       {(status.code || status.link) && (
         <p class="found">
           {status.code && (
             <span class="digits">
-              <span class="quiet">{say('mailbox.code')} </span>
+              <span class="quiet">{t('mailbox.code')} </span>
               <Latin of={inGroups(status.code, status.code.length)} />
             </span>
           )}
           {status.link && (
             <Link to={status.link} look="button">
-              {say('mailbox.link')}
+              {t('mailbox.link')}
             </Link>
           )}
         </p>
       )}
       <details>
-        <summary>{say('mailbox.text')}</summary>
+        <summary>{t('mailbox.text')}</summary>
         <pre dir="auto">{cap(status.text, 10_000)}</pre>
       </details>
     </li>

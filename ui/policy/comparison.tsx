@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
 import { text } from '../base/i18n.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import { View } from '../base/view.js';
 import { compare, fold, type DiffRow, type Stretch } from './diff.js';
 import { linesOf, named, type History } from './history.js';
@@ -18,7 +18,7 @@ function Line({ row: { kind, text: words, before, after } }: { row: DiffRow }) {
     );
   const sign = (
     <span class="quiet unsaid">
-      {say(kind === 'added' ? 'policy.compare.added' : 'policy.compare.removed')}{' '}
+      {t(kind === 'added' ? 'policy.compare.added' : 'policy.compare.removed')}{' '}
     </span>
   );
   return kind === 'added' ? (
@@ -48,7 +48,7 @@ function Together({ stretch: { folded, rows } }: { stretch: Stretch }) {
     return (
       <div class="fold" dir={text('dir') as 'ltr' | 'rtl'}>
         <Button look="plain" press={() => setOpen(true)}>
-          {say('policy.compare.unfold', { count: rows.length })}
+          {t('policy.compare.unfold', { count: rows.length })}
         </Button>
       </div>
     );
@@ -56,7 +56,7 @@ function Together({ stretch: { folded, rows } }: { stretch: Stretch }) {
     ? {
         role: 'group' as const,
         tabIndex: -1,
-        'aria-label': say('policy.compare.unfolded', { count: rows.length }),
+        'aria-label': t('policy.compare.unfolded', { count: rows.length }),
       }
     : {};
   return (
@@ -86,9 +86,7 @@ function Differences({
     (kind) => rows.filter((row) => row.kind === kind).length,
   );
   const words =
-    added || removed
-      ? say('policy.compare.count', { added, removed })
-      : say('policy.compare.equal');
+    added || removed ? t('policy.compare.count', { added, removed }) : t('policy.compare.equal');
   useEffect(() => announce(words), [before, after, words]);
   return (
     <>
@@ -99,7 +97,7 @@ function Differences({
           role="group"
           dir="ltr"
           translate={false}
-          aria-label={say('policy.compare.label', { before, after })}
+          aria-label={t('policy.compare.label', { before, after })}
         >
           {fold(rows).map((stretch, i) => (
             <Together key={`${before} ${after} ${i} ${stretch.rows.length}`} stretch={stretch} />
@@ -120,7 +118,7 @@ interface ChoiceProps {
 function Choice({ id, history, value, choose }: ChoiceProps) {
   return (
     <div class="field">
-      <label for={`compare-${id}`}>{say(`policy.compare.${id}`)}</label>
+      <label for={`compare-${id}`}>{t(`policy.compare.${id}`)}</label>
       <select
         id={`compare-${id}`}
         value={value}
@@ -130,7 +128,7 @@ function Choice({ id, history, value, choose }: ChoiceProps) {
           const { name } = policy.metadata;
           return (
             <option key={name} value={name}>
-              {policy === history.inForce ? say('policy.compare.option', { name }) : name}
+              {policy === history.inForce ? t('policy.compare.option', { name }) : name}
             </option>
           );
         })}
@@ -156,7 +154,7 @@ export function Comparison({
   const choose = (one: string, other: string): void => location.replace(toComparison(one, other));
   return (
     <View title="policy.compare" phase="policy">
-      <p class="lead">{say(names.length > 1 ? 'policy.compare.lead' : 'policy.compare.one')}</p>
+      <p class="lead">{t(names.length > 1 ? 'policy.compare.lead' : 'policy.compare.one')}</p>
       {names.length > 1 && (
         <>
           <div class="pair">
@@ -177,7 +175,7 @@ export function Comparison({
         </>
       )}
       <p class="leave">
-        <a href="#">{say('policy.back')}</a>
+        <a href="#">{t('policy.back')}</a>
       </p>
     </View>
   );

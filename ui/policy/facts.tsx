@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { cap, Latin, say, tell } from '../base/message.js';
+import { cap, Latin, t, format } from '../base/message.js';
 import { Moment } from '../base/relative-time.js';
 
 /** Who put a policy in force, where it is shown; the first is the service's own, as it came. */
@@ -10,16 +10,16 @@ export function authorOf(
   me: string | undefined,
 ): ComponentChild {
   if (author === undefined) return undefined;
-  if (author === me) return say('policy.author.you');
+  if (author === me) return t('policy.author.you');
   if (author !== 'vestibule') return <bdi>{cap(author)}</bdi>;
-  return say(metadata.name === 'p-1' ? 'policy.author.first' : 'policy.author.service');
+  return t(metadata.name === 'p-1' ? 'policy.author.first' : 'policy.author.service');
 }
 
 /** From when to when it was in force. */
 export const Span = ({ policy: { status } }: { policy: Policy }) => (
   <>
     {status.supersededTimestamp ? (
-      tell('policy.span', {
+      format('policy.span', {
         since: <Moment of={status.inForceSince} />,
         until: <Moment of={status.supersededTimestamp} />,
       })
@@ -52,7 +52,7 @@ export function Facts({ policy, me }: { policy: Policy; me: string | undefined }
         <span class="hash">
           <Latin of={status.hash} />
         </span>{' '}
-        <span class="hint">{say('policy.hash.note')}</span>
+        <span class="hint">{t('policy.hash.note')}</span>
       </>,
     ],
   ];
@@ -60,7 +60,7 @@ export function Facts({ policy, me }: { policy: Policy; me: string | undefined }
     <dl class="facts">
       {rows.map(([id, value]) => (
         <div key={id}>
-          <dt>{say(id)}</dt>
+          <dt>{t(id)}</dt>
           <dd>{value}</dd>
         </div>
       ))}

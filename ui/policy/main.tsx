@@ -2,12 +2,12 @@ import { render } from 'preact';
 import '../style/style.css';
 import '../style/decisions.css';
 import '../style/policy.css';
-import { teach } from '../base/i18n.js';
+import { addMessages } from '../base/i18n.js';
 import { place } from '../base/page.js';
 import decisions from '../messages/decisions.json';
 import policy from '../messages/policy.json';
 import { PolicyPage } from './policy-page.js';
 
-teach(decisions);
-teach(policy);
+addMessages(decisions);
+addMessages(policy);
 render(<PolicyPage />, place());

@@ -1,5 +1,5 @@
 import { Link } from '../base/link.js';
-import { say, tell } from '../base/message.js';
+import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { Decisions } from '../decisions/decisions.js';
 import { idAsWords } from '../decisions/words.js';
@@ -14,18 +14,18 @@ export function OwnDecisions({ rule, me }: { rule: string; me: string | undefine
     >
       {me === undefined ? (
         <p class="lead">
-          {tell('policy.decisions.visitor', {
-            account: <Link to="/account">{say('policy.decisions.signin')}</Link>,
+          {format('policy.decisions.visitor', {
+            account: <Link to="/account">{t('policy.decisions.signin')}</Link>,
           })}
         </p>
       ) : (
         <>
-          <p class="lead">{say(rule ? 'policy.decisions.lead' : 'policy.decisions.all.lead')}</p>
+          <p class="lead">{t(rule ? 'policy.decisions.lead' : 'policy.decisions.all.lead')}</p>
           <Decisions account={me} rule={rule || undefined} />
         </>
       )}
       <p class="leave">
-        <a href={rule ? `#rule=${encodeURIComponent(rule)}` : '#'}>{say('policy.back')}</a>
+        <a href={rule ? `#rule=${encodeURIComponent(rule)}` : '#'}>{t('policy.back')}</a>
       </p>
     </View>
   );

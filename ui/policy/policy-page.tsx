@@ -4,8 +4,8 @@ import { announce } from '../base/live-region.js';
 import { call, type ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { useCollection } from '../base/collection.js';
-import { speak } from '../base/i18n.js';
-import { say, tell } from '../base/message.js';
+import { loadLocale } from '../base/i18n.js';
+import { t, format } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { excuse, OutOfOrder, Trouble } from '../base/error-page.js';
 import { Comparison } from './comparison.js';
@@ -36,7 +36,7 @@ function useArrival({ inForce }: History): string | undefined {
   const first = useRef(name);
   useEffect(() => {
     first.current ??= name;
-    if (name !== first.current && name) announce(say('policy.arrived', { name }));
+    if (name !== first.current && name) announce(t('policy.arrived', { name }));
   }, [name]);
   return first.current !== undefined && name !== first.current ? name : undefined;
 }
@@ -81,7 +81,7 @@ function Current({
   if (route.decisions !== undefined && !known)
     return (
       <h1 class="waiting" aria-busy="true">
-        {say('working')}
+        {t('working')}
       </h1>
     );
   if (route.decisions !== undefined)
@@ -104,7 +104,7 @@ function Current({
       values={{ name: route.policy ?? '' }}
     >
       <p class="leave">
-        <a href="#">{say('policy.back')}</a>
+        <a href="#">{t('policy.back')}</a>
       </p>
     </Trouble>
   );
@@ -119,7 +119,7 @@ function Shown({ route, history }: { route: Route; history: History }) {
     <>
       {arrived && (
         <p class="notice">
-          {tell(here ? 'policy.arrived.here' : 'policy.arrived.there', {
+          {format(here ? 'policy.arrived.here' : 'policy.arrived.there', {
             name: (
               <a href={`#${arrived}`}>
                 <bdi dir="ltr">{arrived}</bdi>
@@ -139,13 +139,13 @@ function WithoutPolicies({ failure, again }: { failure: ApiError | undefined; ag
     return (
       <OutOfOrder failure={failure}>
         <Button look="main" press={again}>
-          {say('retry')}
+          {t('retry')}
         </Button>
       </OutOfOrder>
     );
   return (
     <h1 class="waiting" aria-busy="true">
-      {say('policy.loading')}
+      {t('policy.loading')}
     </h1>
   );
 }
@@ -159,7 +159,7 @@ export function PolicyPage() {
   const route = useRoute();
   const { items, failure, again } = useCollection<Policy>(ready ? 'policies' : undefined);
   useEffect(() => {
-    void speak().then(() => setReady(true));
+    void loadLocale().then(() => setReady(true));
   }, []);
   return (
     <Page

@@ -1,4 +1,4 @@
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import { linesOf } from './history.js';
 
 /** How a line looks: a remark, or the word that a rule begins with. */
@@ -43,7 +43,7 @@ export function PolicyText({ name, text, from, to }: Props) {
       dir="ltr"
       lang="en"
       translate={false}
-      aria-label={from ? undefined : say('policy.text.label', { name })}
+      aria-label={from ? undefined : t('policy.text.label', { name })}
       role={from ? undefined : 'group'}
     >
       {lines.map((line, i) => {

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Policy } from '../api.js';
-import { cap, Latin, say, tell } from '../base/message.js';
+import { cap, Latin, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { authorOf, Facts, Span } from './facts.js';
 import { before, type History } from './history.js';
@@ -11,20 +11,20 @@ import { rulesIn } from './rules.js';
 
 function Sections({ pinned, several }: { pinned: string | undefined; several: boolean }) {
   return (
-    <nav class="sections" aria-label={say('policy.sections')}>
+    <nav class="sections" aria-label={t('policy.sections')}>
       <ul>
         <li>
-          <a href={toPlace(pinned, 'rules')}>{say('policy.rules')}</a>
+          <a href={toPlace(pinned, 'rules')}>{t('policy.rules')}</a>
         </li>
         <li>
-          <a href={toPlace(pinned, 'text')}>{say('policy.text')}</a>
+          <a href={toPlace(pinned, 'text')}>{t('policy.text')}</a>
         </li>
         <li>
-          <a href={toPlace(pinned, 'earlier')}>{say('policy.earlier')}</a>
+          <a href={toPlace(pinned, 'earlier')}>{t('policy.earlier')}</a>
         </li>
         {several && (
           <li>
-            <a href="#compare">{say('policy.compare')}</a>
+            <a href="#compare">{t('policy.compare')}</a>
           </li>
         )}
       </ul>
@@ -51,11 +51,11 @@ function Rules({
   return (
     <section aria-labelledby="rules">
       <h2 id="rules" tabIndex={-1}>
-        {say('policy.rules')}
+        {t('policy.rules')}
       </h2>
       <p class="hint">
-        {say('policy.rules.count', { permit, forbid: rules.length - permit })}{' '}
-        {say('policy.rules.forbidwins')}
+        {t('policy.rules.count', { permit, forbid: rules.length - permit })}{' '}
+        {t('policy.rules.forbidwins')}
       </p>
       <ol class="rules">
         {rules.map((rule, i) => (
@@ -79,10 +79,10 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
   return (
     <section aria-labelledby="earlier">
       <h2 id="earlier" tabIndex={-1}>
-        {say('policy.earlier')}
+        {t('policy.earlier')}
       </h2>
-      {earlier.length === 0 && <p class="hint">{say('policy.earlier.none')}</p>}
-      <ul class="earlier" aria-label={say('policy.earlier')}>
+      {earlier.length === 0 && <p class="hint">{t('policy.earlier.none')}</p>}
+      <ul class="earlier" aria-label={t('policy.earlier')}>
         {earlier.map((policy) => {
           const {
             metadata: { name },
@@ -108,7 +108,7 @@ function Earlier({ history, me }: { history: History; me: string | undefined }) 
               {former && (
                 <p class="hint links">
                   <a href={toComparison(former.metadata.name, name)}>
-                    {tell('policy.changes', { name })}
+                    {format('policy.changes', { name })}
                   </a>
                 </p>
               )}
@@ -136,26 +136,28 @@ export function PolicyView({ history, policy, me, pinned }: Props) {
   const former = before(history, policy);
   return (
     <View title={now ? 'policy.title' : 'policy.earlier.title'} values={{ name }} phase="policy">
-      <p class="lead">{say('policy.lead')}</p>
+      <p class="lead">{t('policy.lead')}</p>
       <Facts policy={policy} me={me} />
       {former && (
         <p class="links">
-          <a href={toComparison(former.metadata.name, name)}>{tell('policy.changes', { name })}</a>
+          <a href={toComparison(former.metadata.name, name)}>
+            {format('policy.changes', { name })}
+          </a>
         </p>
       )}
       <Sections pinned={pinned} several={history.all.length > 1} />
       <Rules policy={policy} mine={me !== undefined} pinned={pinned} />
       <section aria-labelledby="text">
         <h2 id="text" tabIndex={-1}>
-          {say('policy.text')}
+          {t('policy.text')}
         </h2>
-        <p class="hint">{say('policy.text.note')}</p>
+        <p class="hint">{t('policy.text.note')}</p>
         <PolicyText name={name} text={policy.spec.cedar} />
       </section>
       <Earlier history={history} me={me} />
       {!now && (
         <p class="leave">
-          <a href="#">{say('policy.back')}</a>
+          <a href="#">{t('policy.back')}</a>
         </p>
       )}
     </View>

@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { Policy } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
-import { cap, Latin, say, tell } from '../base/message.js';
+import { cap, Latin, t, format } from '../base/message.js';
 import { idAsWords, row, wordFor } from '../decisions/words.js';
 import { PolicyText } from './policy-text.js';
 import { toDecisions, toPlace } from './route.js';
@@ -9,7 +9,7 @@ import type { Extent, RuleText } from './rules.js';
 
 /** A part of a rule's head in words; what is named stands as the rule names it. */
 function extentWords(extent: Extent, set: 'act' | 'kind' | 'who', any: MessageID): ComponentChild {
-  if (extent.is === 'any') return say(any);
+  if (extent.is === 'any') return t(any);
   if (extent.is === 'type') return wordFor(set, extent.type);
   if (extent.is === 'names')
     return row(
@@ -17,7 +17,7 @@ function extentWords(extent: Extent, set: 'act' | 'kind' | 'who', any: MessageID
         set === 'act' ? wordFor('act', id) : <Latin of={`${type} ${id}`} />,
       ),
     );
-  return say('policy.other');
+  return t('policy.other');
 }
 
 /**
@@ -34,13 +34,13 @@ function Head({ rule: { who, does, what, condition } }: { rule: RuleText }) {
     <dl class="values head">
       {parts.map(([id, words]) => (
         <div key={id}>
-          <dt>{say(id)}</dt>
+          <dt>{t(id)}</dt>
           <dd>{words}</dd>
         </div>
       ))}
       {condition && (
         <div class="condition">
-          <dt>{say('policy.condition')}</dt>
+          <dt>{t('policy.condition')}</dt>
           <dd>
             <code dir="ltr" lang="en" translate={false}>
               <bdi dir="ltr">{cap(condition, 2000)}</bdi>
@@ -53,7 +53,7 @@ function Head({ rule: { who, does, what, condition } }: { rule: RuleText }) {
 }
 
 const linesSaid = ({ first, last }: RuleText): string =>
-  first === last ? say('policy.lines', { first }) : say('policy.lines.many', { first, last });
+  first === last ? t('policy.lines', { first }) : t('policy.lines.many', { first, last });
 
 interface Props {
   policy: Policy;
@@ -82,7 +82,7 @@ export function RuleRow({
       <h3>
         <bdi>{idAsWords(id)}</bdi>{' '}
         <span class={`word ${effect === 'permit' ? 'allowed' : 'refused'}`}>
-          {say(effect === 'permit' ? 'policy.permits' : 'policy.refuses')}
+          {t(effect === 'permit' ? 'policy.permits' : 'policy.refuses')}
         </span>
       </h3>
       {message && (
@@ -100,7 +100,7 @@ export function RuleRow({
         {text && (
           <details>
             <summary>
-              {say('policy.show')}
+              {t('policy.show')}
               <span class="quiet"> {idAsWords(id)}</span>
             </summary>
             <PolicyText name={name} text={policy.spec.cedar} from={text.first} to={text.last} />
@@ -108,12 +108,12 @@ export function RuleRow({
         )}
         {text && (
           <a href={toPlace(pinned, `line-${text.first}`)}>
-            {tell('policy.place', { lines: linesSaid(text) })}
+            {format('policy.place', { lines: linesSaid(text) })}
           </a>
         )}
         {mine && (
           <a href={toDecisions(id)}>
-            {say('policy.mine')}
+            {t('policy.mine')}
             <span class="quiet"> {idAsWords(id)}</span>
           </a>
         )}

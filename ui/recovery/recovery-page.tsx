@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { call, ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { speak } from '../base/i18n.js';
-import { say } from '../base/message.js';
+import { loadLocale } from '../base/i18n.js';
+import { t } from '../base/message.js';
 import { Page } from '../base/page.js';
 import { excuse, Reference } from '../base/error-page.js';
 import { View } from '../base/view.js';
@@ -26,10 +26,10 @@ type Ending = 'done' | 'over' | 'bad';
 function Ended({ ending }: { ending: Ending }) {
   return (
     <View key={ending} title={`stop.${ending}.title`} phase="recovery" error={ending === 'bad'}>
-      <p class="lead">{say(`stop.${ending}.what`)}</p>
+      <p class="lead">{t(`stop.${ending}.what`)}</p>
       <p>
         <a class="button" href="/account">
-          {say('stop.account')}
+          {t('stop.account')}
         </a>
       </p>
     </View>
@@ -49,11 +49,11 @@ function Stop({
   if (ending) return <Ended ending={ending} />;
   return (
     <View key="stop" title="stop.title" phase="recovery">
-      <p class="lead">{say('stop.what')}</p>
+      <p class="lead">{t('stop.what')}</p>
       <Button look="main" busy={busy} progress="stop.going" press={stop}>
-        {say('stop.go')}
+        {t('stop.go')}
       </Button>
-      <p class="fine">{say('stop.note')}</p>
+      <p class="fine">{t('stop.note')}</p>
     </View>
   );
 }
@@ -69,7 +69,7 @@ export function RecoveryPage() {
   const [busy, setBusy] = useState(false);
   const [spoken, render] = useState(0);
   useEffect(() => {
-    void speak().then(() => render(1));
+    void loadLocale().then(() => render(1));
   }, []);
   const stop = async (): Promise<void> => {
     setBusy(true);
@@ -100,7 +100,7 @@ export function RecoveryPage() {
     >
       {spoken === 0 ? (
         <h1 class="waiting" aria-busy="true">
-          {say('working')}
+          {t('working')}
         </h1>
       ) : (
         <Stop ending={ending} busy={busy} stop={() => void stop()} />

@@ -1,7 +1,7 @@
 import type { Interaction } from '../api.js';
 import type { ApiError } from '../base/api.js';
 import { until } from '../base/clock.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 import { excuse } from '../base/error-page.js';
 
 /** What a page can ask of an interaction. */
@@ -25,22 +25,22 @@ export interface Problem {
 
 /** Why a code is no longer taken, told by what the interaction looks like now. */
 function whyOver({ status: { emailChallenge } }: Interaction): string {
-  if (!emailChallenge || emailChallenge.triesLeft === 0) return say('code.spent');
-  return until(emailChallenge.expirationTimestamp) > 0 ? say('code.replaced') : say('code.expired');
+  if (!emailChallenge || emailChallenge.triesLeft === 0) return t('code.spent');
+  return until(emailChallenge.expirationTimestamp) > 0 ? t('code.replaced') : t('code.expired');
 }
 
 function wrongCode({ details: { triesLeft } }: ApiError): string {
-  if (triesLeft === undefined) return say('code.shape');
-  return triesLeft ? say('code.wrong', { tries: triesLeft }) : say('code.none');
+  if (triesLeft === undefined) return t('code.shape');
+  return triesLeft ? t('code.wrong', { tries: triesLeft }) : t('code.none');
 }
 
 const inField: Partial<Record<SignInAction, (failure: ApiError) => string>> = {
-  emailchallenge: () => say('email.invalid'),
+  emailchallenge: () => t('email.invalid'),
   login: (failure) =>
-    failure.names('spec.credential') ? say('passkey.refused') : wrongCode(failure),
-  passkey: () => say('passkey.unaccepted'),
-  account: () => say('setup.invalid'),
-  consent: () => say('consent.invalid'),
+    failure.names('spec.credential') ? t('passkey.refused') : wrongCode(failure),
+  passkey: () => t('passkey.unaccepted'),
+  account: () => t('setup.invalid'),
+  consent: () => t('consent.invalid'),
 };
 
 /** Puts a failed action into words. */
@@ -58,7 +58,7 @@ export function problemOf(
       quiet: action !== 'consent' && !failure.names('spec.credential'),
     };
   if (failure.code === 409 && action === 'passkey')
-    return { action, failure, words: say('passkey.many'), quiet: false };
+    return { action, failure, words: t('passkey.many'), quiet: false };
   if (failure.code === 410 && action === 'login')
     return { action, failure, words: whyOver(interaction), quiet: true };
   return { action, failure, words: excuse(failure), quiet: false };

@@ -2,10 +2,10 @@ import type { InteractionClient } from '../api.js';
 import type { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
 import { Link } from '../base/link.js';
-import { cap, say, tell } from '../base/message.js';
+import { cap, t, format } from '../base/message.js';
 import { Reference, Trouble } from '../base/error-page.js';
 import { View } from '../base/view.js';
-import type { Flow } from './sign-in-store.js';
+import type { SignInStore } from './sign-in-store.js';
 
 /** The way back to the Client when the sign-in itself has none any more. */
 export function WayBack({ client }: { client: InteractionClient | undefined }) {
@@ -13,7 +13,7 @@ export function WayBack({ client }: { client: InteractionClient | undefined }) {
   return client && to ? (
     <p>
       <Link to={to} look="button main">
-        {tell('back', { client: client.displayName })}
+        {format('back', { client: client.displayName })}
       </Link>
     </p>
   ) : null;
@@ -31,15 +31,15 @@ function Refused({ client, message, phase, failure }: Refused) {
   const name = client.displayName;
   return (
     <View title="refused.title" values={{ client: name }} phase={phase} error>
-      <p class="lead">{tell('refused.what', { host: <bdi dir="ltr">{location.host}</bdi> })}</p>
+      <p class="lead">{format('refused.what', { host: <bdi dir="ltr">{location.host}</bdi> })}</p>
       <blockquote>
         <bdi>{cap(message, 500)}</bdi>
       </blockquote>
       <p>
-        {tell('refused.whom', { client: name })}{' '}
+        {format('refused.whom', { client: name })}{' '}
         {client.policyURI && (
           <Link to={client.policyURI} tab>
-            {tell('refused.policy', { client: name })}
+            {format('refused.policy', { client: name })}
           </Link>
         )}
       </p>
@@ -49,15 +49,15 @@ function Refused({ client, message, phase, failure }: Refused) {
 }
 
 /** Policy refuses a sign-in that goes on from a live session; only cancelling remains. */
-export function RefusalView({ flow }: { flow: Flow }) {
-  const { client, phase, refusal } = flow.interaction!.status;
+export function RefusalView({ store }: { store: SignInStore }) {
+  const { client, phase, refusal } = store.interaction!.status;
   return <Refused client={client} message={refusal!.message} phase={phase} />;
 }
 
 /** Shown instead of the interaction's view when the sign-in cannot go on as it is. */
-export function ImpasseView({ flow }: { flow: Flow }) {
-  const client = flow.interaction?.status.client;
-  const impasse = flow.impasse!;
+export function BlockedView({ store }: { store: SignInStore }) {
+  const client = store.interaction?.status.client;
+  const impasse = store.blocked!;
   if (impasse.kind === 'refused') return <Refused client={client!} phase="error" {...impasse} />;
   if (impasse.kind === 'outoforder') return null;
   return (
@@ -67,8 +67,8 @@ export function ImpasseView({ flow }: { flow: Flow }) {
       failure={impasse.failure}
     >
       {impasse.kind.startsWith('link') && (
-        <Button look="main" press={() => flow.again()}>
-          {say('startagain')}
+        <Button look="main" press={() => store.again()}>
+          {t('startagain')}
         </Button>
       )}
       {(impasse.kind === 'over' || impasse.kind === 'lost') && <WayBack client={client} />}

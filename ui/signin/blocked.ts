@@ -3,7 +3,7 @@ import type { ApiError } from '../base/api.js';
 import { until } from '../base/clock.js';
 
 /** Why a sign-in cannot go on as it is. */
-export type Impasse =
+export type Blocked =
   | {
       kind:
         | 'lost'
@@ -24,13 +24,13 @@ export type Impasse =
     };
 
 /** What a failed GET of the interaction means; `link` when an emailed link was opened. */
-export function impasseOfRead(failure: ApiError, link: boolean): Impasse {
+export function blockedByRead(failure: ApiError, link: boolean): Blocked {
   if (failure.code === 404) return { kind: link ? 'elsewhere' : 'lost', failure };
   return { kind: failure.code === 410 ? 'over' : 'outoforder', failure };
 }
 
 /** What a refusal by policy or of a link means; undefined where the view can carry on. */
-export function impasseOfAct(failure: ApiError, link: boolean): Impasse | undefined {
+export function blockedByAction(failure: ApiError, link: boolean): Blocked | undefined {
   if (failure.code === 404) return { kind: 'lost', failure };
   if (failure.code !== 403) return undefined;
   const decision = failure.details.policyDecision;
@@ -48,10 +48,10 @@ export function impasseOfAct(failure: ApiError, link: boolean): Impasse | undefi
 }
 
 /** Why a link is no longer good, told by what the interaction looks like now. */
-export function impasseOfLink(
+export function blockedByLink(
   { status: { phase, emailChallenge } }: Interaction,
   failure: ApiError,
-): Impasse {
+): Blocked {
   if (phase !== 'LoginRequired' || !emailChallenge) return { kind: 'linkused', failure };
   return {
     kind: until(emailChallenge.expirationTimestamp) > 0 ? 'linkreplaced' : 'linkexpired',

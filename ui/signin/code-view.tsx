@@ -3,22 +3,22 @@ import type { EmailChallenge } from '../api.js';
 import type { MessageID } from '../messages/catalog.js';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
-import { clockTime, Latin, say, tell } from '../base/message.js';
+import { clockTime, Latin, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
 import { inGroups, isCode, tidyCode } from '../base/code.js';
-import type { Flow } from './sign-in-store.js';
+import type { SignInStore } from './sign-in-store.js';
 import { MailboxLink } from './mailbox-link.js';
 import { Resend } from './resend.js';
 
-const spent = (flow: Flow): boolean =>
-  flow.problem?.action === 'login' &&
-  (flow.problem.failure.code === 410 || flow.problem.failure.details.triesLeft === 0);
+const spent = (store: SignInStore): boolean =>
+  store.problem?.action === 'login' &&
+  (store.problem.failure.code === 410 || store.problem.failure.details.triesLeft === 0);
 
 function CodeForm({
-  flow,
+  store,
   challenge: { sentTimestamp, expirationTimestamp, codeLength },
 }: {
-  flow: Flow;
+  store: SignInStore;
   challenge: EmailChallenge;
 }) {
   const [code, setCode] = useState('');
@@ -32,7 +32,7 @@ function CodeForm({
     setMalformed(!isCode(value, codeLength));
     if (!isCode(value, codeLength)) return;
     sent.current = sentTimestamp + value;
-    void flow.act('login', { spec: { method: 'EmailCode', code: value } });
+    void store.act('login', { spec: { method: 'EmailCode', code: value } });
   };
   const take = (typed: string): void => {
     const tidy = tidyCode(typed, codeLength);
@@ -40,8 +40,9 @@ function CodeForm({
     setMalformed(false);
     if (isCode(tidy, codeLength) && sent.current !== sentTimestamp + tidy) send(tidy);
   };
-  const problem = flow.problem?.action === 'login' && flow.problem.quiet ? flow.problem : undefined;
-  const error = malformed ? say('code.shape', { digits: codeLength }) : problem?.words;
+  const problem =
+    store.problem?.action === 'login' && store.problem.quiet ? store.problem : undefined;
+  const error = malformed ? t('code.shape', { digits: codeLength }) : problem?.words;
   return (
     <form
       method="post"
@@ -54,7 +55,7 @@ function CodeForm({
       <Field
         id="code"
         name="code"
-        label={say('code.label')}
+        label={t('code.label')}
         type="text"
         inputMode="numeric"
         autoComplete="one-time-code"
@@ -63,12 +64,12 @@ function CodeForm({
         spellcheck={false}
         value={inGroups(code, codeLength)}
         error={error}
-        still={spent(flow)}
-        hint={!spent(flow) && tell('code.until', { time: clockTime(expirationTimestamp) })}
+        still={spent(store)}
+        hint={!spent(store) && format('code.until', { time: clockTime(expirationTimestamp) })}
         onText={take}
       />
-      <Button look="main" submit busy={flow.busy === 'login'} progress="code.checking">
-        {say('code.go')}
+      <Button look="main" submit busy={store.busy === 'login'} progress="code.checking">
+        {t('code.go')}
       </Button>
     </form>
   );
@@ -79,10 +80,10 @@ const help: readonly MessageID[] = ['code.help.spam', 'code.help.spelling', 'cod
 function Help() {
   return (
     <details>
-      <summary>{say('code.help')}</summary>
+      <summary>{t('code.help')}</summary>
       <ul>
         {help.map((id) => (
-          <li key={id}>{say(id)}</li>
+          <li key={id}>{t(id)}</li>
         ))}
       </ul>
     </details>
@@ -97,22 +98,22 @@ function wordsOf({ deliveryState: state }: EmailChallenge, methods: readonly str
 }
 
 /** After the address: the code from the email, or another try. */
-export function CodeView({ flow }: { flow: Flow }) {
-  const { phase, methods = ['EmailCode', 'EmailLink'], emailChallenge } = flow.interaction!.status;
+export function CodeView({ store }: { store: SignInStore }) {
+  const { phase, methods = ['EmailCode', 'EmailLink'], emailChallenge } = store.interaction!.status;
   const challenge = emailChallenge!;
   const { deliveryState: state, sender = '…' } = challenge;
   return (
-    <View title="code.title" phase={phase} error={Boolean(flow.problem)}>
+    <View title="code.title" phase={phase} error={Boolean(store.problem)}>
       <p class={state ? 'error' : 'lead'} aria-live="polite">
-        {tell(wordsOf(challenge, methods), {
+        {format(wordsOf(challenge, methods), {
           email: <Latin of={challenge.email} strong />,
           from: <Latin of={sender} />,
         })}
       </p>
-      {methods.includes('EmailCode') && <CodeForm flow={flow} challenge={challenge} />}
+      {methods.includes('EmailCode') && <CodeForm store={store} challenge={challenge} />}
       <div class="ways">
-        <Resend flow={flow} challenge={challenge} wanted={spent(flow)} />
-        <Button press={() => flow.again()}>{say('code.other')}</Button>
+        <Resend store={store} challenge={challenge} wanted={spent(store)} />
+        <Button press={() => store.again()}>{t('code.other')}</Button>
       </div>
       <Help />
       <MailboxLink />

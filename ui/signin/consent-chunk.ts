@@ -1,7 +1,7 @@
-import { teach } from '../base/i18n.js';
+import { addMessages } from '../base/i18n.js';
 import messages from '../messages/setup.json';
 
-teach(messages);
+addMessages(messages);
 
 export { ConsentView as consent } from './consent-view.js';
 export { SetupView as setup } from './setup-view.js';

@@ -2,16 +2,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConsentScope } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
-import { deaf, useGuard } from '../base/double-submit.js';
-import { Latin, say, tell } from '../base/message.js';
+import { ignoredMs, useGuard } from '../base/double-submit.js';
+import { Latin, t, format } from '../base/message.js';
 import { View } from '../base/view.js';
-import type { Flow } from './sign-in-store.js';
+import type { SignInStore } from './sign-in-store.js';
 import { Head } from './client-header.js';
 import { ScopeRow } from './scope-row.js';
 
 /** Where in the list of scopes sent a 422 points. */
-const faulty = (flow: Flow, sent: readonly string[]): string | undefined => {
-  const field = flow.problem?.failure.details.causes
+const faulty = (store: SignInStore, sent: readonly string[]): string | undefined => {
+  const field = store.problem?.failure.details.causes
     ?.map((cause) => /^spec\.scopes\[(\d+)\]/.exec(cause.field ?? '')?.[1])
     .find(Boolean);
   return field === undefined ? undefined : sent[Number(field)];
@@ -22,7 +22,7 @@ function useNews(scopes: readonly ConsentScope[]): string {
   const shown = JSON.stringify(scopes);
   const before = useRef(shown);
   useEffect(() => {
-    if (before.current !== shown) announce(say('consent.changed'));
+    if (before.current !== shown) announce(t('consent.changed'));
     before.current = shown;
   }, [shown]);
   return shown;
@@ -31,58 +31,66 @@ function useNews(scopes: readonly ConsentScope[]): string {
 function Terms({ client }: { client: string }) {
   const page = (
     <a href="/account" target="_blank" rel="noopener noreferrer">
-      {say('consent.account')}
-      <span class="quiet"> ({say('newtab')})</span>
+      {t('consent.account')}
+      <span class="quiet"> ({t('newtab')})</span>
     </a>
   );
   return (
     <p class="fine">
-      {tell('consent.oncancel', { client })} {tell('consent.withdraw', { account: page })}
+      {format('consent.oncancel', { client })} {format('consent.withdraw', { account: page })}
     </p>
   );
 }
 
 /** The two answers; each counts once the question has been in view for long enough. */
-function Answers({ flow, ready, allow }: { flow: Flow; ready: () => boolean; allow: () => void }) {
+function Answers({
+  store,
+  ready,
+  allow,
+}: {
+  store: SignInStore;
+  ready: () => boolean;
+  allow: () => void;
+}) {
   return (
     <div class="pair even">
       <Button
-        busy={flow.busy === 'consent'}
+        busy={store.busy === 'consent'}
         progress="consent.allowing"
         press={() => {
           if (ready()) allow();
         }}
       >
-        {say('consent.allow')}
+        {t('consent.allow')}
       </Button>
       <Button
-        busy={flow.busy === 'cancel'}
+        busy={store.busy === 'cancel'}
         press={() => {
-          if (ready()) void flow.act('cancel');
+          if (ready()) void store.act('cancel');
         }}
       >
-        {say('consent.cancel')}
+        {t('consent.cancel')}
       </Button>
     </div>
   );
 }
 
 /** What the Client would get, scope by scope; only what is required is chosen beforehand. */
-export function ConsentView({ flow }: { flow: Flow }) {
-  const { phase, client, consent, account } = flow.interaction!.status;
+export function ConsentView({ store }: { store: SignInStore }) {
+  const { phase, client, consent, account } = store.interaction!.status;
   const scopes = consent!.scopes;
   const [chosen, setChosen] = useState<Record<string, boolean>>({});
   const sent = useRef<string[]>([]);
   const ready = useGuard(useNews(scopes));
-  const fault = faulty(flow, sent.current);
+  const fault = faulty(store, sent.current);
   useEffect(() => {
     if (fault) document.getElementById(`scope-${fault}`)?.focus();
-  }, [flow.problem]);
+  }, [store.problem]);
   const takes = (scope: ConsentScope): boolean =>
     scope.allowed && (scope.required || Boolean(chosen[scope.name]));
   const allow = (): void => {
     sent.current = scopes.filter(takes).map(({ name }) => name);
-    void flow.act('consent', { spec: { scopes: sent.current } });
+    void store.act('consent', { spec: { scopes: sent.current } });
   };
   const name = client.displayName;
   return (
@@ -90,14 +98,14 @@ export function ConsentView({ flow }: { flow: Flow }) {
       title="consent.title"
       values={{ client: name }}
       phase={phase}
-      after={deaf}
-      error={Boolean(flow.problem)}
+      after={ignoredMs}
+      error={Boolean(store.problem)}
       above={<Head client={client} />}
     >
       <p class="lead">
         {account
-          ? tell('consent.as', { email: <Latin of={account.email} strong />, client: name })
-          : say('consent.what')}
+          ? format('consent.as', { email: <Latin of={account.email} strong />, client: name })
+          : t('consent.what')}
       </p>
       <div class="scopes">
         {scopes.map((scope) => (
@@ -105,12 +113,12 @@ export function ConsentView({ flow }: { flow: Flow }) {
             key={scope.name}
             scope={scope}
             chosen={takes(scope)}
-            error={fault === scope.name ? say('consent.invalid') : undefined}
+            error={fault === scope.name ? t('consent.invalid') : undefined}
             choose={(on) => setChosen({ ...chosen, [scope.name]: on })}
           />
         ))}
       </div>
-      <Answers flow={flow} ready={ready} allow={allow} />
+      <Answers store={store} ready={ready} allow={allow} />
       <Terms client={name} />
     </View>
   );

@@ -1,13 +1,13 @@
 import type { ComponentType } from 'preact';
 import { ApiError } from '../base/api.js';
 import { Button } from '../base/button.js';
-import { usePart, type Late } from '../base/lazy.js';
-import { say, tell } from '../base/message.js';
+import { usePart, type Lazy } from '../base/lazy.js';
+import { t, format } from '../base/message.js';
 import { OutOfOrder } from '../base/error-page.js';
 import { EmailView } from './email-view.js';
-import type { Flow } from './sign-in-store.js';
+import type { SignInStore } from './sign-in-store.js';
 import { LinkView } from './link-view.js';
-import { agreeing, proving } from './lazy-views.js';
+import { consentChunk, proofChunk } from './lazy-views.js';
 
 /** What the page shows, by what is known of the sign-in. */
 export type ViewName =
@@ -24,7 +24,14 @@ export type ViewName =
   | 'consent';
 
 /** The view that goes with a flow as it stands. */
-export function viewOf({ interaction, impasse, ending, setup, token, elsewhere }: Flow): ViewName {
+export function viewOf({
+  interaction,
+  blocked: impasse,
+  ending,
+  setup,
+  token,
+  elsewhere,
+}: SignInStore): ViewName {
   if (impasse) return impasse.kind === 'outoforder' ? 'unread' : 'impasse';
   if (!interaction) return 'loading';
   if (ending) return ending === 'leaving' ? ending : 'end';
@@ -36,26 +43,26 @@ export function viewOf({ interaction, impasse, ending, setup, token, elsewhere }
 }
 
 /** The first call did not come through, so nothing is known; needs nothing more to be fetched. */
-function Unread({ flow }: { flow: Flow }) {
+function Unread({ store }: { store: SignInStore }) {
   return (
-    <OutOfOrder failure={flow.impasse!.failure!}>
-      <Button look="main" press={() => void flow.start()}>
-        {say('retry')}
+    <OutOfOrder failure={store.blocked!.failure!}>
+      <Button look="main" press={() => void store.start()}>
+        {t('retry')}
       </Button>
     </OutOfOrder>
   );
 }
 
 /** On the way back to the Client: nothing is left to do here, so nothing is ready for input. */
-function Leaving({ flow }: { flow: Flow }) {
+function Leaving({ store }: { store: SignInStore }) {
   return (
     <h1 class="waiting" aria-busy="true">
-      {tell('leaving.title', { client: flow.interaction!.status.client.displayName })}
+      {format('leaving.title', { client: store.interaction!.status.client.displayName })}
     </h1>
   );
 }
 
-type OneView = ComponentType<{ flow: Flow }>;
+type OneView = ComponentType<{ store: SignInStore }>;
 const bundled: Partial<Record<ViewName, OneView>> = {
   email: EmailView,
   link: LinkView,
@@ -63,31 +70,31 @@ const bundled: Partial<Record<ViewName, OneView>> = {
   unread: Unread,
 };
 
-type Part = Late<Partial<Record<ViewName, OneView>>>;
+type Part = Lazy<Partial<Record<ViewName, OneView>>>;
 
 /** The part of the page that has the view of that name; undefined where none is to be fetched. */
 function partOf(name: ViewName): Part | undefined {
   if (bundled[name] || name === 'loading') return undefined;
-  return name === 'setup' || name === 'consent' ? agreeing : proving;
+  return name === 'setup' || name === 'consent' ? consentChunk : proofChunk;
 }
 
 /** Shows the view of that name, once it is here. */
-export function Current({ flow, name }: { flow: Flow; name: ViewName }) {
+export function Current({ store, name }: { store: SignInStore; name: ViewName }) {
   const { here, missing } = usePart(partOf(name));
   if (missing)
     return (
       <OutOfOrder failure={new ApiError(0)}>
         <Button look="main" press={() => location.reload()}>
-          {say('retry')}
+          {t('retry')}
         </Button>
       </OutOfOrder>
     );
   const One = bundled[name] ?? here?.[name];
   return One ? (
-    <One flow={flow} />
+    <One store={store} />
   ) : (
     <h1 class="waiting" aria-busy="true">
-      {say('loading')}
+      {t('loading')}
     </h1>
   );
 }

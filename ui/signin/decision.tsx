@@ -4,8 +4,8 @@ import { call } from '../base/api.js';
 import { tag } from '../base/i18n.js';
 import { usePart } from '../base/lazy.js';
 import { Link } from '../base/link.js';
-import { cap, say, tell } from '../base/message.js';
-import type { Flow } from './sign-in-store.js';
+import { cap, t, format } from '../base/message.js';
+import type { SignInStore } from './sign-in-store.js';
 import { refusing } from './lazy-views.js';
 import type { RefusalFact } from './refusing.js';
 
@@ -14,14 +14,14 @@ import type { RefusalFact } from './refusing.js';
  * interaction, others through their session. If this browser may not read it, only its name is
  * shown. The interaction may still hold the decision of an earlier refusal: that one is not shown.
  */
-export function Decision({ flow, name }: { flow: Flow; name: string }) {
+export function Decision({ store, name }: { store: SignInStore; name: string }) {
   const { here } = usePart(refusing);
   const [decision, set] = useState<PolicyDecision>();
   const {
     metadata,
     status: { client },
-  } = flow.interaction!;
-  const path = flow.impasse ? `interactions/${metadata.name}/decision` : `policydecisions/${name}`;
+  } = store.interaction!;
+  const path = store.blocked ? `interactions/${metadata.name}/decision` : `policydecisions/${name}`;
   useEffect(() => {
     call<PolicyDecision>('GET', path).then(
       (read) => {
@@ -40,10 +40,10 @@ export function Decision({ flow, name }: { flow: Flow; name: string }) {
 }
 
 function row({ name, id, value, to }: RefusalFact) {
-  const words = id ? tell(id, { value }) : <bdi>{cap(value)}</bdi>;
+  const words = id ? format(id, { value }) : <bdi>{cap(value)}</bdi>;
   return (
     <div key={name + value}>
-      <dt>{say(name)}</dt>
+      <dt>{t(name)}</dt>
       <dd>
         {to ? (
           <Link to={to} tab>

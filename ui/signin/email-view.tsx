@@ -1,29 +1,29 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { Field } from '../base/field.js';
-import { say, tell } from '../base/message.js';
+import { t, format } from '../base/message.js';
 import { View } from '../base/view.js';
-import type { Flow } from './sign-in-store.js';
+import type { SignInStore } from './sign-in-store.js';
 import { Head } from './client-header.js';
 import { offersPasskey, PasskeyButton } from './passkey-button.js';
 
-function EmailForm({ flow }: { flow: Flow }) {
-  const { spec, status } = flow.interaction!;
+function EmailForm({ store }: { store: SignInStore }) {
+  const { spec, status } = store.interaction!;
   const [email, setEmail] = useState(status.emailChallenge?.email ?? spec.loginHint ?? '');
   const [empty, setEmpty] = useState(false);
-  const problem = flow.problem?.quiet ? flow.problem : undefined;
-  const error = empty ? say('email.empty') : problem?.words;
+  const problem = store.problem?.quiet ? store.problem : undefined;
+  const error = empty ? t('email.empty') : problem?.words;
   const submit = (event: Event): void => {
     event.preventDefault();
     setEmpty(!email.trim());
-    if (email.trim()) void flow.act('emailchallenge', { spec: { email: email.trim() } });
+    if (email.trim()) void store.act('emailchallenge', { spec: { email: email.trim() } });
   };
   return (
     <form method="post" noValidate onSubmit={submit}>
       <Field
         id="email"
         name="username"
-        label={say('email.label')}
+        label={t('email.label')}
         type="email"
         autoComplete="username webauthn"
         inputMode="email"
@@ -34,10 +34,10 @@ function EmailForm({ flow }: { flow: Flow }) {
         error={error}
         onText={setEmail}
       />
-      <Button look="main" submit busy={flow.busy === 'emailchallenge'} progress="email.sending">
-        {say('email.go')}
+      <Button look="main" submit busy={store.busy === 'emailchallenge'} progress="email.sending">
+        {t('email.go')}
       </Button>
-      <p class="fine">{say('email.note')}</p>
+      <p class="fine">{t('email.note')}</p>
     </form>
   );
 }
@@ -56,27 +56,31 @@ const recovering = (): string =>
   })}`;
 
 /** The first view: who signs in. */
-export function EmailView({ flow }: { flow: Flow }) {
-  const { phase, client, methods } = flow.interaction!.status;
+export function EmailView({ store }: { store: SignInStore }) {
+  const { phase, client, methods } = store.interaction!.status;
   const byEmail = !methods || methods.includes('EmailCode') || methods.includes('EmailLink');
-  const passkey = offersPasskey(flow);
+  const passkey = offersPasskey(store);
   return (
     <View
       title="email.title"
       values={{ client: client.displayName }}
       phase={phase}
-      error={Boolean(flow.problem)}
+      error={Boolean(store.problem)}
       above={<Head client={client} />}
     >
-      {byEmail ? <EmailForm flow={flow} /> : !passkey && <p class="lead">{tell('email.none')}</p>}
+      {byEmail ? (
+        <EmailForm store={store} />
+      ) : (
+        !passkey && <p class="lead">{format('email.none')}</p>
+      )}
       {passkey && (
         <div class={byEmail ? 'or' : ''}>
-          <PasskeyButton flow={flow} main={!byEmail} autofill={byEmail} />
+          <PasskeyButton store={store} main={!byEmail} autofill={byEmail} />
         </div>
       )}
       {!byEmail && client.name === 'vestibule-account' && (
         <p class="fine">
-          <a href={recovering()}>{say('email.lost')}</a>
+          <a href={recovering()}>{t('email.lost')}</a>
         </p>
       )}
     </View>

@@ -1,10 +1,10 @@
-import { teach } from '../base/i18n.js';
-import { Late } from '../base/lazy.js';
+import { addMessages } from '../base/i18n.js';
+import { Lazy } from '../base/lazy.js';
 
 /** The browser's own calls for passkeys: fetched where they are to be used. */
-export const passkeys = new Late(() =>
+export const passkeys = new Lazy(() =>
   import('./passkeys.js').then((part) => {
-    teach(part.messages);
+    addMessages(part.messages);
     return part;
   }),
 );

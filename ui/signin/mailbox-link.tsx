@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { APIResourceList } from '../api.js';
 import { call } from '../base/api.js';
 import { Link } from '../base/link.js';
-import { say } from '../base/message.js';
+import { t } from '../base/message.js';
 
 /** Leads to the mock mailbox where discovery lists one; asked once the page is usable. */
 export function MailboxLink() {
@@ -15,7 +15,7 @@ export function MailboxLink() {
   return mocked ? (
     <p class="notice">
       <Link to="/mailbox" tab>
-        {say('code.mailbox')}
+        {t('code.mailbox')}
       </Link>
     </p>
   ) : null;

@@ -1,24 +1,24 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../base/button.js';
 import { canUsePasskeys } from '../base/passkeys.js';
-import { say } from '../base/message.js';
-import type { Flow } from './sign-in-store.js';
+import { t } from '../base/message.js';
+import type { SignInStore } from './sign-in-store.js';
 import { passkeys } from './lazy-passkeys.js';
 
 /** Whether a passkey is a way in here, by policy and browser. */
-export const offersPasskey = (flow: Flow): boolean =>
-  canUsePasskeys() && Boolean(flow.interaction?.status.methods?.includes('Passkey'));
+export const offersPasskey = (store: SignInStore): boolean =>
+  canUsePasskeys() && Boolean(store.interaction?.status.methods?.includes('Passkey'));
 
 /**
  * Signs in with a passkey, asked for by this button or, with `autofill`, picked among what the
  * browser fills in.
  */
 export function PasskeyButton({
-  flow,
+  store,
   main,
   autofill,
 }: {
-  flow: Flow;
+  store: SignInStore;
   main?: boolean;
   autofill?: boolean;
 }) {
@@ -28,7 +28,7 @@ export function PasskeyButton({
     if (autofill)
       void passkeys.get().then(
         ({ arm }) => {
-          if (shown.current) void arm(flow);
+          if (shown.current) void arm(store);
         },
         () => undefined,
       );
@@ -46,10 +46,10 @@ export function PasskeyButton({
   const press = async (): Promise<void> => {
     setBusy(true);
     const part = await passkeys.get().catch(() => undefined);
-    if (part) await part.enter(flow);
-    else flow.tell('offline');
+    if (part) await part.enter(store);
+    else store.tell('offline');
     setBusy(false);
-    if (!flow.ending && flow.interaction?.status.phase === 'LoginRequired') offer();
+    if (!store.ending && store.interaction?.status.phase === 'LoginRequired') offer();
   };
   return (
     <Button
@@ -58,7 +58,7 @@ export function PasskeyButton({
       progress="email.asking"
       press={() => void press()}
     >
-      {say('email.passkey')}
+      {t('email.passkey')}
     </Button>
   );
 }

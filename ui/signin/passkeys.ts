@@ -6,7 +6,7 @@ import {
   type CreationOptions,
   type RequestOptions,
 } from '../base/webauthn.js';
-import type { Flow } from './sign-in-store.js';
+import type { SignInStore } from './sign-in-store.js';
 
 export { default as messages } from '../messages/passkey.json';
 
@@ -38,23 +38,23 @@ export function disarm(): void {
 
 type Proof = NonNullable<Awaited<ReturnType<typeof ask>>>;
 
-async function prove(flow: Flow, credential: Proof): Promise<void> {
-  flow.crossDevice =
+async function prove(store: SignInStore, credential: Proof): Promise<void> {
+  store.crossDevice =
     credential.authenticatorAttachment === 'cross-platform' &&
     (await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable());
-  await flow.act('login', { spec: { method: 'Passkey', credential } });
+  await store.act('login', { spec: { method: 'Passkey', credential } });
 }
 
 /** Offers a fresh challenge once; true when it may be done again at once. */
-async function offer(flow: Flow, { signal }: AbortController): Promise<boolean> {
-  const options = await flow.challenge<RequestOptions>('Authenticate', true);
+async function offer(store: SignInStore, { signal }: AbortController): Promise<boolean> {
+  const options = await store.challenge<RequestOptions>('Authenticate', true);
   if (!options || signal.aborted) return false;
   const since = performance.now();
   const timer = setTimeout(stop, rearm);
   const credential = await ask(options, true)
     .catch(() => undefined)
     .finally(() => clearTimeout(timer));
-  if (credential) await prove(flow, credential);
+  if (credential) await prove(store, credential);
   return Boolean(credential) || performance.now() - since > tooSoon;
 }
 
@@ -62,7 +62,7 @@ async function offer(flow: Flow, { signal }: AbortController): Promise<boolean> 
  * Offers passkeys among what the browser fills in, until `disarm`: anew every four minutes, after
  * each failure, and when the person comes back.
  */
-export async function arm(flow: Flow): Promise<void> {
+export async function arm(store: SignInStore): Promise<void> {
   const before = withdrawn;
   if (
     !(await PublicKeyCredential.isConditionalMediationAvailable?.()) ||
@@ -72,18 +72,22 @@ export async function arm(flow: Flow): Promise<void> {
     return;
   const own = (armed = new AbortController());
   while (!own.signal.aborted) {
-    if (!(await offer(flow, own)) && !own.signal.aborted) await flow.returning(own.signal);
-    if (flow.ending || flow.impasse || flow.interaction?.status.phase !== 'LoginRequired') return;
+    if (!(await offer(store, own)) && !own.signal.aborted) await store.returning(own.signal);
+    if (store.ending || store.blocked || store.interaction?.status.phase !== 'LoginRequired')
+      return;
   }
 }
 
 /** Does what may meet a browser that cannot, and tells so; undefined where nothing came of it. */
-async function attempt<T>(flow: Flow, work: () => Promise<T | undefined>): Promise<T | undefined> {
+async function attempt<T>(
+  store: SignInStore,
+  work: () => Promise<T | undefined>,
+): Promise<T | undefined> {
   try {
     return await work();
   } catch (thrown) {
     if (!(thrown instanceof Unusable)) throw thrown;
-    flow.tell(thrown.id);
+    store.tell(thrown.id);
     return undefined;
   }
 }
@@ -92,20 +96,20 @@ async function attempt<T>(flow: Flow, work: () => Promise<T | undefined>): Promi
  * Asks for a passkey in the browser's own window and signs in with it; who changes their mind is
  * told nothing.
  */
-export async function enter(flow: Flow): Promise<void> {
+export async function enter(store: SignInStore): Promise<void> {
   disarm();
-  flow.problem = undefined;
-  const options = await flow.challenge<RequestOptions>('Authenticate');
-  const credential = options && (await attempt(flow, () => ask(options)));
-  if (credential) await prove(flow, credential);
-  else flow.changed();
+  store.problem = undefined;
+  const options = await store.challenge<RequestOptions>('Authenticate');
+  const credential = options && (await attempt(store, () => ask(options)));
+  if (credential) await prove(store, credential);
+  else store.changed();
 }
 
 /** Makes a passkey for the account that is being set up; true once it is there. */
-export async function add(flow: Flow): Promise<boolean> {
-  flow.problem = undefined;
-  const options = await flow.challenge<CreationOptions>('Register');
-  const credential = options && (await attempt(flow, () => create(options)));
-  flow.changed();
-  return Boolean(credential) && flow.addPasskey(credential!);
+export async function add(store: SignInStore): Promise<boolean> {
+  store.problem = undefined;
+  const options = await store.challenge<CreationOptions>('Register');
+  const credential = options && (await attempt(store, () => create(options)));
+  store.changed();
+  return Boolean(credential) && store.addPasskey(credential!);
 }

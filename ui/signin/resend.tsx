@@ -3,23 +3,23 @@ import type { EmailChallenge } from '../api.js';
 import { announce } from '../base/live-region.js';
 import { Button } from '../base/button.js';
 import { now, sure } from '../base/clock.js';
-import { inTime, say, tell } from '../base/message.js';
+import { inTime, t, format } from '../base/message.js';
 import { useRemaining } from '../base/remaining.js';
-import type { Flow } from './sign-in-store.js';
+import type { SignInStore } from './sign-in-store.js';
 
 /**
  * From when a new code may be asked for: the challenge says so, or the API's answer to the last
  * try.
  */
-function useReady(flow: Flow, challenge: EmailChallenge): number {
+function useReady(store: SignInStore, challenge: EmailChallenge): number {
   const [wait, setWait] = useState('');
   const seconds =
-    flow.problem?.action === 'emailchallenge'
-      ? flow.problem.failure.details.retryAfterSeconds
+    store.problem?.action === 'emailchallenge'
+      ? store.problem.failure.details.retryAfterSeconds
       : undefined;
   useEffect(() => {
     if (seconds) setWait(new Date(now() + seconds * 1000).toISOString());
-  }, [flow.problem]);
+  }, [store.problem]);
   const later = [challenge.resendAfterTimestamp, wait].sort(
     (a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0),
   )[1];
@@ -31,24 +31,24 @@ function useReady(flow: Flow, challenge: EmailChallenge): number {
  * the focus when only this is left to do.
  */
 export function Resend({
-  flow,
+  store,
   challenge,
   wanted,
 }: {
-  flow: Flow;
+  store: SignInStore;
   challenge: EmailChallenge;
   wanted: boolean;
 }) {
-  const left = useReady(flow, challenge);
+  const left = useReady(store, challenge);
   const waited = useRef(false);
   const { email, sentTimestamp } = challenge;
   const first = useRef(sentTimestamp);
   useEffect(() => {
-    if (left === 0 && waited.current) announce(say('code.resend.ready'));
+    if (left === 0 && waited.current) announce(t('code.resend.ready'));
     waited.current = left > 0;
   }, [left === 0]);
   useEffect(() => {
-    if (sentTimestamp !== first.current) announce(say('code.resent'));
+    if (sentTimestamp !== first.current) announce(t('code.resent'));
     first.current = sentTimestamp;
   }, [sentTimestamp]);
   useEffect(() => {
@@ -60,15 +60,15 @@ export function Resend({
         id="resend"
         off={left > 0}
         describedBy={left ? 'resend-wait' : undefined}
-        busy={flow.busy === 'emailchallenge'}
+        busy={store.busy === 'emailchallenge'}
         progress="email.sending"
-        press={() => void flow.act('emailchallenge', { spec: { email } })}
+        press={() => void store.act('emailchallenge', { spec: { email } })}
       >
-        {say('code.resend')}
+        {t('code.resend')}
       </Button>
       {left > 0 && (
         <span class="hint" id="resend-wait">
-          {tell('code.resend.wait', { when: inTime(sure(left)) })}
+          {format('code.resend.wait', { when: inTime(sure(left)) })}
         </span>
       )}
     </div>

@@ -1,10 +1,10 @@
 import type { ClaimPreview, ConsentScope } from '../api.js';
 import { tag } from '../base/i18n.js';
-import { cap, say, tell } from '../base/message.js';
+import { cap, t, format } from '../base/message.js';
 
 function valueText({ claim, value }: ClaimPreview): string {
   if (claim === 'updated_at') return new Date(Number(value) * 1000).toLocaleDateString(tag());
-  if (typeof value === 'boolean') return say(value ? 'yes' : 'no');
+  if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
   if (Array.isArray(value))
     return new Intl.ListFormat(tag(), { type: 'unit' }).format(value.map(String));
   return String(value);
@@ -14,7 +14,7 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
   if (scope.previewUnavailable)
     return (
       <div class="values" id={id}>
-        <p>{say('consent.unavailable')}</p>
+        <p>{t('consent.unavailable')}</p>
         <ul>
           {scope.claims?.map(({ title }) => (
             <li>
@@ -35,7 +35,7 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
   if (!scope.preview.length)
     return (
       <p class="values hint" id={id}>
-        {say('consent.novalue')}
+        {t('consent.novalue')}
       </p>
     );
   return (
@@ -56,13 +56,13 @@ function Values({ id, scope }: { id: string; scope: ConsentScope }) {
 
 const words = (scope: ConsentScope): [string, string][] => [
   ...(scope.required && scope.allowed
-    ? [['required', say('consent.required')] as [string, string]]
+    ? [['required', t('consent.required')] as [string, string]]
     : []),
-  ...(scope.sensitive ? [['sensitive', say('consent.sensitive')] as [string, string]] : []),
+  ...(scope.sensitive ? [['sensitive', t('consent.sensitive')] as [string, string]] : []),
   ...(scope.granted && !scope.required && scope.allowed
-    ? [['before', say('consent.before')] as [string, string]]
+    ? [['before', t('consent.before')] as [string, string]]
     : []),
-  ...(scope.allowed ? [] : [['refused', say('consent.refused')] as [string, string]]),
+  ...(scope.allowed ? [] : [['refused', t('consent.refused')] as [string, string]]),
 ];
 
 interface Props {
@@ -107,10 +107,10 @@ export function ScopeRow({ scope, chosen, error, choose }: Props) {
         <p class="hint">
           <bdi>{cap(scope.description, 500)}</bdi>
         </p>
-        <p class="hint">{tell('consent.from', { provider: scope.provider.displayName })}</p>
+        <p class="hint">{format('consent.from', { provider: scope.provider.displayName })}</p>
         {!scope.allowed && scope.reason && (
           <p class="reason">
-            {tell('consent.refused.why', {
+            {format('consent.refused.why', {
               reason: (
                 <q>
                   <bdi>{cap(scope.reason, 500)}</bdi>

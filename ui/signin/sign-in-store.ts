@@ -1,12 +1,12 @@
 import type { Account, Interaction, PasskeyChallenge } from '../api.js';
 import { call, ApiError } from '../base/api.js';
 import { until } from '../base/clock.js';
-import { speak } from '../base/i18n.js';
-import { say } from '../base/message.js';
+import { loadLocale } from '../base/i18n.js';
+import { t } from '../base/message.js';
 import { returning, watch } from '../base/watch.js';
 import type { MessageID } from '../messages/catalog.js';
-import { Claim } from './tab-election.js';
-import { impasseOfAct, impasseOfLink, impasseOfRead, type Impasse } from './blocked.js';
+import { TabElection } from './tab-election.js';
+import { blockedByAction, blockedByLink, blockedByRead, type Blocked } from './blocked.js';
 import { problemOf, type SignInAction, type Problem } from './action-error.js';
 import { setupDue } from './setup-reminder.js';
 
@@ -27,16 +27,16 @@ const failureOf = (thrown: unknown): ApiError => {
  * One sign-in as this page knows it: the Interaction last received, what is under way, and what
  * went wrong.
  */
-export class Flow {
+export class SignInStore {
   readonly #path: string;
-  readonly #claim: Claim;
+  readonly #claim: TabElection;
   #unwatch: (() => void) | undefined;
   #acts = 0;
   #timers: ReturnType<typeof setTimeout>[] = [];
   interaction: Interaction | undefined;
   /** Of the emailed link that opened this page, until it is used or given up. */
   token: string | undefined;
-  impasse: Impasse | undefined;
+  blocked: Blocked | undefined;
   problem: Problem | undefined;
   busy: SignInAction | undefined;
   ending: Ending | undefined;
@@ -57,17 +57,17 @@ export class Flow {
   constructor(name: string, token: string | undefined) {
     this.#path = `interactions/${name}`;
     this.token = token;
-    this.#claim = new Claim(name, !token, () => this.#goesOn());
+    this.#claim = new TabElection(name, !token, () => this.#goesOn());
   }
 
   /** Reads the interaction, anew after an error page. */
   async start(): Promise<void> {
-    this.impasse = undefined;
+    this.blocked = undefined;
     try {
       await this.#receive(await call<Interaction>('GET', this.#path));
     } catch (thrown) {
-      this.#stop(impasseOfRead(failureOf(thrown), Boolean(this.token)));
-      await speak();
+      this.#stop(blockedByRead(failureOf(thrown), Boolean(this.token)));
+      await loadLocale();
     }
     this.changed();
   }
@@ -145,7 +145,7 @@ export class Flow {
 
   /** Tells of what the browser could not do. */
   tell(id: MessageID): void {
-    this.problem = { action: 'passkey', failure: new ApiError(0), words: say(id), quiet: false };
+    this.problem = { action: 'passkey', failure: new ApiError(0), words: t(id), quiet: false };
     this.changed();
   }
 
@@ -164,21 +164,21 @@ export class Flow {
    * Shows the first view again: for another address, or instead of a link that is no longer good.
    */
   again(): void {
-    const replaced = this.impasse?.kind === 'linkreplaced';
-    this.token = this.impasse = this.problem = undefined;
+    const replaced = this.blocked?.kind === 'linkreplaced';
+    this.token = this.blocked = this.problem = undefined;
     this.elsewhere = !replaced;
     this.#rewatch();
     this.changed();
   }
 
   #goesOn(): boolean {
-    return Boolean(this.interaction) && !this.impasse && this.ending !== 'done';
+    return Boolean(this.interaction) && !this.blocked && this.ending !== 'done';
   }
 
   async #receive(next: Interaction, acted = false): Promise<void> {
     const first = !this.interaction;
     this.interaction = next;
-    if (first) await speak(next.spec.locales);
+    if (first) await loadLocale(next.spec.locales);
     this.#schedule(until(next.status.expirationTimestamp));
     const { phase, account } = next.status;
     const over = phase === 'Authenticated' || phase === 'Completed' || phase === 'Aborted';
@@ -224,7 +224,7 @@ export class Flow {
       return next.metadata.resourceVersion;
     } catch (thrown) {
       const failure = failureOf(thrown);
-      if (failure.code === 404 || failure.code === 410) this.#stop(impasseOfRead(failure, false));
+      if (failure.code === 404 || failure.code === 410) this.#stop(blockedByRead(failure, false));
       this.changed();
       return undefined;
     }
@@ -234,19 +234,19 @@ export class Flow {
     const link = action === 'login' && Boolean(this.token);
     if (failure.code === 409 || failure.code === 410) {
       const next = await call<Interaction>('GET', this.#path).catch(failureOf);
-      if (next instanceof ApiError) return this.#stop(impasseOfRead(next, link));
+      if (next instanceof ApiError) return this.#stop(blockedByRead(next, link));
       await this.#receive(next);
       if (link && next.status.phase === 'LoginRequired')
-        return this.#stop(impasseOfLink(next, failure));
+        return this.#stop(blockedByLink(next, failure));
       if (failure.code === 409 || next.status.phase !== 'LoginRequired') return undefined;
     }
-    this.impasse = impasseOfAct(failure, link);
-    if (!this.impasse) this.problem = problemOf(action, failure, this.interaction!);
+    this.blocked = blockedByAction(failure, link);
+    if (!this.blocked) this.problem = problemOf(action, failure, this.interaction!);
     return undefined;
   }
 
-  #stop(impasse: Impasse): undefined {
-    this.impasse = impasse;
+  #stop(impasse: Blocked): undefined {
+    this.blocked = impasse;
     this.#unwatch?.();
   }
 

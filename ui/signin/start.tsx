@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { place } from '../base/page.js';
-import { Flow } from './sign-in-store.js';
-import { agreeing, proving } from './lazy-views.js';
+import { SignInStore } from './sign-in-store.js';
+import { consentChunk, proofChunk } from './lazy-views.js';
 import { SignIn } from './sign-in.js';
 
 /**
@@ -18,9 +18,9 @@ const idle = (work: () => void): void => {
 };
 
 const prefetch = (): void => {
-  proving
+  proofChunk
     .get()
-    .then(() => agreeing.get())
+    .then(() => consentChunk.get())
     .catch(() => undefined);
 };
 
@@ -38,12 +38,12 @@ function prefetchLater(): void {
  * Opens the page of one sign-in: asks for the interaction at once, and draws once, with the answer.
  */
 export async function open(name: string, token: string | undefined): Promise<void> {
-  const flow = new Flow(name, token);
+  const store = new SignInStore(name, token);
   if (token) prefetch();
   const patient = new Promise((done) => {
     setTimeout(done, patience);
   });
-  await Promise.race([flow.start(), patient]);
-  render(<SignIn flow={flow} />, place());
+  await Promise.race([store.start(), patient]);
+  render(<SignIn store={store} />, place());
   prefetchLater();
 }

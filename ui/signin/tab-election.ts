@@ -10,7 +10,7 @@ interface Word {
  * Decides which of several tabs of one sign-in goes on, so that exactly one follows `returnTo`: the
  * heavier one. The tab where the sign-in began weighs more than that of the link.
  */
-export class Claim {
+export class TabElection {
   readonly #channel: BroadcastChannel;
   #weight: number;
   #lost = false;
