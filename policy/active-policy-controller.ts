@@ -29,8 +29,8 @@ export class ActivePolicyController {
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #changed: () => void;
   readonly #kept: ParsedPolicyCache;
-  #wanted = 0;
-  #reached = 0;
+  #desired = 0;
+  #observed = 0;
   #work: Promise<void> = Promise.resolve();
   #keeping: Promise<void> = Promise.resolve();
   #leave: () => void = () => {};
@@ -85,9 +85,9 @@ export class ActivePolicyController {
    * Throws where no policy is in force, or a newer one than this replica could bring into force.
    */
   check(): void {
-    if (this.#engine.inForce === undefined || this.#reached < this.#wanted)
+    if (this.#engine.inForce === undefined || this.#observed < this.#desired)
       throw new Error(
-        `policy ${policyName(this.#wanted)} cannot be brought into force by this release; the way back in is another Policy in --manifests`,
+        `policy ${policyName(this.#desired)} cannot be brought into force by this release; the way back in is another Policy in --manifests`,
       );
     if (!this.#engine.alive()) throw new Error('the engine does not answer');
   }
@@ -98,15 +98,15 @@ export class ActivePolicyController {
    */
   take(policy: PolicyObject): Promise<void> {
     const number = policyNumber(policy.metadata.name);
-    if (number < this.#wanted || number === this.#reached) return this.#work;
-    this.#wanted = number;
+    if (number < this.#desired || number === this.#observed) return this.#work;
+    this.#desired = number;
     return (this.#work = this.#work.then(() => this.#apply(policy, number)));
   }
 
   /** Resolves once the policy, or a newer one, is in force here. */
   async inForce(policy: PolicyObject): Promise<void> {
     await this.take(policy);
-    if (this.#reached < policyNumber(policy.metadata.name))
+    if (this.#observed < policyNumber(policy.metadata.name))
       throw timeout(
         `policy ${policy.metadata.name} was created, but is not in force on this replica`,
       );
@@ -130,11 +130,11 @@ export class ActivePolicyController {
   }
 
   async #apply(policy: PolicyObject, number: number): Promise<void> {
-    if (number < this.#wanted || number <= this.#reached) return;
+    if (number < this.#desired || number <= this.#observed) return;
     const { name } = policy.metadata;
     try {
       await this.#use(name, policy.spec.cedar);
-      this.#reached = number;
+      this.#observed = number;
       this.#changed();
       this.#log.info({ policy: name, author: policy.status.author }, 'a policy is in force');
     } catch (error) {

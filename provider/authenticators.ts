@@ -10,7 +10,7 @@ import { nameOf } from '../security/keyring.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
 import { accountCaller, callerFor, isAlive } from './adapter/accounts.js';
-import { signInBehind } from './interaction/grant-sign-in.js';
+import { grantSignIn } from './interaction/grant-sign-in.js';
 import { apiAudience, command } from './adapter/built-in-clients.js';
 import { isSigned } from './context/cookies.js';
 import type { AccountObject, ProviderServices, SessionObject } from './context/context.js';
@@ -204,6 +204,6 @@ export const bearerAuthenticator =
     return callerFor(
       services,
       account,
-      await signInBehind(services, account.metadata.name, command, grant.jti),
+      await grantSignIn(services, account.metadata.name, command, grant.jti),
     );
   };

@@ -70,7 +70,7 @@ export class EncodedObject {
 
   /** A copy of its own, to be changed. */
   parse(): KindObject {
-    return copyOf(this.object);
+    return clone(this.object);
   }
 
   #decode(): KindObject {
@@ -125,12 +125,12 @@ export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
 }
 
 /** A copy of what JSON can say, an eighth of the price of structuredClone. */
-export function copyOf<T>(value: T): T {
+export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyOf) as T;
+  if (Array.isArray(value)) return value.map(clone) as T;
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(value))
-    copy[name] = copyOf((value as Record<string, unknown>)[name]);
+    copy[name] = clone((value as Record<string, unknown>)[name]);
   return copy as T;
 }
 

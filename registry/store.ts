@@ -30,13 +30,7 @@ import { OptimisticCache } from './optimistic-cache.js';
 import { NetworkLimits } from './network-limits.js';
 import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
-import {
-  copyOf,
-  isLive,
-  objectKey,
-  encodedObjectOf,
-  type EncodedObject,
-} from './encoded-object.js';
+import { clone, isLive, objectKey, encodedObjectOf, type EncodedObject } from './encoded-object.js';
 import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
 import { StaleCacheError } from './stale-cache-error.js';
 import type { CallFacts, AuthorizedTarget } from './call-facts.js';
@@ -359,7 +353,7 @@ export class Store {
   ): Promise<StagedWrites> {
     const tx = new StoreTransaction(this.registry, { get: this.#get }, this.systemCall());
     const old = await tx.get(kind, name);
-    const outcome = work(old && copyOf(old));
+    const outcome = work(old && clone(old));
     if (outcome === 'delete') await tx.delete(kind, name);
     else if (outcome !== 'leave') {
       const draft = outcome as KindObject;

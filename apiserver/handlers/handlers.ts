@@ -38,7 +38,7 @@ import { whole } from '../codec/representation.js';
 import { changed, created } from './apply-body.js';
 import { toStatusError } from '../../registry/storage-errors.js';
 import { siteOf } from '../../security/fetch-metadata.js';
-import { copyOf, EncodedObject } from '../../registry/encoded-object.js';
+import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isNavigation } from '../http/headers.js';
 
@@ -123,9 +123,9 @@ export class Handlers {
     const object = instead
       ? await instead.run(call, this.#sent(requestInfo.kind, body))
       : await call.change((tx) =>
-          tx.create(requestInfo.kind, created(requestInfo.kind, copyOf(body)) as never),
+          tx.create(requestInfo.kind, created(requestInfo.kind, clone(body)) as never),
         );
-    const shown = requestInfo.kind.strategy.status ? copyOf(object) : object;
+    const shown = requestInfo.kind.strategy.status ? clone(object) : object;
     requestInfo.kind.strategy.status?.(shown, call);
     this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, shown));
   }
@@ -168,7 +168,7 @@ export class Handlers {
             res,
             requestInfo,
             requestInfo.name!,
-            changed(requestInfo.kind, next, copyOf(body), how, schema),
+            changed(requestInfo.kind, next, clone(body), how, schema),
           ),
         ),
       );
@@ -257,7 +257,7 @@ export class Handlers {
 
   /** What went, as it is listed: where an end is carried out by steps, marked with it. */
   #ended(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
-    const shown = copyOf(kind.strategy.beginDelete ? deleted(old, call.now) : old);
+    const shown = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
     kind.strategy.status?.(shown, call);
     return wireObject(kind, shown);
   }
@@ -301,7 +301,7 @@ export class Handlers {
             res,
             requestInfo,
             next.metadata.name,
-            changed(answers, next, copyOf(body), 'merge', schema),
+            changed(answers, next, clone(body), 'merge', schema),
             answers,
           ),
       };
@@ -359,7 +359,7 @@ export class Handlers {
     kind = authorizedOf(req).requestInfo.kind,
   ): Promise<void> {
     const { status, decorate } = kind.strategy;
-    const shown = status || decorate ? copyOf(object) : object;
+    const shown = status || decorate ? clone(object) : object;
     status?.(shown, call);
     await decorate?.(shown, call);
     this.#parts.encoder.json(req, res, code, wireObject(kind, shown));

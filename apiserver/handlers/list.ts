@@ -24,7 +24,7 @@ import { parseSelector, type Selector } from '../codec/selectors.js';
 import { waitUntilFresh } from './resource-version.js';
 
 /** So many rows are read at a time, at least, where some are left out. */
-const sieved = 100;
+const filteredPageSize = 100;
 
 /** Counts of what follows end here. */
 const countable = 1000;
@@ -47,7 +47,7 @@ interface Found {
  * What a request gets to see of a collection: whether it selects, whether nothing is left out, and
  * one by one.
  */
-interface Sieve {
+interface SelectionPredicate {
   readonly selects: boolean;
   readonly passesAll: boolean;
   pass(entry: Entry): EncodedObject | undefined;
@@ -98,10 +98,10 @@ export class Lister {
     const at = token?.r ?? (await this.#exactly(requestInfo, limit));
     const from = token ? { start: `${token.k}!`, end: range.end } : range;
     if (!limit) return this.#whole(req, res, authorized, selector, from, at);
-    const sieve = this.#sieve(authorized, selector);
-    const found = await (sieve.passesAll
+    const predicate = this.#predicate(authorized, selector);
+    const found = await (predicate.passesAll
       ? this.#plain(authorized, from, Math.min(limit, this.#pageMost), at, !token)
-      : this.#page(authorized, sieve, from, Math.min(limit, this.#pageMost), at, !token));
+      : this.#page(authorized, predicate, from, Math.min(limit, this.#pageMost), at, !token));
     const remaining =
       token?.n !== undefined && !found.filtered ? token.n - found.count : found.following;
     const next =
@@ -158,7 +158,7 @@ export class Lister {
    */
   async #page(
     authorized: AuthorizedRequest,
-    sieve: Sieve,
+    predicate: SelectionPredicate,
     range: Range,
     limit: number,
     at: Revision | undefined,
@@ -170,16 +170,16 @@ export class Lister {
       count: entries.length,
       last: entries.at(-1)?.entry.key,
     });
-    let filtered = sieve.selects;
+    let filtered = predicate.selects;
     for (let from = range, revision = at; ; ) {
       const page = await this.#read(from, {
-        limit: Math.max(limit - entries.length + 1, filtered ? sieved : 1),
+        limit: Math.max(limit - entries.length + 1, filtered ? filteredPageSize : 1),
         ...(revision !== undefined && { at: revision }),
         ...((filtered || !first) && { ahead: 1 }),
       });
       revision = page.revision;
       for (const [i, entry] of page.entries.entries()) {
-        const stored = sieve.pass(entry);
+        const stored = predicate.pass(entry);
         if (stored && entries.length === limit)
           return {
             ...found(),
@@ -189,7 +189,7 @@ export class Lister {
             ...(first &&
               !filtered && {
                 following: await this.#following(
-                  sieve,
+                  predicate,
                   { ...page, entries: page.entries.slice(i) },
                   range.end,
                 ),
@@ -205,7 +205,7 @@ export class Lister {
 
   /** How many follow, where each of them may be seen: a number tells nothing of what may not. */
   async #following(
-    sieve: Sieve,
+    predicate: SelectionPredicate,
     { entries, more, revision }: Page,
     end: string,
   ): Promise<number | undefined> {
@@ -219,7 +219,7 @@ export class Lister {
               { limit: more, at: revision, ahead: 1 },
             )
           ).entries;
-    return [...entries, ...rest].every((entry) => sieve.pass(entry))
+    return [...entries, ...rest].every((entry) => predicate.pass(entry))
       ? entries.length + rest.length
       : undefined;
   }
@@ -233,7 +233,7 @@ export class Lister {
     at: Revision | undefined,
   ): Promise<void> {
     const { kind, view } = authorized.requestInfo as ResourceRequestInfo;
-    const sieve = this.#sieve(authorized, selector);
+    const predicate = this.#predicate(authorized, selector);
     const seen = viewCall(authorized);
     let page = await this.#read(range, {
       limit: this.#pageMost,
@@ -246,7 +246,7 @@ export class Lister {
     let written = 0;
     for (;;) {
       for (const entry of page.entries) {
-        const stored = sieve.pass(entry);
+        const stored = predicate.pass(entry);
         if (!stored) continue;
         chunks.push(Buffer.from(written > 0 ? ',' : ''), view.item(stored, seen));
         written += 1;
@@ -274,7 +274,7 @@ export class Lister {
     } else this.#encoder.send(req, res, 200, Buffer.concat([Buffer.from(opening), rest]));
   }
 
-  #sieve(authorized: AuthorizedRequest, selector: Selector): Sieve {
+  #predicate(authorized: AuthorizedRequest, selector: Selector): SelectionPredicate {
     const { kind } = authorized.requestInfo as ResourceRequestInfo;
     const selects = selector.filters;
     const seesAll = this.#authorization.canSeeAll(authorized);

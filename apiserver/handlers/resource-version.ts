@@ -10,7 +10,10 @@ const waitForVersion = 2_500;
  * The store's revision where it is below `version` even after a brief wait; undefined where it was
  * reached.
  */
-export async function shortOf(store: Store, version: Revision): Promise<Revision | undefined> {
+export async function staleRevision(
+  store: Store,
+  version: Revision,
+): Promise<Revision | undefined> {
   if (await store.watchCache.waitUntil(version, waitForVersion)) return undefined;
   const { revision } = await toStatusError(store.storage.get('meta/hub'));
   return revision < version ? revision : undefined;
@@ -21,7 +24,7 @@ export async function shortOf(store: Store, version: Revision): Promise<Revision
  * (docs/design/kubernetes.md#lists).
  */
 export async function waitUntilFresh(store: Store, version: Revision): Promise<void> {
-  const revision = await shortOf(store, version);
+  const revision = await staleRevision(store, version);
   if (revision !== undefined)
     throw timeout(`Too large resource version: ${version}, current: ${revision}`, [
       { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },

@@ -12,7 +12,7 @@ import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
 import type { ServerMeter } from '../chain/metrics.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
-import { shortOf } from './resource-version.js';
+import { staleRevision } from './resource-version.js';
 import { whole, type Representation } from '../codec/representation.js';
 import type { WatchOptions } from './watch-options.js';
 
@@ -126,7 +126,8 @@ export class WatchStream {
 
   async #begin(): Promise<void> {
     const { from, initial } = this.#start;
-    if (from !== undefined && (await shortOf(this.#store, from)) !== undefined) throw tooOld();
+    if (from !== undefined && (await staleRevision(this.#store, from)) !== undefined)
+      throw tooOld();
     const revision =
       initial === 'none'
         ? (from ?? (await toStatusError(this.#store.storage.get('meta/hub'))).revision)

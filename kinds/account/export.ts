@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineAction, type Action } from '../../registry/action.js';
 import { apiVersion, type AnyKind, type Call, type KindObject } from '../../registry/kind.js';
 import { perMinute } from '../../registry/rate-limit.js';
-import { copyOf } from '../../registry/encoded-object.js';
+import { clone } from '../../registry/encoded-object.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { Account } from './account.js';
 
@@ -66,7 +66,7 @@ function shown(
   object: KindObject,
   call: Call,
 ): z.infer<typeof AccountExport>['items'][number] {
-  const copy = copyOf(object);
+  const copy = clone(object);
   kind.strategy.status?.(copy, call);
   const { metadata, spec, status } = copy;
   return { apiVersion, kind: kind.kind, metadata: { ...metadata }, spec, status };

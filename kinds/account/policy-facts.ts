@@ -34,7 +34,7 @@ interface Person {
  * What policy is told of the person whose sign-in a browser carries on: never the address, but its
  * domain and groups.
  */
-export async function personFacts(
+export async function accountFacts(
   { ports }: Pick<Call, 'ports'>,
   { account, address, passkeys }: Person,
   signedIn: SignedIn,
@@ -55,7 +55,7 @@ export const sessionFacts = (
   { metadata, status }: ObjectOf<typeof Account>,
   session: ObjectOf<typeof Session>,
 ): Promise<PersonFacts> =>
-  personFacts(
+  accountFacts(
     call,
     { account: metadata.name, address: status.email.address, passkeys: status.passkeys },
     {

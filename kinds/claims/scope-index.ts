@@ -1,7 +1,7 @@
 import type { ObjectOf } from '../../registry/kind.js';
 import { Informer } from '../../registry/informer.js';
 import type { Store } from '../../registry/store.js';
-import { copyOf } from '../../registry/encoded-object.js';
+import { clone } from '../../registry/encoded-object.js';
 import { builtInSpec, ClaimsProvider } from './claims-provider.js';
 import { builtInProvider, builtInScopes, type Scope } from './scopes.js';
 
@@ -64,7 +64,7 @@ function scopesOf({ metadata, spec }: ClaimsProviderObject): Scope[] {
 export async function declareBuiltIn(store: Store): Promise<void> {
   const { name } = builtInProvider;
   await store.change(store.systemCall(), async (tx) => {
-    const spec = copyOf(builtInSpec);
+    const spec = clone(builtInSpec);
     if (await tx.get(ClaimsProvider, name))
       await tx.update(ClaimsProvider, name, (next) => {
         next.spec = spec;

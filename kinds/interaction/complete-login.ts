@@ -7,7 +7,7 @@ import { endChallenges } from '../signin/passkey-challenge.js';
 import { countsInFull, type PasskeyStrength } from '../passkey/strength.js';
 import type { Method } from '../session/session.js';
 import { Interaction, type InteractionObject } from './interaction.js';
-import { personFacts, signedInNow } from '../account/policy-facts.js';
+import { accountFacts, signedInNow } from '../account/policy-facts.js';
 
 type AccountObject = ObjectOf<typeof Account>;
 
@@ -47,7 +47,7 @@ export async function denialReason(
   const person = { account: known && name, address, passkeys: known?.status.passkeys ?? 0 };
   const facts = {
     client: spec.client,
-    ...(await personFacts(call, person, signedInNow(method, call.now, inFull))),
+    ...(await accountFacts(call, person, signedInNow(method, call.now, inFull))),
     ...(!known && { becomes: name }),
   };
   const permits: Decision[] = [];

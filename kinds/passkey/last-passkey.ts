@@ -1,7 +1,7 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import type { Account } from '../account/account.js';
 import { naming } from '../signin/interaction-naming.js';
-import { personFacts, signedInNow } from '../account/policy-facts.js';
+import { accountFacts, signedInNow } from '../account/policy-facts.js';
 import type { Method } from '../session/session.js';
 
 /** The built-in Client of the account page, where a new passkey can be added. */
@@ -26,7 +26,7 @@ export async function entersWithoutPasskey(
       method,
       record: 'never',
     });
-    const facts = await personFacts(
+    const facts = await accountFacts(
       call,
       { account: metadata.name, address: status.email.address, passkeys: 0 },
       signedInNow(method, call.now),

@@ -7,7 +7,7 @@ import {
 import type { Scope } from '../../kinds/claims/scopes.js';
 import { whyRefused } from '../../registry/authorizer.js';
 import { accountObject, type SignedIn } from '../adapter/accounts.js';
-import { signInBehind } from '../interaction/grant-sign-in.js';
+import { grantSignIn } from '../interaction/grant-sign-in.js';
 import { clientObject } from '../adapter/clients.js';
 import { rememberScopes } from './disclosures.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
@@ -105,7 +105,7 @@ async function signedInFor(
 ): Promise<SignedIn> {
   const { session, grant, client } = ctx.oidc;
   if (session?.accountId === account) return signedInBy(services, session);
-  return grant ? signInBehind(services, account, client!.clientId, grant.jti) : {};
+  return grant ? grantSignIn(services, account, client!.clientId, grant.jti) : {};
 }
 
 async function release(

@@ -15,7 +15,7 @@ export const stampKey = (account: string, client: string, grantId: string): stri
  * How the sign-in was done that a library Grant, and so every token under it, goes back to; it
  * outlives the session. Nothing is known of Grants that an older release made.
  */
-export async function signInBehind(
+export async function grantSignIn(
   services: ProviderServices,
   account: string,
   client: string,

@@ -1,5 +1,5 @@
 import { errors, type ProviderContext, type Token } from 'oidc-provider';
-import { signInBehind } from './grant-sign-in.js';
+import { grantSignIn } from './grant-sign-in.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { mayShare, maySignIn } from './policy.js';
 
@@ -23,7 +23,7 @@ export async function judgeRefresh(
 ): Promise<void> {
   const { client, grant } = ctx.oidc;
   const { clientId } = client!;
-  const signedIn = await signInBehind(services, account.metadata.name, clientId, token.grantId!);
+  const signedIn = await grantSignIn(services, account.metadata.name, clientId, token.grantId!);
   if (!(await maySignIn(services, account, clientId, signedIn)).allowed)
     throw new errors.InvalidGrant('policy refuses the sign-in');
   const scopes = new Set(token.scope?.split(' '));

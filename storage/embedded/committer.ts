@@ -29,15 +29,15 @@ const groupBytes = 8 << 20;
 
 /** Takes commits in order of arrival and writes all that wait as one durable lmdb transaction. */
 export class EmbeddedCommitter {
-  readonly #ledger: StoreState;
+  readonly #state: StoreState;
   readonly #fatal: (error: Error) => void;
   readonly #witness: StorageMetrics | undefined;
   #queue: Member[] = [];
   #running: Promise<void> | undefined;
   #failed: Error | undefined;
 
-  constructor(ledger: StoreState, fatal: (error: Error) => void, witness?: StorageMetrics) {
-    this.#ledger = ledger;
+  constructor(state: StoreState, fatal: (error: Error) => void, witness?: StorageMetrics) {
+    this.#state = state;
     this.#fatal = fatal;
     this.#witness = witness;
   }
@@ -45,7 +45,7 @@ export class EmbeddedCommitter {
   /** Resolves when the commit is durable, or lost. */
   async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Result> {
     const bytes = checkLimits(checks, writes);
-    this.#ledger.admitOpen();
+    this.#state.admitOpen();
     return new Promise<Result>((resolve, reject) => {
       this.#queue.push({
         checks,
@@ -90,7 +90,7 @@ export class EmbeddedCommitter {
         throw new UnavailableError('the store has stopped after a failed write', {
           cause: this.#failed,
         });
-      const group = new GroupCommit(this.#ledger, members.length);
+      const group = new GroupCommit(this.#state, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
       await this.#store(
         group,
@@ -104,21 +104,21 @@ export class EmbeddedCommitter {
 
   async #store(group: GroupCommit, bytes: number): Promise<void> {
     if (group.batches.length === 0) return;
-    this.#ledger.tables.ahead.reach(bytes);
-    this.#ledger.shadow = group.shadow;
+    this.#state.tables.ahead.reach(bytes);
+    this.#state.overlay = group.overlay;
     try {
-      await this.#ledger.tables.root.batch(() => {
+      await this.#state.tables.root.batch(() => {
         group.put();
       });
     } catch (error) {
-      this.#ledger.shadow = new Map();
+      this.#state.overlay = new Map();
       throw await this.#refusal(await reasonOf(error as Error));
     }
-    this.#ledger.publish(group.batches);
+    this.#state.publish(group.batches);
   }
 
   async #refusal(reason: CommitError): Promise<Error> {
-    if (await isFull(reason, this.#ledger.tables.directory))
+    if (await isFull(reason, this.#state.tables.directory))
       return new UnavailableError('no space is left for the store', { full: true, cause: reason });
     this.#failed = reason;
     this.#fatal(new Error(`the store could not be written: ${reason.message}`, { cause: reason }));

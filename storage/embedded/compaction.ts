@@ -8,20 +8,20 @@ const step = 500;
  * Forgets what was superseded at or before `revision`, some hundred revisions a transaction; a
  * compaction cut short is finished by the next.
  */
-export async function compactTo(ledger: StoreState, revision: Revision): Promise<void> {
-  ledger.admitOpen();
-  const oldest = Math.min(revision, ledger.revision);
-  if (oldest > ledger.oldest) {
-    ledger.oldest = oldest;
-    await ledger.tables.root.batch(() => {
-      void ledger.tables.system.put('oldest', Buffer.from(String(oldest)));
+export async function compactTo(state: StoreState, revision: Revision): Promise<void> {
+  state.admitOpen();
+  const oldest = Math.min(revision, state.revision);
+  if (oldest > state.oldest) {
+    state.oldest = oldest;
+    await state.tables.root.batch(() => {
+      void state.tables.system.put('oldest', Buffer.from(String(oldest)));
     });
   }
-  while (!ledger.closed && (await forgetChanges(ledger))) {
+  while (!state.closed && (await forgetChanges(state))) {
     /* the next few hundred */
   }
-  for (let start: string | undefined = '!'; start !== undefined && !ledger.closed; )
-    start = await forgetDeleted(ledger, start);
+  for (let start: string | undefined = '!'; start !== undefined && !state.closed; )
+    start = await forgetDeleted(state, start);
 }
 
 async function forgetChanges({ tables: { root, log }, oldest }: StoreState): Promise<boolean> {
@@ -35,7 +35,7 @@ async function forgetChanges({ tables: { root, log }, oldest }: StoreState): Pro
 
 /** Forgets deleted keys among the next few hundred from `start`; answers where to go on. */
 async function forgetDeleted(
-  { tables: { root, gone }, oldest }: StoreState,
+  { tables: { root, tombstones: gone }, oldest }: StoreState,
   start: string,
 ): Promise<string | undefined> {
   const keys = [...gone.getKeys({ start, limit: step })];

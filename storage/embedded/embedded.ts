@@ -39,9 +39,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Storage> {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const unlock = await acquireLock(options.directory);
   try {
-    const ledger = new StoreState(openTables(options.directory));
+    const state = new StoreState(openTables(options.directory));
     syncDirectory(options.directory);
-    return assemble(ledger, options, unlock);
+    return assemble(state, options, unlock);
   } catch (error) {
     unlock();
     throw error;
@@ -58,30 +58,30 @@ function syncDirectory(directory: string): void {
   }
 }
 
-function assemble(ledger: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
-  const committer = new EmbeddedCommitter(ledger, options.onFatal ?? crash, options.witness);
+function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
+  const committer = new EmbeddedCommitter(state, options.onFatal ?? crash, options.witness);
   const storage: Storage = {
     peek(key) {
       validateKey(key);
-      ledger.admitOpen();
-      const entry = ledger.read(key);
-      return entry ? { entry, revision: ledger.revision } : { revision: ledger.revision };
+      state.admitOpen();
+      const entry = state.read(key);
+      return entry ? { entry, revision: state.revision } : { revision: state.revision };
     },
     async get(key) {
       return storage.peek!(key);
     },
-    list: (range, options = {}) => readRange(ledger, range, options),
-    count: (range) => countRange(ledger, range),
+    list: (range, options = {}) => readRange(state, range, options),
+    count: (range) => countRange(state, range),
     commit: (checks, writes) => committer.commit(checks, writes),
-    watch: (prefix, from, signal) => watchPrefix(ledger, prefix, from, signal),
-    compact: (revision) => compactTo(ledger, revision),
+    watch: (prefix, from, signal) => watchPrefix(state, prefix, from, signal),
+    compact: (revision) => compactTo(state, revision),
     close: () => {
       closing ??= close();
       return closing;
     },
   };
   const stopSweeping = sweepEvery(
-    ledger,
+    state,
     storage,
     options.sweepInterval ?? 60_000,
     options.sweepGrace ?? 3_600_000,
@@ -89,17 +89,17 @@ function assemble(ledger: StoreState, options: EmbeddedOptions, unlock: () => vo
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await stopSweeping();
-    ledger.close();
+    state.close();
     await committer.settled();
-    await ledger.tables.root.close();
-    ledger.tables.ahead.close();
+    await state.tables.root.close();
+    state.tables.ahead.close();
     unlock();
   };
   return storage;
 }
 
 function sweepEvery(
-  ledger: StoreState,
+  state: StoreState,
   storage: Storage,
   interval: number,
   grace: number,
@@ -107,7 +107,7 @@ function sweepEvery(
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const sweep = async (): Promise<void> => {
-    while (!stopping.signal.aborted && (await sweepOnce(ledger, storage, Date.now() - grace)) > 0) {
+    while (!stopping.signal.aborted && (await sweepOnce(state, storage, Date.now() - grace)) > 0) {
       /* the next hundred */
     }
   };

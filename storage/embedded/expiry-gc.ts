@@ -9,18 +9,18 @@ const batch = 100;
  * each unless it was changed meanwhile; answers how many were due.
  */
 export async function sweepOnce(
-  ledger: StoreState,
+  state: StoreState,
   storage: Storage,
   before: number,
 ): Promise<number> {
-  const due = dueBefore(ledger, before);
-  await Promise.all(due.map((key) => sweepKey(ledger, storage, key, before)));
+  const due = dueBefore(state, before);
+  await Promise.all(due.map((key) => sweepKey(state, storage, key, before)));
   return due.length;
 }
 
-function dueBefore(ledger: StoreState, before: number): string[] {
+function dueBefore(state: StoreState, before: number): string[] {
   const keys: string[] = [];
-  for (const text of ledger.tables.expiry.getKeys({ limit: batch })) {
+  for (const text of state.tables.expiry.getKeys({ limit: batch })) {
     const { expires, key } = splitExpiryKey(text);
     if (expires >= before) break;
     keys.push(key);
@@ -29,12 +29,12 @@ function dueBefore(ledger: StoreState, before: number): string[] {
 }
 
 async function sweepKey(
-  ledger: StoreState,
+  state: StoreState,
   storage: Storage,
   key: string,
   before: number,
 ): Promise<void> {
-  const entry = ledger.read(key);
+  const entry = state.read(key);
   if (entry?.expires === undefined || entry.expires >= before) return;
   await storage.commit([{ key, is: entry.revision }], [{ delete: key }]);
 }

@@ -14,16 +14,16 @@ export class GroupCommit {
   /** One for each member that changes something, in order of revision. */
   readonly batches: Batch[] = [];
   /** What stood before this group, for each key it writes. */
-  readonly shadow = new Map<string, Entry | undefined>();
-  readonly #ledger: StoreState;
+  readonly overlay = new Map<string, Entry | undefined>();
+  readonly #state: StoreState;
   readonly #now = new Map<string, Entry | undefined>();
   readonly #members: number;
   #revision: Revision;
 
-  constructor(ledger: StoreState, members: number) {
-    this.#ledger = ledger;
+  constructor(state: StoreState, members: number) {
+    this.#state = state;
     this.#members = members;
-    this.#revision = ledger.revision;
+    this.#revision = state.revision;
   }
 
   /** Judges one member; a commit is made in memory until {@link put} and the flush behind it. */
@@ -42,12 +42,12 @@ export class GroupCommit {
   put(): void {
     for (const { revision, changes } of this.batches) {
       for (const change of changes) this.#put(change, revision);
-      void this.#ledger.tables.log.put(revision, encodeLog(changes));
+      void this.#state.tables.log.put(revision, encodeLog(changes));
     }
   }
 
   #put({ key, entry, before }: Change, revision: Revision): void {
-    const { current, gone, expiry } = this.#ledger.tables;
+    const { current, tombstones: gone, expiry } = this.#state.tables;
     void (entry ? current.put(key, entry) : current.remove(key));
     if (!entry) void gone.put(tombstoneKey(key, revision), nothing);
     if (before?.expires === entry?.expires) return;
@@ -66,7 +66,7 @@ export class GroupCommit {
     this.#revision = revision;
     this.batches.push({ revision, changes });
     for (const { key, entry, before } of changes) {
-      if (!this.shadow.has(key)) this.shadow.set(key, before);
+      if (!this.overlay.has(key)) this.overlay.set(key, before);
       this.#now.set(key, entry);
     }
   }
@@ -87,6 +87,6 @@ export class GroupCommit {
   }
 
   #read(key: string): Entry | undefined {
-    return this.#now.has(key) ? this.#now.get(key) : this.#ledger.read(key);
+    return this.#now.has(key) ? this.#now.get(key) : this.#state.read(key);
   }
 }

@@ -13,44 +13,44 @@ export type Past = ReadonlyMap<string, Entry | undefined>;
  * that far.
  */
 export function recentPast(
-  ledger: StoreState,
+  state: StoreState,
   { start, end }: Range,
   revision: Revision,
 ): Past | undefined {
-  const batches = revision === ledger.revision ? [] : ledger.recent(revision);
+  const batches = revision === state.revision ? [] : state.recent(revision);
   if (!batches) return undefined;
   const past = new Map<string, Entry | undefined>();
   const note = (key: string, before: Entry | undefined): void => {
     if (key >= start && key < end && !past.has(key)) past.set(key, before);
   };
   for (const { changes } of batches) for (const { key, before } of changes) note(key, before);
-  for (const [key, before] of ledger.shadow) note(key, before);
+  for (const [key, before] of state.overlay) note(key, before);
   return past;
 }
 
 /** What stood under `key` at `revision`, followed back from a change after it through the log. */
 export function entryAt(
-  ledger: StoreState,
+  state: StoreState,
   key: string,
   changed: Revision,
   revision: Revision,
 ): Entry | undefined {
   for (let next = changed; next > revision; ) {
-    const before = beforeOf(ledger, key, next);
+    const before = beforeOf(state, key, next);
     if (before && before.revision <= revision) return before;
-    next = before?.revision ?? deletionBefore(ledger, key, next);
+    next = before?.revision ?? deletionBefore(state, key, next);
   }
   return undefined;
 }
 
-function beforeOf(ledger: StoreState, key: string, revision: Revision): Entry | undefined {
-  const log = ledger.tables.log.getBinary(revision)!;
+function beforeOf(state: StoreState, key: string, revision: Revision): Entry | undefined {
+  const log = state.tables.log.getBinary(revision)!;
   for (const change of decodeLog(log)) if (change.key === key) return change.before;
   throw new Error(`the log of revision ${revision} does not have ${key}`);
 }
 
 function deletionBefore(
-  { tables: { gone } }: StoreState,
+  { tables: { tombstones: gone } }: StoreState,
   key: string,
   revision: Revision,
 ): Revision {
@@ -69,7 +69,7 @@ function deletionBefore(
  * deletion.
  */
 export function* deletedAfter(
-  { tables: { gone } }: StoreState,
+  { tables: { tombstones: gone } }: StoreState,
   range: Range,
   revision: Revision,
 ): Generator<readonly [key: string, deleted: Revision], undefined> {

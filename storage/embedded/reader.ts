@@ -23,25 +23,25 @@ type Step = readonly [key: string, entry: Entry | undefined];
  * of the latest from memory where nothing has changed in its range since it was read.
  */
 export async function readRange(
-  ledger: StoreState,
+  state: StoreState,
   range: Range,
   { limit = Infinity, at, ahead = limits.more }: ListOptions,
 ): Promise<Page> {
-  ledger.admitOpen();
-  const revision = at ?? ledger.revision;
-  ledger.admit(revision);
-  if (revision !== ledger.revision || limit === Infinity)
-    return readPage(ledger, range, revision, limit, ahead);
+  state.admitOpen();
+  const revision = at ?? state.revision;
+  state.admit(revision);
+  if (revision !== state.revision || limit === Infinity)
+    return readPage(state, range, revision, limit, ahead);
   const key = `${range.start} ${range.end} ${limit} ${ahead}`;
-  const known = ledger.pages.get(key);
+  const known = state.pages.get(key);
   if (known) return { ...known, revision };
-  const page = await readPage(ledger, range, revision, limit, ahead);
-  if (revision === ledger.revision) ledger.pages.keep(key, range, page);
+  const page = await readPage(state, range, revision, limit, ahead);
+  if (revision === state.revision) state.pages.keep(key, range, page);
   return page;
 }
 
 async function readPage(
-  ledger: StoreState,
+  state: StoreState,
   range: Range,
   revision: Revision,
   limit: number,
@@ -51,24 +51,24 @@ async function readPage(
   let start = range.start;
   while (start < range.end && entries.length < limit) {
     if (start !== range.start) await turn();
-    ledger.admit(revision);
-    start = readSome(ledger, { start, end: range.end }, revision, entries, limit);
+    state.admit(revision);
+    start = readSome(state, { start, end: range.end }, revision, entries, limit);
   }
   return {
     entries,
     revision,
-    more: start < range.end ? countAt(ledger, { start, end: range.end }, revision, ahead) : 0,
+    more: start < range.end ? countAt(state, { start, end: range.end }, revision, ahead) : 0,
   };
 }
 
 /** How many keys a range has now, some thousands of them in one turn of the event loop. */
-export async function countRange(ledger: StoreState, range: Range): Promise<number> {
+export async function countRange(state: StoreState, range: Range): Promise<number> {
   let count = 0;
   for (let start: string | undefined = range.start; start !== undefined; ) {
-    ledger.admitOpen();
+    state.admitOpen();
     let seen = 0;
     let last = '';
-    for (const key of ledger.tables.current.getKeys({
+    for (const key of state.tables.current.getKeys({
       start,
       end: range.end,
       limit: countStretch,
@@ -85,7 +85,7 @@ export async function countRange(ledger: StoreState, range: Range): Promise<numb
 
 /** Adds to `entries` until the limit or the end of the stretch; answers where to go on. */
 function readSome(
-  ledger: StoreState,
+  state: StoreState,
   range: Range,
   revision: Revision,
   entries: Entry[],
@@ -93,7 +93,7 @@ function readSome(
 ): string {
   const deadline = performance.now() + stretch;
   let steps = 0;
-  for (const [key, entry] of stepsAt(ledger, range, revision, limit - entries.length)) {
+  for (const [key, entry] of stepsAt(state, range, revision, limit - entries.length)) {
     if (entry) entries.push(entry);
     if (entries.length === limit) return `${key}!`;
     steps += 1;
@@ -103,11 +103,11 @@ function readSome(
 }
 
 /** How many entries the range had at `revision`, up to `most`. */
-function countAt(ledger: StoreState, range: Range, revision: Revision, max: number): number {
-  const past = recentPast(ledger, range, revision);
-  if (past) return countRecent(ledger, range, past, max);
+function countAt(state: StoreState, range: Range, revision: Revision, max: number): number {
+  const past = recentPast(state, range, revision);
+  if (past) return countRecent(state, range, past, max);
   let count = 0;
-  for (const [, entry] of oldSteps(ledger, range, revision)) {
+  for (const [, entry] of oldSteps(state, range, revision)) {
     if (!entry) continue;
     count += 1;
     if (count === max) break;
@@ -130,14 +130,14 @@ function countRecent(
 }
 
 function stepsAt(
-  ledger: StoreState,
+  state: StoreState,
   range: Range,
   revision: Revision,
   limit: number,
 ): Iterable<Step> {
-  const past = recentPast(ledger, range, revision);
-  if (!past) return oldSteps(ledger, range, revision);
-  return past.size === 0 ? currentSteps(ledger, range, limit) : recentSteps(ledger, range, past);
+  const past = recentPast(state, range, revision);
+  if (!past) return oldSteps(state, range, revision);
+  return past.size === 0 ? currentSteps(state, range, limit) : recentSteps(state, range, past);
 }
 
 function* currentSteps(
@@ -150,10 +150,10 @@ function* currentSteps(
     yield [key, keyed(key, value)];
 }
 
-function* recentSteps(ledger: StoreState, range: Range, past: Past): Generator<Step> {
+function* recentSteps(state: StoreState, range: Range, past: Past): Generator<Step> {
   const keys = [...past.keys()].sort();
   let next = 0;
-  for (const { key, value } of ledger.tables.current.getRange({ ...range })) {
+  for (const { key, value } of state.tables.current.getRange({ ...range })) {
     for (; next < keys.length && keys[next]! < key; next++)
       yield [keys[next]!, past.get(keys[next]!)];
     if (keys[next] !== key) yield [key, keyed(key, value)];
@@ -162,14 +162,14 @@ function* recentSteps(ledger: StoreState, range: Range, past: Past): Generator<S
 }
 
 /** The range from the tables, with every change after `revision` followed back. */
-function* oldSteps(ledger: StoreState, range: Range, revision: Revision): Generator<Step> {
-  const deletions = deletedAfter(ledger, range, revision);
+function* oldSteps(state: StoreState, range: Range, revision: Revision): Generator<Step> {
+  const deletions = deletedAfter(state, range, revision);
   const past = (key: string, changed: Revision): Step => [
     key,
-    entryAt(ledger, key, changed, revision),
+    entryAt(state, key, changed, revision),
   ];
   let gone = deletions.next().value;
-  for (const { key, value } of ledger.tables.current.getRange({ ...range })) {
+  for (const { key, value } of state.tables.current.getRange({ ...range })) {
     for (; gone && gone[0] < key; gone = deletions.next().value) yield past(...gone);
     if (gone?.[0] === key) gone = deletions.next().value;
     yield value.revision > revision ? past(key, value.revision) : [key, keyed(key, value)];

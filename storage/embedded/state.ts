@@ -27,7 +27,7 @@ export class StoreState {
   /** Pages of the latest revision. */
   readonly pages = new RangeCache();
   /** For each key in the batch now being written, what readers see until it is durable. */
-  shadow: ReadonlyMap<string, Entry | undefined> = new Map();
+  overlay: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];
   #recentBytes = 0;
   /**
@@ -51,7 +51,7 @@ export class StoreState {
 
   /** The latest durable entry, synchronously. */
   read(key: string): Entry | undefined {
-    if (this.shadow.size > 0 && this.shadow.has(key)) return this.shadow.get(key);
+    if (this.overlay.size > 0 && this.overlay.has(key)) return this.overlay.get(key);
     const recent = this.#latest.get(key);
     if (recent) return recent.entry;
     const entry = this.tables.current.get(key);
@@ -60,7 +60,7 @@ export class StoreState {
 
   /** Makes a durable batch visible and wakes the watchers. */
   publish(batches: readonly Batch[]): void {
-    this.shadow = new Map();
+    this.overlay = new Map();
     this.revision = batches.at(-1)?.revision ?? this.revision;
     for (const batch of batches) this.#remember(batch);
     this.wake();

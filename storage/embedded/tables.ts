@@ -23,7 +23,7 @@ export interface Tables {
   /** revision -> its changes */
   readonly log: Database<Buffer, number>;
   /** key and the revision that deleted it, within the history -> nothing */
-  readonly gone: Database<Buffer, string>;
+  readonly tombstones: Database<Buffer, string>;
   /** expiry and key -> nothing */
   readonly expiry: Database<Buffer, string>;
   /** `format`, `oldest`: numbers in decimal */
@@ -62,7 +62,7 @@ export function openTables(directory: string): Tables {
     ahead: new Preallocator(root, path),
     current: currentOf(root),
     log: tableOf<number>(root, 'log'),
-    gone: tableOf<string>(root, 'gone'),
+    tombstones: tableOf<string>(root, 'gone'),
     expiry: tableOf<string>(root, 'expiry'),
     system: tableOf<string>(root, 'system'),
   };

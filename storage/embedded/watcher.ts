@@ -7,14 +7,14 @@ const replayed = 64;
 
 /** Reads on behind a revision: from memory or else from the log, some batches at a time. */
 class Cursor {
-  readonly #ledger: StoreState;
+  readonly #state: StoreState;
   readonly #prefix: string;
   #at: Revision;
   #batches: readonly Batch[] | undefined;
   #next = 0;
 
-  constructor(ledger: StoreState, prefix: string, from: Revision) {
-    this.#ledger = ledger;
+  constructor(state: StoreState, prefix: string, from: Revision) {
+    this.#state = state;
     this.#prefix = prefix;
     this.#at = from;
   }
@@ -40,9 +40,9 @@ class Cursor {
   }
 
   #read(): readonly Batch[] {
-    const { oldest, revision } = this.#ledger;
+    const { oldest, revision } = this.#state;
     if (this.#at < oldest) throw new CompactedError(oldest);
-    return this.#at < revision ? after(this.#ledger, this.#at) : [];
+    return this.#at < revision ? after(this.#state, this.#at) : [];
   }
 }
 
@@ -51,18 +51,18 @@ class Cursor {
  * it has caught up.
  */
 export async function* watchPrefix(
-  ledger: StoreState,
+  state: StoreState,
   prefix: string,
   from: Revision,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
-  const cursor = new Cursor(ledger, prefix, from);
+  const cursor = new Cursor(state, prefix, from);
   let marked = -1;
   let resume = (): void => {};
   const go = (): void => resume();
   signal.addEventListener('abort', go);
   try {
-    while (!signal.aborted && !ledger.closed) {
+    while (!signal.aborted && !state.closed) {
       const batch = cursor.next();
       if (batch) {
         marked = batch.revision;
@@ -70,37 +70,37 @@ export async function* watchPrefix(
         continue;
       }
       const { at } = cursor;
-      if (at < ledger.revision) {
+      if (at < state.revision) {
         await turn();
         continue;
       }
-      if (marked < at && at === ledger.revision) {
+      if (marked < at && at === state.revision) {
         marked = at;
         yield { revision: at, changes: [] };
         continue;
       }
-      const { seconds } = ledger;
+      const { seconds } = state;
       await new Promise<void>((resolve) => {
         resume = resolve;
-        ledger.wait(go);
+        state.wait(go);
       });
-      if (ledger.seconds > seconds && at === ledger.revision) marked = -1;
+      if (state.seconds > seconds && at === state.revision) marked = -1;
     }
   } finally {
     signal.removeEventListener('abort', go);
   }
 }
 
-function after(ledger: StoreState, from: Revision): readonly Batch[] {
-  return ledger.recent(from) ?? replay(ledger, from);
+function after(state: StoreState, from: Revision): readonly Batch[] {
+  return state.recent(from) ?? replay(state, from);
 }
 
 /** Some of the changes after `from`, from the log. */
-function replay(ledger: StoreState, from: Revision): Batch[] {
+function replay(state: StoreState, from: Revision): Batch[] {
   const batches: Batch[] = [];
-  for (const { key: revision, value } of ledger.tables.log.getRange({
+  for (const { key: revision, value } of state.tables.log.getRange({
     start: from + 1,
-    end: ledger.revision + 1,
+    end: state.revision + 1,
     limit: replayed,
   })) {
     batches.push({ revision, changes: [...decodeLog(value)] });

@@ -7,6 +7,6 @@ export class WebAuthnError extends Error {
 }
 
 /** Throws a Fault unless it holds. */
-export function must(holds: boolean, otherwise: string): asserts holds {
+export function assert(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new WebAuthnError(otherwise);
 }

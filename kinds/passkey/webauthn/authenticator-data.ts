@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readCBORMap, type CBORMap } from './cbor.js';
-import { must } from './assert.js';
+import { assert } from './assert.js';
 
 /** What an authenticator says of itself (WebAuthn 3, 6.1). */
 export interface AuthenticatorData {
@@ -31,24 +31,24 @@ export function readAuthenticatorData(
   rpID: string,
   attested: boolean,
 ): AuthenticatorData {
-  must(bytes.length >= 37, 'authenticator data: cut off');
-  must(
+  assert(bytes.length >= 37, 'authenticator data: cut off');
+  assert(
     bytes.subarray(0, 32).equals(createHash('sha256').update(rpID).digest()),
     'authenticator data: for another relying party',
   );
   const flags = bytes[32]!;
   const has = (one: number): boolean => (flags & one) !== 0;
-  must(has(flag.present), 'authenticator data: nobody was present');
-  must(has(flag.verified), 'authenticator data: nobody was verified');
-  must(
+  assert(has(flag.present), 'authenticator data: nobody was present');
+  assert(has(flag.verified), 'authenticator data: nobody was verified');
+  assert(
     has(flag.backupEligible) || !has(flag.backedUp),
     'authenticator data: backed up and not to be backed up',
   );
-  must(has(flag.attested) === attested, 'authenticator data: a credential in the wrong ceremony');
+  assert(has(flag.attested) === attested, 'authenticator data: a credential in the wrong ceremony');
   const credential = attested ? readCredential(bytes) : undefined;
   let end = credential?.end ?? 37;
   if (has(flag.extended)) end = readCBORMap(bytes, end).end;
-  must(end === bytes.length, 'authenticator data: bytes to spare');
+  assert(end === bytes.length, 'authenticator data: bytes to spare');
   return {
     counter: bytes.readUInt32BE(33),
     backupEligible: has(flag.backupEligible),
@@ -61,9 +61,9 @@ export function readAuthenticatorData(
 function readCredential(
   bytes: Buffer,
 ): NonNullable<AuthenticatorData['attested']> & { end: number } {
-  must(bytes.length >= 55, 'authenticator data: cut off');
+  assert(bytes.length >= 55, 'authenticator data: cut off');
   const length = bytes.readUInt16BE(53);
-  must(bytes.length >= 55 + length, 'authenticator data: cut off');
+  assert(bytes.length >= 55 + length, 'authenticator data: cut off');
   const aaguid = bytes
     .toString('hex', 37, 53)
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

@@ -1,4 +1,4 @@
-import { must } from './assert.js';
+import { assert } from './assert.js';
 
 /** What CBOR of an authenticator may hold. */
 export type CBOR = number | string | boolean | null | Uint8Array | readonly CBOR[] | CBORMap;
@@ -20,7 +20,7 @@ export function readCBOR(bytes: Uint8Array, from = 0): { value: CBOR; end: numbe
 /** The map that stands at `from`. */
 export function readCBORMap(bytes: Uint8Array, from = 0): { value: CBORMap; end: number } {
   const { value, end } = readCBOR(bytes, from);
-  must(value instanceof Map, 'CBOR: not a map');
+  assert(value instanceof Map, 'CBOR: not a map');
   return { value, end };
 }
 
@@ -41,7 +41,7 @@ class Reader {
   }
 
   item(depth: number): CBOR {
-    must(depth <= deepest, 'CBOR: too deep');
+    assert(depth <= deepest, 'CBOR: too deep');
     const head = this.#byte();
     const [type, info] = [head >> 5, head & 31];
     if (type === 7) return this.#simple(info);
@@ -60,23 +60,23 @@ class Reader {
       case 5:
         return this.#map(argument, depth);
       default:
-        return must(false, 'CBOR: a tag') as never;
+        return assert(false, 'CBOR: a tag') as never;
     }
   }
 
   #simple(info: number): boolean | null {
     const value = simple.get(info);
-    must(value !== undefined, 'CBOR: a simple value or a fraction');
+    assert(value !== undefined, 'CBOR: a simple value or a fraction');
     return value;
   }
 
   /** Lengths and integers in their shortest form, of 32 bits at most. */
   #argument(info: number): number {
     if (info < 24) return info;
-    must(info <= 26, 'CBOR: an indefinite or huge length');
+    assert(info <= 26, 'CBOR: an indefinite or huge length');
     const size = 1 << (info - 24);
     const value = this.#take(size).reduce((sum, byte) => sum * 256 + byte, 0);
-    must(value >= [24, 0x100, 0x1_0000][info - 24]!, 'CBOR: not the shortest form');
+    assert(value >= [24, 0x100, 0x1_0000][info - 24]!, 'CBOR: not the shortest form');
     return value;
   }
 
@@ -90,7 +90,7 @@ class Reader {
     const map = new Map<number | string, CBOR>();
     for (let i = 0; i < length; i += 1) {
       const key = this.item(depth + 1);
-      must(
+      assert(
         (typeof key === 'number' || typeof key === 'string') && !map.has(key),
         'CBOR: a key of another kind or there twice',
       );
@@ -104,12 +104,12 @@ class Reader {
     try {
       return utf8.decode(bytes);
     } catch {
-      return must(false, 'CBOR: not UTF-8') as never;
+      return assert(false, 'CBOR: not UTF-8') as never;
     }
   }
 
   #fits(length: number): void {
-    must(this.at + length <= this.#bytes.length, 'CBOR: cut off');
+    assert(this.at + length <= this.#bytes.length, 'CBOR: cut off');
   }
 
   #take(length: number): Uint8Array {

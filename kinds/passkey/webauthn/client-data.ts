@@ -1,5 +1,5 @@
 import { fromBase64url } from './base64url.js';
-import { WebAuthnError, must } from './assert.js';
+import { WebAuthnError, assert } from './assert.js';
 
 /** What an answer must be to. */
 export interface Expected {
@@ -23,16 +23,16 @@ export function judgeClientData(
   { challenge, origin }: Expected,
 ): void {
   const bytes = fromBase64url(encoded, 4096);
-  must(bytes !== undefined, 'client data: not base64url');
+  assert(bytes !== undefined, 'client data: not base64url');
   const data = parse(bytes);
-  must(data.type === type, 'client data: of another ceremony');
-  must(data.challenge === challenge, 'client data: another challenge');
-  must(data.origin === origin, 'client data: another origin');
-  must(
+  assert(data.type === type, 'client data: of another ceremony');
+  assert(data.challenge === challenge, 'client data: another challenge');
+  assert(data.origin === origin, 'client data: another origin');
+  assert(
     data.crossOrigin === undefined || data.crossOrigin === false,
     'client data: inside another page',
   );
-  must(data.topOrigin === undefined, 'client data: inside another page');
+  assert(data.topOrigin === undefined, 'client data: inside another page');
 }
 
 function parse(bytes: Uint8Array): Record<string, unknown> {
@@ -44,11 +44,11 @@ function parse(bytes: Uint8Array): Record<string, unknown> {
   } catch {
     throw new WebAuthnError('client data: not JSON');
   }
-  must(
+  assert(
     typeof data === 'object' && data !== null && !Array.isArray(data),
     'client data: not an object',
   );
-  must(isUnambiguous(text), 'client data: a member twice');
+  assert(isUnambiguous(text), 'client data: a member twice');
   return data as Record<string, unknown>;
 }
 

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { CBOR, CBORMap } from './cbor.js';
-import { WebAuthnError, must } from './assert.js';
+import { WebAuthnError, assert } from './assert.js';
 
 /**
  * The signature algorithms that are offered and taken, in order: EdDSA, ES256, RS256 (RFC 9053
@@ -18,7 +18,7 @@ const [kty, alg] = [1, 3];
 export function algorithmOf(key: CBORMap): Algorithm {
   const algorithm = key.get(alg);
   const judge = judges.get(algorithm as Algorithm);
-  must(judge !== undefined, 'key: an algorithm that was not offered');
+  assert(judge !== undefined, 'key: an algorithm that was not offered');
   judge(key);
   return algorithm as Algorithm;
 }
@@ -36,14 +36,14 @@ function members(
   bytes: readonly number[],
 ): Uint8Array[] {
   const expected = Object.entries(fixed);
-  must(key.size === expected.length + bytes.length, 'key: members missing or to spare');
+  assert(key.size === expected.length + bytes.length, 'key: members missing or to spare');
   for (const [label, value] of expected)
-    must(key.get(Number(label)) === value, 'key: of another type than its algorithm');
+    assert(key.get(Number(label)) === value, 'key: of another type than its algorithm');
   return bytes.map((label) => bytesOf(key.get(label)));
 }
 
 function bytesOf(value: CBOR | undefined): Uint8Array {
-  must(value instanceof Uint8Array, 'key: a member that is not bytes');
+  assert(value instanceof Uint8Array, 'key: a member that is not bytes');
   return value;
 }
 
@@ -54,23 +54,23 @@ function judgeP256(key: CBORMap): void {
     Uint8Array,
     Uint8Array,
   ];
-  must(x.length === 32 && y.length === 32, 'key: coordinates of another length');
+  assert(x.length === 32 && y.length === 32, 'key: coordinates of another length');
   importable({ kty: 'EC', crv: 'P-256', x: text(x), y: text(y) });
 }
 
 function judgeEd25519(key: CBORMap): void {
   const [x] = members(key, { [kty]: 1, [alg]: -8, [-1]: 6 }, [-2]) as [Uint8Array];
-  must(x.length === 32 && isOnCurve(x), 'key: no point of its curve');
+  assert(x.length === 32 && isOnCurve(x), 'key: no point of its curve');
   importable({ kty: 'OKP', crv: 'Ed25519', x: text(x) });
 }
 
 function judgeRSA(key: CBORMap): void {
   const [n, e] = members(key, { [kty]: 3, [alg]: -257 }, [-1, -2]) as [Uint8Array, Uint8Array];
-  must(
+  assert(
     n.length >= 256 && n.length <= 512 && n[0]! >= 128 && (n.at(-1)! & 1) === 1,
     'key: a modulus of another size',
   );
-  must(Buffer.from(e).equals(Buffer.from([1, 0, 1])), 'key: another exponent than 65537');
+  assert(Buffer.from(e).equals(Buffer.from([1, 0, 1])), 'key: another exponent than 65537');
   importable({ kty: 'RSA', n: text(n), e: text(e) });
 }
 

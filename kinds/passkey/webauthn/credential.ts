@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fromBase64url } from './base64url.js';
-import { must } from './assert.js';
+import { assert } from './assert.js';
 
 const encoded = (what: string) => z.string().max(16_384).describe(`${what}, base64url.`);
 const common = {
@@ -69,8 +69,8 @@ export function credentialID({
   type,
 }: Pick<Assertion, 'id' | 'rawId' | 'type'>): Buffer {
   const bytes = fromBase64url(id, 1023);
-  must(bytes !== undefined && bytes.length >= 16, 'credential: an id that cannot be one');
-  must(rawId === undefined || rawId === id, 'credential: two ids');
-  must(type === undefined || type === 'public-key', 'credential: of another type');
+  assert(bytes !== undefined && bytes.length >= 16, 'credential: an id that cannot be one');
+  assert(rawId === undefined || rawId === id, 'credential: two ids');
+  assert(type === undefined || type === 'public-key', 'credential: of another type');
   return bytes;
 }

@@ -4,7 +4,7 @@ import { fromBase64url } from './base64url.js';
 import { readCBORMap } from './cbor.js';
 import { judgeClientData, type Expected } from './client-data.js';
 import { credentialID, type Assertion } from './credential.js';
-import { WebAuthnError, must } from './assert.js';
+import { WebAuthnError, assert } from './assert.js';
 import { webauthn } from './library.js';
 
 /** What is known of the credential that an assertion names. */
@@ -63,21 +63,21 @@ function judge(
 ): { counter: number; backedUp: boolean } {
   const { clientDataJSON, authenticatorData, signature, userHandle } = assertion.response;
   credentialID(assertion);
-  must(known !== undefined, 'nobody has this credential');
+  assert(known !== undefined, 'nobody has this credential');
   judgeClientData(clientDataJSON, 'webauthn.get', expected);
   const bytes = fromBase64url(authenticatorData, 1024);
-  must(bytes !== undefined, 'authenticator data: not base64url');
+  assert(bytes !== undefined, 'authenticator data: not base64url');
   const { counter, backedUp, backupEligible } = readAuthenticatorData(bytes, expected.rpID, false);
   judgeSignature(fromBase64url(signature, 1024), known.publicKey);
-  must(
+  assert(
     typeof userHandle === 'string' && same(userHandle, known.userHandle),
     'user handle: of nobody or of another',
   );
-  must(
+  assert(
     backupEligible === (known.deviceType === 'multiDevice'),
     'authenticator data: backup eligibility changed',
   );
-  must(movesOn(known.counter, counter), counterWentBack);
+  assert(movesOn(known.counter, counter), counterWentBack);
   return { counter, backedUp };
 }
 
@@ -86,10 +86,10 @@ function judge(
  * one proof must not have two faces.
  */
 function judgeSignature(bytes: Buffer | undefined, publicKey: string): void {
-  must(bytes !== undefined, 'signature: not base64url');
+  assert(bytes !== undefined, 'signature: not base64url');
   if (readCBORMap(Buffer.from(publicKey, 'base64url')).value.get(3) !== -7) return;
   const [r = 0, s = 0] = [bytes[3], bytes[5 + (bytes[3] ?? 0)]];
-  must(
+  assert(
     bytes[0] === 0x30 &&
       bytes[1] === bytes.length - 2 &&
       6 + r + s === bytes.length &&

@@ -4,7 +4,7 @@ import { readCBORMap, type CBORMap } from './cbor.js';
 import { judgeClientData, type Expected } from './client-data.js';
 import { algorithmOf, algorithms } from './cose-key.js';
 import { credentialID, type NewCredential } from './credential.js';
-import { WebAuthnError, must } from './assert.js';
+import { WebAuthnError, assert } from './assert.js';
 import { webauthn } from './library.js';
 
 /** How an authenticator can be reached (WebAuthn 3, 5.8.4, and the older cable). */
@@ -60,13 +60,13 @@ function judge(answer: NewCredential, expected: Expected): AuthenticatorData {
   const id = credentialID(answer);
   judgeClientData(answer.response.clientDataJSON, 'webauthn.create', expected);
   const bytes = fromBase64url(answer.response.attestationObject, 8192);
-  must(bytes !== undefined, 'attestation: not base64url');
+  assert(bytes !== undefined, 'attestation: not base64url');
   const { value: object, end } = readCBORMap(bytes);
-  must(end === bytes.length && object.size === 3, 'attestation: bytes or members to spare');
+  assert(end === bytes.length && object.size === 3, 'attestation: bytes or members to spare');
   const authData = object.get('authData');
-  must(authData instanceof Uint8Array, 'attestation: no authenticator data');
+  assert(authData instanceof Uint8Array, 'attestation: no authenticator data');
   const data = readAuthenticatorData(Buffer.from(authData), expected.rpID, true);
-  must(data.attested!.id.equals(id), 'credential: an id that was not attested');
+  assert(data.attested!.id.equals(id), 'credential: an id that was not attested');
   judgeStatement(object, algorithmOf(data.attested!.key));
   return data;
 }
@@ -77,10 +77,10 @@ function judge(answer: NewCredential, expected: Expected): AuthenticatorData {
  */
 function judgeStatement(object: CBORMap, algorithm: number): void {
   const [format, statement] = [object.get('fmt'), object.get('attStmt')];
-  must(statement instanceof Map, 'attestation: no statement');
-  if (format === 'none') return must(statement.size === 0, 'attestation: none with a statement');
-  must(format === 'packed', 'attestation: of a format that was not asked for');
-  must(
+  assert(statement instanceof Map, 'attestation: no statement');
+  if (format === 'none') return assert(statement.size === 0, 'attestation: none with a statement');
+  assert(format === 'packed', 'attestation: of a format that was not asked for');
+  assert(
     statement.size === 2 &&
       statement.get('alg') === algorithm &&
       statement.get('sig') instanceof Uint8Array,
@@ -112,13 +112,13 @@ async function confirm(
   }).catch(() => {
     throw new WebAuthnError('the library refuses it');
   });
-  must(outcome.verified === true, 'the attestation is not good');
+  assert(outcome.verified === true, 'the attestation is not good');
   const { credential, credentialDeviceType, credentialBackedUp, aaguid } = outcome.registrationInfo;
-  must(
+  assert(
     credential.id === id && credential.counter === data.counter && aaguid === data.attested!.aaguid,
     'the library read it otherwise',
   );
-  must(
+  assert(
     credentialBackedUp === data.backedUp &&
       (credentialDeviceType === 'multiDevice') === data.backupEligible,
     'the library read it otherwise',
