@@ -190,11 +190,11 @@ export class Store {
    * {@link StaleCacheError}.
    */
   cachedExisting(kind: AnyKind, name: string): EncodedObject | undefined {
-    const entry = this.#recalled(objectKey(kind, name));
+    const entry = this.#cachedEntry(objectKey(kind, name));
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }
 
-  #recalled(key: string): Entry | undefined {
+  #cachedEntry(key: string): Entry | undefined {
     return (
       this.#optimisticCache &&
       (this.#optimisticCache.get(key) ?? this.watchCache.held(key)?.stored?.entry)
@@ -290,7 +290,7 @@ export class Store {
     if (!this.#optimisticCache || call.dryRun) return undefined;
     let guessed = read?.fromCache ?? false;
     const get = async (key: string): Promise<Entry | undefined> => {
-      const recalled = this.#recalled(key);
+      const recalled = this.#cachedEntry(key);
       if (!recalled) return this.#get(key);
       guessed = true;
       return recalled;

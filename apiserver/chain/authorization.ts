@@ -143,7 +143,7 @@ export class Authorization {
         ) as AuthorizationAttributes,
       );
     return decision?.allowed
-      ? { requestInfo, caller, facts, decision, target, recalled: true }
+      ? { requestInfo, caller, facts, decision, target, fromCache: true }
       : undefined;
   }
 

@@ -366,7 +366,7 @@ export class Handlers {
   }
 
   #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {
-    const { caller, target, recalled = false, decision } = req.authorized!;
+    const { caller, target, fromCache = false, decision } = req.authorized!;
     const site = siteOf(req);
     const request: RequestFacts = {
       auditID: req.auditID,
@@ -381,7 +381,7 @@ export class Handlers {
       ports: this.#parts.ports(req, res),
       dryRun,
       decision,
-      ...(target && { target: { stored: target, fromCache: recalled } }),
+      ...(target && { target: { stored: target, fromCache } }),
     });
   }
 }

@@ -15,7 +15,7 @@ export interface AuthorizedRequest {
   /** The object the path names, as it was when the decision was made. */
   readonly target?: EncodedObject;
   /** It is but remembered: whatever comes of it is to be proved by a commit. */
-  readonly recalled?: boolean;
+  readonly fromCache?: boolean;
   /** What policy was told of the request besides. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The owner to whose range a list, watch or deletecollection is narrowed. */

@@ -183,7 +183,7 @@ describe('a store that is far away', () => {
   test('a request that began from what is remembered is to be decided anew where that is not proved, whatever came of it', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
-    const target = { stored: one.store.cachedExisting(Thing, 'a')!, recalled: true };
+    const target = { stored: one.store.cachedExisting(Thing, 'a')!, fromCache: true };
     const facts = {
       caller: { type: 'System' as const },
       request: { auditID: '', network: '', userAgent: '', browser: false },
