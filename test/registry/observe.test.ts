@@ -44,7 +44,7 @@ test('nothing that was logged is lost where the process ends in the same turn, b
       [
         '--input-type=module',
         '-e',
-        `const { createLog, gathered } = await import(${JSON.stringify(module)}); const log = createLog('info', gathered(process.stderr)); log.info('last words'); ${end}`,
+        `const { createLog, bufferedStream } = await import(${JSON.stringify(module)}); const log = createLog('info', bufferedStream(process.stderr)); log.info('last words'); ${end}`,
       ],
       { encoding: 'utf8' },
     );
