@@ -214,7 +214,7 @@ export class Keys {
     const next = readyOf(file, this.#dropped);
     if (!next.pairwise.equals(this.#now.pairwise))
       throw new Error(
-        'the pairwise key is another: people would be strangers to every Client that knows them by it',
+        'keys file: `pairwise` must not change; it would change the `sub` of every pairwise Client',
       );
     this.#file = file;
     if (next.text === this.#now.text) return false;

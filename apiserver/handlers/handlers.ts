@@ -116,7 +116,7 @@ export class Handlers {
     const { requestInfo } = authorizedOf(req);
     const instead = requestInfo.kind.create;
     if (instead && !instead.dryRun && requestInfo.query.has('dryRun'))
-      throw badRequest('dryRun is not for this');
+      throw badRequest('dryRun is not supported for this resource');
     await this.#spend(instead?.limit, req);
     const body = await this.#body(req, res, requestInfo);
     const call = this.#call(req, res, isDryRun(requestInfo));
@@ -268,7 +268,8 @@ export class Handlers {
   async action(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, target } = authorizedOf(req);
     const action = requestInfo.action!;
-    if (requestInfo.query.has('dryRun')) throw badRequest('dryRun is not for actions');
+    if (requestInfo.query.has('dryRun'))
+      throw badRequest('dryRun is not supported for subresources');
     await this.#spend(action.limit, req);
     const call = this.#call(req, res);
     const body =

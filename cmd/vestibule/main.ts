@@ -105,7 +105,7 @@ async function serve(args: readonly string[]): Promise<void> {
         .then(
           () => process.exit(0),
           (error) => {
-            log.error({ err: error }, 'the stop was not clean');
+            log.error({ err: error }, 'shutdown failed');
             process.exit(1);
           },
         );

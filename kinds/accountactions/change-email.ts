@@ -226,7 +226,10 @@ async function spendTry(
       const asker = askerOf(call, canonical(held.address));
       const rests = await lockedUntil(tx, canonical(held.address), asker, call);
       if (rests > 0)
-        throw tooManyRequests(Math.ceil((rests - call.now) / 1000), 'codes rest for this address');
+        throw tooManyRequests(
+          Math.ceil((rests - call.now) / 1000),
+          'too many wrong codes for this address',
+        );
       await countTry(tx, canonical(held.address), asker, call);
       held.triesLeft -= 1;
       write(tx, session, held);

@@ -41,7 +41,10 @@ const ClaimsProviderSpec = z.object({
         name: scopeName().describe('Scope (RFC 6749 3.3).'),
         title: line(64).describe('What it is, in a few words.'),
         description: line(500).describe('What it is for.'),
-        sensitive: z.boolean().default(false).describe('Deserves a second thought.'),
+        sensitive: z
+          .boolean()
+          .default(false)
+          .describe('Highlighted in the consent, because it is sensitive.'),
         claims: z
           .array(
             z.object({

@@ -49,7 +49,7 @@ export interface Scope {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Deserves a second thought. */
+  /** Highlighted in the consent, because it is sensitive. */
   readonly sensitive: boolean;
   readonly claims: readonly ScopeClaim[];
   /** The service that supplies it. */

@@ -82,7 +82,7 @@ const ClientSpec = z.object({
     .array(
       z.object({
         name: scopeName().describe('Scope (RFC 6749 3.3).'),
-        required: z.boolean().default(false).describe('Without it there is no sign-in.'),
+        required: z.boolean().default(false).describe('The sign-in fails without it.'),
       }),
     )
     .max(50)

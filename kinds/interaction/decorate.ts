@@ -170,7 +170,7 @@ function entryOf(
     return {
       name,
       title: name,
-      description: 'Nobody supplies it any more.',
+      description: 'No provider supplies it any more.',
       sensitive: false,
       required: false,
       granted,

@@ -196,7 +196,7 @@ async function spendTry(call: Call, name: string, code: string): Promise<string>
       if (rests > 0)
         throw tooManyRequests(
           Math.ceil((rests - call.now) / 1000),
-          'codes rest for this address; use the link in the mail',
+          'too many wrong codes for this address; use the emailed link instead',
         );
       await countTry(tx, address, asker, call);
       const next = await tx.update(Interaction, name, ({ internal, status }) => {

@@ -39,7 +39,7 @@ export const wrongPhase = ({ metadata, status }: InteractionObject): StatusError
  */
 export function assertNotFollowed(interaction: InteractionObject): void {
   if (interaction.internal.returnTo === undefined)
-    throw conflict(naming, interaction.metadata.name, 'it was followed to its end already');
+    throw conflict(naming, interaction.metadata.name, 'the interaction has already been completed');
 }
 
 /** 410 over its time, 409 in any other phase. */

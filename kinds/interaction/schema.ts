@@ -20,8 +20,8 @@ export const ConsentScope = z.object({
   name: z.string().describe('The scope.'),
   title: z.string().describe('What it is, in a few words.'),
   description: z.string().describe('What it is for.'),
-  sensitive: z.boolean().describe('Deserves a second thought.'),
-  required: z.boolean().describe('Without it there is no sign-in.'),
+  sensitive: z.boolean().describe('Highlighted in the consent, because it is sensitive.'),
+  required: z.boolean().describe('The sign-in fails without it.'),
   granted: z.boolean().describe('Agreed to before.'),
   provider: z
     .object({

@@ -66,7 +66,7 @@ export const definitions = [
     name: 'apiserver_watch_events_total',
     type: 'counter',
     labels: ['group', 'version', 'resource'],
-    help: 'Events told to watchers.',
+    help: 'Watch events sent.',
   },
   {
     name: 'apiserver_terminated_watchers_total',
@@ -180,7 +180,7 @@ export const definitions = [
     name: 'vestibule_hub_lag_seconds',
     type: 'gauge',
     labels: [],
-    help: 'Since the moment of which it is certain that everything written to the store before it was heard; at most a second or two while all is well.',
+    help: 'Staleness of the watch cache in seconds; normally below 2.',
   },
   {
     name: 'vestibule_hub_watchers',

@@ -265,7 +265,7 @@ export class WatchCache {
   async #startOver(): Promise<void> {
     this.#endAll('Compacted');
     await this.#restart().catch((error) =>
-      this.#log.warn({ err: error }, 'the store did not say where it stands'),
+      this.#log.warn({ err: error }, 'could not read the current storage revision'),
     );
   }
 

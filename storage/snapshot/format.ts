@@ -75,7 +75,7 @@ function parseHeader(file: string, text: string): Header {
   } catch {
     /* said below */
   }
-  throw new Error(`${file} is damaged: its second line says nothing that a snapshot says`);
+  throw new Error(`${file} is not a valid snapshot: malformed header on line 2`);
 }
 
 /** One record. */

@@ -287,7 +287,7 @@ test('settings that cannot be followed stop the start, each with its sentence', 
     '--requestheader-username-headers: "x user" is not the name of a header',
   ]);
   expect(problems([...secure, ...file, '--requestheader-username-headers', ''])).toEqual([
-    '--requestheader-username-headers is empty: without it nobody could be told',
+    '--requestheader-username-headers: at least one username header is required',
   ]);
   for (const one of [
     'Authorization',

@@ -347,7 +347,11 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
       expect([name, scraped.includes(name)]).toEqual([name, false]);
     expect(
       service.logs
-        .filter((line) => !line.includes('made a certificate') && !line.includes('sign-in event'))
+        .filter(
+          (line) =>
+            !line.includes('generated a self-signed certificate') &&
+            !line.includes('sign-in event'),
+        )
         .join(''),
     ).not.toContain('127.0.0.1');
     expect([logs.includes('@example.test'), audit.includes('@example.test')]).toEqual([

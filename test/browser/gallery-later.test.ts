@@ -107,7 +107,7 @@ describe('the interaction over time', () => {
     ['lost', 'There is no such sign-in in this browser', 'error'],
     ['over', 'This sign-in took too long and is over', 'error'],
     ['fault', 'Something went wrong on our side', 'error'],
-    ['not-allowed', 'This page is not yours to see', 'error'],
+    ['not-allowed', 'You don’t have access to this page', 'error'],
     ['busy', 'There were too many attempts', 'error'],
   ])('%s: %s', async (scene, words, then) => {
     const page = await gallery.visit(scene);
@@ -202,7 +202,7 @@ describe('consent', () => {
   test('what was agreed before is said, not chosen', async () => {
     const page = await gallery.visit('consent-agreed-before');
     expect(await box(page, 'Name and profile').isChecked()).toBe(false);
-    await page.getByText('Agreed before').waitFor();
+    await page.getByText('Already allowed').waitFor();
   });
 
   test('sends what was chosen, once', async () => {
@@ -263,7 +263,7 @@ describe('consent', () => {
         await new Promise(requestAnimationFrame);
       [...document.querySelectorAll('button')].find((one) => one.textContent === 'Allow')!.click();
     });
-    const words = 'What may be shared has changed. Please read it again.';
+    const words = 'What is shared has changed. Check it again.';
     expect(
       await settle(
         () => page.getByRole('status').textContent(),

@@ -268,7 +268,7 @@ test('at an address of numbers no passkey is offered: browsers take none there',
   expect(await person.page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0);
   await press(person, 'Not now');
   await person.at('account');
-  await says(person, 'Passkeys need a name in the address of this page, not a number.');
+  await says(person, 'Passkeys do not work on an IP address.');
   expect(await person.page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0);
 });
 

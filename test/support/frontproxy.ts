@@ -72,7 +72,7 @@ export async function startFronted(
       await until(() =>
         service.logs
           .slice(before)
-          .some((line) => /believing front proxies of other|the former stay/.test(line)),
+          .some((line) => /trusted front proxy authorities changed|the former stay/.test(line)),
       );
     },
     caller: (pair, headers) => callerOf(service, ca, pair, headers),

@@ -57,21 +57,21 @@ export function RefusalView({ store }: { store: SignInStore }) {
 /** Shown instead of the interaction's view when the sign-in cannot go on as it is. */
 export function BlockedView({ store }: { store: SignInStore }) {
   const client = store.interaction?.status.client;
-  const impasse = store.blocked!;
-  if (impasse.kind === 'refused') return <Refused client={client!} phase="error" {...impasse} />;
-  if (impasse.kind === 'outoforder') return null;
+  const blocked = store.blocked!;
+  if (blocked.kind === 'refused') return <Refused client={client!} phase="error" {...blocked} />;
+  if (blocked.kind === 'outoforder') return null;
   return (
     <Trouble
-      title={`${impasse.kind}.title`}
-      what={`${impasse.kind}.what`}
-      failure={impasse.failure}
+      title={`${blocked.kind}.title`}
+      what={`${blocked.kind}.what`}
+      failure={blocked.failure}
     >
-      {impasse.kind.startsWith('link') && (
+      {blocked.kind.startsWith('link') && (
         <Button look="main" press={() => store.again()}>
           {t('startagain')}
         </Button>
       )}
-      {(impasse.kind === 'over' || impasse.kind === 'lost') && <WayBack client={client} />}
+      {(blocked.kind === 'over' || blocked.kind === 'lost') && <WayBack client={client} />}
     </Trouble>
   );
 }

@@ -53,7 +53,7 @@ export function parseFrontProxy(
     uidHeaders: list('requestheader-uid-headers'),
   };
   if (headers.usernameHeaders.length === 0)
-    problems.push('--requestheader-username-headers is empty: without it nobody could be told');
+    problems.push('--requestheader-username-headers: at least one username header is required');
   return {
     from: 'files',
     caFile: caFile!,

@@ -18,7 +18,7 @@ export function healthChecks({
 }): HealthCheck[] {
   const stored = async (): Promise<void> => {
     await storage.get('meta/ready');
-    if (!hub.ready) throw new Error('the hub is silent');
+    if (!hub.ready) throw new Error('the watch cache has received nothing from storage for 10 s');
   };
   return [
     { name: 'storage', run: stored },

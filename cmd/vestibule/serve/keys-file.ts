@@ -105,7 +105,7 @@ const steps = {
     const going = (['cookies', 'hmac', 'signing'] as const).filter(
       (sort) => file[sort].length > sorts[sort],
     );
-    if (going.length === 0) throw new Error('there is one key of each sort: none of them can go');
+    if (going.length === 0) throw new Error('cannot drop the only key of each type');
     for (const sort of going) file[sort].splice(-sorts[sort]);
     return 'the oldest keys are gone: what they signed is refused; 400 days after they were last used: keys drop-sealing';
   },
@@ -124,8 +124,7 @@ function refuseSingle(file: KeysFile, wanted: readonly Sort[], why: string): voi
 
 /** The last keys are the oldest only once the newest have come first. */
 function refuseUnused(file: KeysFile): void {
-  if (file.unused)
-    throw new Error('the last keys are the newest, which are not in use yet: first "keys use"');
+  if (file.unused) throw new Error('the newest keys are not active yet: run "keys use" first');
 }
 
 /** Whether a word is a step of a rotation. */

@@ -87,7 +87,7 @@ class FileTrust implements FollowedTrust {
       if (next.authorities === this.#current.authorities) return;
       this.#current = next;
       for (const changed of this.#changed) changed();
-      this.#log.info({ file: this.#file }, 'believing front proxies of other authorities');
+      this.#log.info({ file: this.#file }, 'trusted front proxy authorities changed');
     } catch (error) {
       this.#log.warn(
         { err: error },

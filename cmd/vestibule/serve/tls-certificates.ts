@@ -40,7 +40,7 @@ export function tlsFiles(
   putFile(files.certFile, cert, 0o644);
   log.info(
     { file: files.certFile, names },
-    'made a certificate for the secure port; whoever connects has to be given it',
+    'generated a self-signed certificate; distribute it to clients',
   );
   return files;
 }
