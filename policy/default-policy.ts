@@ -305,14 +305,14 @@ const collector = (deletable: readonly string[], owned: readonly string[]): stri
 @id("cluster-garbage-collector")
 @message("The garbage collector of the cluster may clean up.")
 permit (
-  principal is Machine,
+  principal is ClusterUser,
   action in [Action::"get", Action::"list", Action::"watch", Action::"delete"],
   resource
 )
 when
 {
-  principal == Machine::"system:serviceaccount:kube-system:generic-garbage-collector" ||
-  principal == Machine::"system:kube-controller-manager"
+  principal == ClusterUser::"system:serviceaccount:kube-system:generic-garbage-collector" ||
+  principal == ClusterUser::"system:kube-controller-manager"
 }
 when
 {

@@ -199,7 +199,7 @@ class CedarEngine implements Engine {
     const rules = known ?? (await this.#readable(name, text));
     if (call !== this.#calls) return rules;
     this.#judge = this.#judgeOf(name, rules, this.#chambers);
-    this.decide({ caller: { type: 'Visitor' }, action: 'discovery', facts: { path: '/api' } });
+    this.decide({ caller: { type: 'Anonymous' }, action: 'discovery', facts: { path: '/api' } });
     return rules;
   }
 

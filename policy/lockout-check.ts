@@ -17,10 +17,10 @@ const person: Caller = {
 const interaction = 'a'.repeat(32);
 
 const anyone: readonly Caller[] = [
-  { type: 'Visitor' },
+  { type: 'Anonymous' },
   { type: 'Browser', interaction },
   person,
-  { type: 'Machine', user: 'somebody', groups: [] },
+  { type: 'ClusterUser', user: 'somebody', groups: [] },
   { type: 'Client', client: 'some-client' },
 ];
 

@@ -1,12 +1,12 @@
 /** Who asks. Each request has exactly one caller. */
 export type Caller =
-  | { readonly type: 'Visitor' }
+  | { readonly type: 'Anonymous' }
   /** Holds the cookie of exactly this interaction. */
   | { readonly type: 'Browser'; readonly interaction: string }
   | AccountCaller
   /** A user of a cluster, vouched for by its front proxy. */
   | {
-      readonly type: 'Machine';
+      readonly type: 'ClusterUser';
       readonly user: string;
       readonly groups: readonly string[];
       readonly uid?: string;

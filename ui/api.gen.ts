@@ -540,7 +540,7 @@ export interface PolicyDecision {
     policy: string;
     input: {
       caller: {
-        type: 'Visitor' | 'Browser' | 'Account' | 'Machine' | 'Client';
+        type: 'Anonymous' | 'Browser' | 'Account' | 'ClusterUser' | 'Client';
         name?: string;
       };
       groups?: string[];

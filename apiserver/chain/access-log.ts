@@ -97,7 +97,7 @@ export class AccessLog {
   /** The user of a cluster who asked, let in or not. */
   #userOf(req: ApiRequest): string | undefined {
     const caller = req.claim && this.#frontProxy.caller(req);
-    return caller?.type === 'Machine' ? this.#hidden(caller.user) : undefined;
+    return caller?.type === 'ClusterUser' ? this.#hidden(caller.user) : undefined;
   }
 
   /** A name as logs may hold it: an address as a keyed hash (docs/design/security.md#logs). */

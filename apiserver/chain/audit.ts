@@ -92,7 +92,7 @@ function userOf(caller: Caller | undefined, hide: Hide): Record<string, unknown>
         uid: caller.account,
         groups: [...(caller.groups ?? []), 'system:authenticated'],
       };
-    case 'Machine':
+    case 'ClusterUser':
       return { username: hide(caller.user), groups: caller.groups.map(hide) };
     case 'Client':
       return { username: `client:${caller.client}`, groups: ['system:authenticated'] };

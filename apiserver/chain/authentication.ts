@@ -14,7 +14,7 @@ import type { Step } from './step.js';
 
 const identity = (text: string): string => text;
 const split = cookieParser(undefined, { decode: identity });
-const visitor: Caller = { type: 'Visitor' };
+const visitor: Caller = { type: 'Anonymous' };
 
 /** Cookie headers as they were taken apart: a browser sends the same one with every request. */
 const parsed = new Map<string, Readonly<Record<string, unknown>>>();
@@ -154,7 +154,7 @@ function isJudged(req: ApiRequest): boolean {
 async function counted(attempts: Counter, found: () => Promise<Caller>): Promise<Caller> {
   try {
     const caller = await found();
-    if (caller.type !== 'Visitor') attempts.add('success');
+    if (caller.type !== 'Anonymous') attempts.add('success');
     return caller;
   } catch (error) {
     attempts.add(error instanceof StatusError && error.code < 500 ? 'failure' : 'error');

@@ -10,14 +10,14 @@ import type { AuthorizationRequestContext } from './authorization-attributes.js'
  * (docs/design/kubernetes.md#garbage-collector).
  */
 export const sweeps = ({ requestInfo, caller }: AuthorizationRequestContext): boolean =>
-  caller.type === 'Machine' && requestInfo.verb === 'get' && requestInfo.view.metadataOnly;
+  caller.type === 'ClusterUser' && requestInfo.verb === 'get' && requestInfo.view.metadataOnly;
 
 export function refused(
   requestInfo: ResourceRequestInfo,
   caller: Caller,
   decision: Decision,
 ): Error {
-  if (caller.type === 'Visitor') return because(unauthorized(), decision);
+  if (caller.type === 'Anonymous') return because(unauthorized(), decision);
   return because(
     forbidden(
       `${whoIs(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in API group "${requestInfo.kind.group}" at the cluster scope: ${whyRefused(decision)}`,
@@ -40,5 +40,5 @@ export const whoIs = (caller: Caller): string => `User "${userName(caller)}"`;
 
 export function userName(caller: Caller): string {
   if (caller.type === 'Account') return caller.account;
-  return caller.type === 'Machine' ? caller.user : caller.type.toLowerCase();
+  return caller.type === 'ClusterUser' ? caller.user : caller.type.toLowerCase();
 }

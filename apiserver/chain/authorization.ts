@@ -29,7 +29,7 @@ import {
 } from './authorization-attributes.js';
 import { sweeps, refused, because } from './authorization-errors.js';
 
-const nobody: Caller = { type: 'Visitor' };
+const nobody: Caller = { type: 'Anonymous' };
 
 /**
  * Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as
@@ -231,7 +231,7 @@ export class Authorization {
 
   #range(asking: AuthorizationRequestContext, owner: string | undefined): AuthorizedRequest {
     const { requestInfo, caller } = asking;
-    if (caller.type === 'Visitor') throw unauthorized();
+    if (caller.type === 'Anonymous') throw unauthorized();
     if (owner === undefined)
       throw badRequest(`name the owner: fieldSelector=${requestInfo.kind.owner}=<account>`);
     const decision = this.#ask(asking, { owner });
@@ -282,7 +282,7 @@ export class Authorization {
       this.#authorize(
         new ObjectAttributes(asking, known, requestInfo.name!) as AuthorizationAttributes,
       );
-    if (caller.type === 'Visitor') return because(unauthorized(), record(undefined));
+    if (caller.type === 'Anonymous') return because(unauthorized(), record(undefined));
     const reading: AuthorizationRequestContext = {
       ...asking,
       requestInfo: {

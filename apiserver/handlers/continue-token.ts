@@ -82,5 +82,5 @@ const bindingOf = ({ requestInfo, caller, owner }: AuthorizedRequest): string =>
 
 function holderOf(caller: Caller): string {
   if (caller.type === 'Account') return `a:${caller.account}`;
-  return caller.type === 'Machine' ? `m:${caller.user}` : caller.type;
+  return caller.type === 'ClusterUser' ? `m:${caller.user}` : caller.type;
 }

@@ -209,7 +209,7 @@ function userInfo(caller: Caller): unknown {
         groups: [...(caller.groups ?? []), 'system:authenticated'],
         extra: { [`${group}/email`]: [caller.email] },
       };
-    case 'Machine':
+    case 'ClusterUser':
       return {
         username: caller.user,
         ...(caller.uid !== undefined && { uid: caller.uid }),

@@ -58,7 +58,7 @@ function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {
         [`i:${caller.interaction}`, watchesPerSession],
         ...ofNetworks('b', network, watchesOfNetwork, bounds),
       ];
-    case 'Visitor':
+    case 'Anonymous':
       return ofNetworks('n', network, watchesPerSession, bounds);
     default:
       return [];

@@ -74,7 +74,7 @@ export class RequestHeaderAuthenticator {
     const { claim, socket } = req;
     const trust = this.#source?.current;
     const found = claim && trust && this.#trusts(socket) ? userOf(claim, trust) : undefined;
-    return found && { type: 'Machine', ...found };
+    return found && { type: 'ClusterUser', ...found };
   }
 
   /**

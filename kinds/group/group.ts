@@ -13,7 +13,7 @@ export const operators = 'operators';
 export const isOperator = (caller: Caller): boolean =>
   caller.type === 'System' ||
   (caller.type === 'Account' && caller.operator) ||
-  (caller.type === 'Machine' && caller.groups.includes('system:masters'));
+  (caller.type === 'ClusterUser' && caller.groups.includes('system:masters'));
 
 /**
  * People named together, by their addresses. An account is in it while its verified address is

@@ -4,14 +4,14 @@ import type { Taken } from '../signin/passkey-challenge.js';
 import type { Method } from '../session/session.js';
 
 /** What became of a try to sign in. */
-const outcomes = ['SignedIn', 'Wrong', 'Over', 'Refused', 'Limited', 'Failed'] as const;
+const outcomes = ['SignedIn', 'Wrong', 'Expired', 'Refused', 'Limited', 'Failed'] as const;
 type Outcome = (typeof outcomes)[number];
 const methods = ['EmailCode', 'EmailLink', 'Passkey'] as const satisfies readonly Method[];
 
 const byReason: Partial<Record<Reason, Outcome>> = {
   Invalid: 'Wrong',
-  Expired: 'Over',
-  Conflict: 'Over',
+  Expired: 'Expired',
+  Conflict: 'Expired',
   Forbidden: 'Refused',
   TooManyRequests: 'Limited',
 };
@@ -52,7 +52,7 @@ export class SignInMetrics {
     } catch (error) {
       const outcome = outcomeOf(error);
       this.tries.add(`${method} ${outcome}`);
-      if (outcome === 'Over' && method !== 'Passkey') this.refused.add(method);
+      if (outcome === 'Expired' && method !== 'Passkey') this.refused.add(method);
       throw error;
     }
   }

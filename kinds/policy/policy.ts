@@ -198,5 +198,5 @@ export async function enact(
 
 function authorOf(caller: Caller): string {
   if (caller.type === 'Account') return caller.account;
-  return caller.type === 'Machine' ? caller.user : 'vestibule';
+  return caller.type === 'ClusterUser' ? caller.user : 'vestibule';
 }

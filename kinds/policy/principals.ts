@@ -1,2 +1,2 @@
 /** Who may ask for objects. */
-export const principals = ['Visitor', 'Browser', 'Account', 'Machine', 'Client'] as const;
+export const principals = ['Anonymous', 'Browser', 'Account', 'ClusterUser', 'Client'] as const;

@@ -69,7 +69,7 @@ export async function cancelRecovery(
  */
 function cancelledBy({ caller, request }: Call, { status }: RecoveryObject): string | undefined {
   const isOperator =
-    caller.type === 'Machine' ||
+    caller.type === 'ClusterUser' ||
     caller.type === 'System' ||
     (caller.type === 'Account' && caller.account !== status.account);
   return isOperator ? undefined : describeBrowser(request.userAgent);

@@ -114,7 +114,7 @@ export const definitions = [
     name: 'vestibule_sign_ins_total',
     type: 'counter',
     labels: ['method', 'outcome'],
-    help: 'Tries to sign in: SignedIn, Wrong, Over (used, replaced, expired, no tries left), Refused, Limited, Failed.',
+    help: 'Tries to sign in: SignedIn, Wrong, Expired (used, replaced, expired, no tries left), Refused, Limited, Failed.',
   },
   {
     name: 'vestibule_sign_in_duration_seconds',
@@ -141,10 +141,10 @@ export const definitions = [
     help: 'How long Cedar took where memory had no answer.',
   },
   {
-    name: 'vestibule_policy_memo_total',
+    name: 'vestibule_policy_decision_cache_total',
     type: 'counter',
     labels: ['result'],
-    help: 'Decisions from memory (hit), evaluated and remembered (miss), or evaluated each time (never).',
+    help: 'Policy decisions by where they came from: the cache (hit), an evaluation that was cached (miss), or one that is never cached (bypass).',
   },
   {
     name: 'vestibule_policy_faults_total',
@@ -177,13 +177,13 @@ export const definitions = [
     help: 'Size of its database at which a member of etcd takes no more writes; told by etcd 3.6 and later.',
   },
   {
-    name: 'vestibule_hub_lag_seconds',
+    name: 'vestibule_watch_cache_lag_seconds',
     type: 'gauge',
     labels: [],
     help: 'Staleness of the watch cache in seconds; normally below 2.',
   },
   {
-    name: 'vestibule_hub_watchers',
+    name: 'vestibule_watch_cache_watchers',
     type: 'gauge',
     labels: [],
     help: 'Watches and caches told of changes at once.',

@@ -61,7 +61,8 @@ function entry(
 ): Entry {
   const { caller } = question;
   const about = accountOf(question, judgement.allowed);
-  const isNobodys = about === undefined && (caller.type === 'Browser' || caller.type === 'Visitor');
+  const isNobodys =
+    about === undefined && (caller.type === 'Browser' || caller.type === 'Anonymous');
   if (
     !(isNobodys && judgement.allowed) &&
     allowance.take('changes', ownerOf(question, judgement.allowed))
@@ -92,6 +93,6 @@ export function ownerOf(question: AuthorizationAttributes, allowed: boolean): st
   const { caller } = question;
   const account = accountOf(question, allowed);
   if (account !== undefined) return account;
-  if (caller.type === 'Machine') return `Machine ${caller.user}`;
+  if (caller.type === 'ClusterUser') return `ClusterUser ${caller.user}`;
   return caller.type === 'Client' ? `Client ${caller.client}` : caller.type;
 }

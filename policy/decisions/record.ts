@@ -61,7 +61,7 @@ export function recordOf(
 
 /** A principal as rules name it. */
 export const principalOf = ({ principalType, principal }: AuthorizationRequest): string =>
-  principalType === 'Visitor' ? 'Visitor' : `${principalType}::${JSON.stringify(principal)}`;
+  principalType === 'Anonymous' ? 'Anonymous' : `${principalType}::${JSON.stringify(principal)}`;
 
 function clientOf(asked: AuthorizationRequest): string | undefined {
   const client = facts.client!.read(asked) as { __entity: { id: string } } | undefined;
@@ -149,11 +149,11 @@ function callerOf({ caller: { type, name = '' }, groups = [] }: Input): Caller {
       return { type, account: name, email: '', operator: false, groups } as Caller;
     case 'Browser':
       return { type, interaction: name };
-    case 'Machine':
+    case 'ClusterUser':
       return { type, user: name, groups };
     case 'Client':
       return { type, client: name };
     default:
-      return { type: 'Visitor' };
+      return { type: 'Anonymous' };
   }
 }

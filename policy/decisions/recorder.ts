@@ -55,7 +55,8 @@ export class Recorder {
         : this.#counted(question, judgement);
     }
     if (record === 'allowed') return judgement;
-    if (caller.type === 'Visitor' || action === 'share') return this.#counted(question, judgement);
+    if (caller.type === 'Anonymous' || action === 'share')
+      return this.#counted(question, judgement);
     if (!this.#singles.hasRoom() || !this.#allowance.take('refusals', ownerOf(question, false)))
       return {
         ...this.#counted(question, judgement),

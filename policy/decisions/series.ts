@@ -54,8 +54,8 @@ function whose(
   switch (caller.type) {
     case 'Account':
       return `Account ${caller.account}`;
-    case 'Machine':
-      return `Machine ${caller.user}`;
+    case 'ClusterUser':
+      return `ClusterUser ${caller.user}`;
     case 'Client':
       return `Client ${caller.client}`;
     default:

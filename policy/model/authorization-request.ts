@@ -59,7 +59,7 @@ export class AuthorizationRequest {
     this.resourceType = kind ? kind.kind : (other?.[0] ?? 'Path');
     this.resource = kind ? nameOf(question) : textOr(facts?.[other?.[1] ?? 'path'], everything);
     if (this.resourceType === 'Path') {
-      this.principalType = 'Visitor';
+      this.principalType = 'Anonymous';
       this.principal = visitor;
       return;
     }
@@ -85,7 +85,8 @@ export class AuthorizationRequest {
    */
   get groups(): readonly string[] {
     const { caller, facts } = this.question;
-    if (this.principalType === 'Machine') return caller.type === 'Machine' ? caller.groups : none;
+    if (this.principalType === 'ClusterUser')
+      return caller.type === 'ClusterUser' ? caller.groups : none;
     if (this.principalType !== 'Account') return none;
     const { groups, operator } = (caller.type === 'Account' ? caller : (facts ?? {})) as {
       groups?: readonly string[];
@@ -146,7 +147,7 @@ export function callerName(caller: Caller): string | undefined {
       return caller.account;
     case 'Browser':
       return caller.interaction;
-    case 'Machine':
+    case 'ClusterUser':
       return caller.user;
     case 'Client':
       return caller.client;

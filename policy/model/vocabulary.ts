@@ -33,7 +33,7 @@ export interface Vocabulary {
 }
 
 const builtIn: Readonly<Record<string, EntityType>> = {
-  Visitor: { description: 'Somebody who is not signed in.', attributes: {} },
+  Anonymous: { description: 'Somebody who is not signed in.', attributes: {} },
   Browser: {
     description:
       'A browser with the cookie of one sign-in in progress; its id is the Interaction’s name.',
@@ -45,7 +45,7 @@ const builtIn: Readonly<Record<string, EntityType>> = {
     attributes: {},
   },
   Group: { description: 'A group of accounts, by the addresses it lists.', attributes: {} },
-  Machine: {
+  ClusterUser: {
     description:
       'A user of a cluster, vouched for by its front proxy; the id is the user’s name there.',
     memberOf: 'ClusterGroup',
@@ -53,7 +53,7 @@ const builtIn: Readonly<Record<string, EntityType>> = {
   },
   ClusterGroup: {
     description:
-      'A group of the cluster that a Machine comes from, such as system:masters. It is never one of ours.',
+      'A group of the cluster that a ClusterUser comes from, such as system:masters. It is never one of ours.',
     attributes: {},
   },
   Client: { description: 'A relying party; the id is its client_id.', attributes: {} },
@@ -81,7 +81,7 @@ const others: Readonly<Record<string, ActionType>> = {
   ...Object.fromEntries(
     Object.entries(open).map(([name, description]) => [
       name,
-      { description, groups: [], principals: ['Visitor'], resources: ['Path'] },
+      { description, groups: [], principals: ['Anonymous'], resources: ['Path'] },
     ]),
   ),
   signUp: {

@@ -24,8 +24,8 @@ export const isOfDevice = (ctx: { readonly oidc?: { readonly route: string } }):
  */
 const outcomes: Readonly<Record<string, string | undefined>> = {
   NotFoundError: 'Wrong',
-  ExpiredError: 'Over',
-  AlreadyUsedError: 'Over',
+  ExpiredError: 'Expired',
+  AlreadyUsedError: 'Expired',
   AbortedError: 'Denied',
 };
 

@@ -140,14 +140,14 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
     const one = await recorded(
       service,
       ({ spec, status }) =>
-        spec.principal === 'Visitor' && spec.action === 'get' && status.count === 2,
+        spec.principal === 'Anonymous' && spec.action === 'get' && status.count === 2,
     );
     expect(one.spec).not.toHaveProperty('account');
     await operator.get(`policydecisions/${one.metadata.name}`).is(200);
     await ada.get(`policydecisions/${one.metadata.name}`).fails(404, 'NotFound');
     expect(
       (await all(service)).filter(
-        ({ spec }) => spec.principal === 'Visitor' && spec.action === 'get',
+        ({ spec }) => spec.principal === 'Anonymous' && spec.action === 'get',
       ),
     ).toHaveLength(1);
   });

@@ -90,9 +90,9 @@ describe.each(['embedded', 'etcd'] as const)('a user of a cluster, on %s', (stor
     });
     expect(found).toEqual(
       expect.arrayContaining([
-        'Machine::"root" create Group true system:masters,system:authenticated',
-        'Machine::"ada" delete Group false system:authenticated,operators',
-        'Machine::"ada@example.test" list Client false undefined',
+        'ClusterUser::"root" create Group true system:masters,system:authenticated',
+        'ClusterUser::"ada" delete Group false system:authenticated,operators',
+        'ClusterUser::"ada@example.test" list Client false undefined',
       ]),
     );
     const lines = front.service.logs.map((line) => JSON.parse(line));

@@ -67,7 +67,7 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   groups: { operator: everything },
 };
 
-type Machine = Extract<Caller, { type: 'Machine' }>;
+type ClusterUser = Extract<Caller, { type: 'ClusterUser' }>;
 
 interface Asked {
   readonly resource: string;
@@ -232,29 +232,29 @@ describe.each(['embedded', 'etcd'] as const)(
     });
 
     describe('machines', () => {
-      const none: Machine = {
-        type: 'Machine',
+      const none: ClusterUser = {
+        type: 'ClusterUser',
         user: 'ada',
         groups: ['system:authenticated', 'operators'],
       };
-      const machines: readonly [string, Machine, 'operator' | 'visitor', boolean][] = [
+      const machines: readonly [string, ClusterUser, 'operator' | 'visitor', boolean][] = [
         [
           'an operator of the cluster',
-          { type: 'Machine', user: 'root', groups: ['system:masters', 'system:authenticated'] },
+          { type: 'ClusterUser', user: 'root', groups: ['system:masters', 'system:authenticated'] },
           'operator',
           false,
         ],
         ['a user of the cluster', none, 'visitor', false],
         [
           'one that calls itself an account',
-          { type: 'Machine', user: 'owner@example.test', groups: [] },
+          { type: 'ClusterUser', user: 'owner@example.test', groups: [] },
           'visitor',
           false,
         ],
         [
           'the garbage collector',
           {
-            type: 'Machine',
+            type: 'ClusterUser',
             user: 'system:serviceaccount:kube-system:generic-garbage-collector',
             groups: ['system:serviceaccounts'],
           },
@@ -263,7 +263,7 @@ describe.each(['embedded', 'etcd'] as const)(
         ],
         [
           'the controller manager',
-          { type: 'Machine', user: 'system:kube-controller-manager', groups: [] },
+          { type: 'ClusterUser', user: 'system:kube-controller-manager', groups: [] },
           'visitor',
           true,
         ],

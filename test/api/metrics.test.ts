@@ -129,7 +129,7 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
     ).toEqual([
       ['EmailCode', 'SignedIn', 2],
       ['EmailCode', 'Wrong', 1],
-      ['EmailCode', 'Over', 1],
+      ['EmailCode', 'Expired', 1],
       ['Passkey', 'SignedIn', 1],
       ['Passkey', 'Wrong', 2],
     ]);
@@ -244,7 +244,7 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
     ]).toEqual([0, 0]);
     expect(moved('vestibule_policy_decisions_total', { decision: 'Permit' })).toBeGreaterThan(20);
     expect(moved('vestibule_policy_decisions_total', { decision: 'Refuse' })).toBeGreaterThan(0);
-    expect(moved('vestibule_policy_memo_total', { result: 'hit' })).toBeGreaterThan(0);
+    expect(moved('vestibule_policy_decision_cache_total', { result: 'hit' })).toBeGreaterThan(0);
     expect(moved('vestibule_policy_evaluation_seconds_count')).toBeGreaterThan(0);
     expect(
       after
@@ -255,7 +255,7 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
       ['livez', 'ping', 1],
       ...['storage', 'policy', 'clock', 'startup', 'shutdown'].map((name) => ['readyz', name, 1]),
     ]);
-    expect(after.sum('vestibule_hub_lag_seconds')).toBeLessThan(10);
+    expect(after.sum('vestibule_watch_cache_lag_seconds')).toBeLessThan(10);
     expect(after.sum('vestibule_certificate_expiry_seconds', { name: 'serving' })).toBeGreaterThan(
       86_400,
     );

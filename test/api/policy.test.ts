@@ -95,7 +95,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
       await wrong(
         await textWith(
           service,
-          'forbid (principal is Visitor, action == Action::"get", resource is Policy);',
+          'forbid (principal is Anonymous, action == Action::"get", resource is Policy);',
         ),
       ),
     ).toMatch(/reading policies must be open to anyone/);

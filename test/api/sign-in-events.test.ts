@@ -340,7 +340,7 @@ describe.each(['embedded', 'etcd'] as const)('the audit log and the log, over %s
       { method: 'UserCode', outcome: 'Wrong', network: '203.0.113.61' },
       { ...of, outcome: 'Found' },
       { ...of, outcome: 'Denied' },
-      { ...of, outcome: 'Over' },
+      { ...of, outcome: 'Expired' },
       { ...of, outcome: 'Found' },
       { ...of, outcome: 'Confirmed' },
       { ...of, outcome: 'Connected' },

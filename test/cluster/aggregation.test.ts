@@ -196,7 +196,7 @@ describe.each(['embedded', 'etcd'] as const)('behind a real kube-apiserver, on %
         (answer) =>
           answer.body.items.some(
             (one: any) =>
-              JSON.stringify(one).includes('Machine::\\"clerk\\"') ||
+              JSON.stringify(one).includes('ClusterUser::\\"clerk\\"') ||
               JSON.stringify(one).includes('clerk'),
           ),
       )

@@ -33,10 +33,10 @@ describe.each([
     expect(Object.keys(schema.entityTypes)).toEqual(
       expect.arrayContaining([
         ...kinds.map(({ kind }) => kind),
-        'Visitor',
+        'Anonymous',
         'Browser',
         'Account',
-        'Machine',
+        'ClusterUser',
         'Client',
         'Group',
         'ClusterGroup',
@@ -74,7 +74,7 @@ describe.each([
     for (const name of ['discovery', 'health', 'page', 'asset', 'provider'])
       expect(schema.actions[name]!.appliesTo).toMatchObject({
         resourceTypes: ['Path'],
-        principalTypes: ['Visitor'],
+        principalTypes: ['Anonymous'],
       });
     expect(schema.actions['signIn']!.appliesTo).toMatchObject({
       resourceTypes: ['Client'],

@@ -196,11 +196,11 @@ describe('what everybody needs cannot be taken away', () => {
       /at all times/,
     ],
     [
-      'forbid (principal is Visitor, action in Action::"read", resource is Policy);',
+      'forbid (principal is Anonymous, action in Action::"read", resource is Policy);',
       /^reading policies/,
     ],
     ['forbid (principal, action, resource == Policy::"p-7");', /^reading policies/],
-    ['forbid (principal is Machine, action, resource is Policy);', /^reading policies/],
+    ['forbid (principal is ClusterUser, action, resource is Policy);', /^reading policies/],
     [
       'forbid (principal, action, resource is Policy) when { !context.metadataOnly };',
       /^reading policies/,
@@ -363,7 +363,7 @@ describe('what everybody needs cannot be taken away', () => {
     'forbid (principal, action == Action::"interactions/login", resource) when { context has method && context.method != "Passkey" };',
     'forbid (principal, action == Action::"create", resource is Policy) unless { context.now.toTime() < duration("9h") };',
     'forbid (principal, action == Action::"create", resource is Policy) unless { context has signInAge && context.signInAge < 600 };',
-    'forbid (principal, action, resource) unless { context.domain == "example.test" || principal is Visitor || principal is Browser || resource is Policy };',
+    'forbid (principal, action, resource) unless { context.domain == "example.test" || principal is Anonymous || principal is Browser || resource is Policy };',
     'forbid (principal, action == Action::"page", resource);',
   ])('but this may: %s', async (rule) => {
     expect(faultsOf(await within(rule))).toEqual([]);
@@ -476,14 +476,14 @@ describe('a text that costs too much is refused, and Cedar lives on', () => {
     await engine.use('p-2', `${engine.defaultText}\n${text()}`);
     const answers = kinds.flatMap((kind) =>
       [
-        { type: 'Visitor' } as const,
+        { type: 'Anonymous' } as const,
         { type: 'Account', account: 'a', email: 'a@example.test', operator: true } as const,
       ].map((caller) => engine.decide({ caller, action: 'get', kind, name: 'x' })),
     );
     expect(answers.filter(({ reasons }) => reasons[0]!.rule === 'error')).toEqual([]);
     expect(
       engine.decide({
-        caller: { type: 'Visitor' },
+        caller: { type: 'Anonymous' },
         action: 'get',
         kind: kindOf('Policy'),
         name: 'p-1',
@@ -561,7 +561,7 @@ test('what every object inherits is no attribute of anything', async () => {
     )) as { text: string };
     await engine.use(name, text);
     for (const caller of [
-      { type: 'Visitor' } as const,
+      { type: 'Anonymous' } as const,
       { type: 'Account', account: 'bcdfghjklmnpqrstvwx4', email: '', operator: false } as const,
     ])
       expect(engine.decide({ caller, action: 'list', kind: kindOf('Session') }).allowed).toBe(

@@ -67,14 +67,14 @@ const person = (operator: boolean): Caller => ({
 });
 
 const subjects: Record<string, Caller> = {
-  visitor: { type: 'Visitor' },
+  visitor: { type: 'Anonymous' },
   browser: { type: 'Browser', interaction: mine },
   person: person(false),
   operator: person(true),
-  machine: { type: 'Machine', user: 'ada', groups: ['system:authenticated', 'operators'] },
-  master: { type: 'Machine', user: 'root', groups: masters },
-  controller: { type: 'Machine', user: 'system:kube-controller-manager', groups: [] },
-  collector: { type: 'Machine', user: collector, groups: [] },
+  machine: { type: 'ClusterUser', user: 'ada', groups: ['system:authenticated', 'operators'] },
+  master: { type: 'ClusterUser', user: 'root', groups: masters },
+  controller: { type: 'ClusterUser', user: 'system:kube-controller-manager', groups: [] },
+  collector: { type: 'ClusterUser', user: collector, groups: [] },
   client: { type: 'Client', client: 'notes' },
 };
 

@@ -178,10 +178,10 @@ describe('what is remembered', () => {
     ['principal == Account::"a"', account('a'), account('b')],
     [
       'principal in ClusterGroup::"staff"',
-      { type: 'Machine', user: 'm', groups: ['staff'] } as Caller,
-      { type: 'Machine', user: 'm', groups: [] } as Caller,
+      { type: 'ClusterUser', user: 'm', groups: ['staff'] } as Caller,
+      { type: 'ClusterUser', user: 'm', groups: [] } as Caller,
     ],
-    ['principal is Account', account('a'), { type: 'Visitor' } as Caller],
+    ['principal is Account', account('a'), { type: 'Anonymous' } as Caller],
   ])('so does who asks: %s', async (condition, yes, no) => {
     const one = await judge(`permit (principal, action, resource) when { ${condition} };`);
     for (let i = 0; i < 2; i++)
@@ -193,7 +193,7 @@ describe('what is remembered', () => {
   test('a group of a cluster is none of ours', async () => {
     const one = await judge('permit (principal in Group::"operators", action, resource);');
     expect(
-      one.decide(get({ type: 'Machine', user: 'm', groups: ['operators'] }, 'Session', 'a-x'))
+      one.decide(get({ type: 'ClusterUser', user: 'm', groups: ['operators'] }, 'Session', 'a-x'))
         .allowed,
     ).toBe(false);
     expect(one.decide(get(account('a', { operator: true }), 'Session', 'a-x')).allowed).toBe(true);
@@ -332,7 +332,7 @@ describe('the engine', () => {
   beforeEach(async () => {
     engine = await openEngine(kinds, actions);
   });
-  const visit = (): AuthorizationAttributes => get({ type: 'Visitor' }, 'Policy', 'p-1');
+  const visit = (): AuthorizationAttributes => get({ type: 'Anonymous' }, 'Policy', 'p-1');
 
   test('permits nothing before a policy is in force, but to this service itself', () => {
     expect(engine.decide(visit())).toMatchObject({ allowed: false, reasons: [{ rule: 'error' }] });
@@ -489,7 +489,7 @@ test('two engines in one process answer each by its own text', async () => {
       expect(
         [one, other].map(
           (engine) =>
-            engine.decide({ caller: { type: 'Visitor' }, action, facts: { path } }).allowed,
+            engine.decide({ caller: { type: 'Anonymous' }, action, facts: { path } }).allowed,
         ),
       ).toEqual([true, false]);
 });

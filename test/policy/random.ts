@@ -82,7 +82,7 @@ export class Rules {
     const c = this.#chance;
     return c.of([
       () => entity('Account', c.of(accounts)),
-      () => entity('Machine', c.of(machines)),
+      () => entity('ClusterUser', c.of(machines)),
       () => entity('Browser', c.of(interactions)),
     ])();
   }
@@ -123,7 +123,7 @@ export class Rules {
       () => 'principal',
       () => 'principal',
       () =>
-        `principal is ${c.of(['Account', 'Account', 'Machine', 'Visitor', 'Browser', 'Client'])}`,
+        `principal is ${c.of(['Account', 'Account', 'ClusterUser', 'Anonymous', 'Browser', 'Client'])}`,
       () => `principal == ${this.#someone()}`,
       () => `principal in ${this.#group()}`,
       () => `principal is Account in ${entity('Group', c.of(groups))}`,
@@ -181,7 +181,7 @@ export class Rules {
       () => `principal in ${set([entity('Group', c.of(groups)), entity('Group', c.of(groups))])}`,
       () => `principal == ${this.#someone()}`,
       () => `${this.#someone()} != principal`,
-      () => `principal is ${c.of(['Account', 'Machine', 'Visitor', 'Browser', 'Client'])}`,
+      () => `principal is ${c.of(['Account', 'ClusterUser', 'Anonymous', 'Browser', 'Client'])}`,
       () => `principal is Account in ${entity('Group', c.of(groups))}`,
       () =>
         `(principal is Account && ${set([entity('Account', c.of(accounts)), entity('Account', c.of(accounts))])}.contains(principal))`,
@@ -336,9 +336,9 @@ function nameIn(c: Chance, kind: string): string {
 
 function someCaller(c: Chance): Caller {
   return c.of<() => Caller>([
-    () => ({ type: 'Visitor' }),
+    () => ({ type: 'Anonymous' }),
     () => ({ type: 'Browser', interaction: c.of(interactions) }),
-    () => ({ type: 'Machine', user: c.of(machines), groups: c.some(clusterGroups) }),
+    () => ({ type: 'ClusterUser', user: c.of(machines), groups: c.some(clusterGroups) }),
     () => ({ type: 'Client', client: c.of(clients) }),
     ...Array.from(
       { length: 4 },

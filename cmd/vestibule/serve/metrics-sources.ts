@@ -169,8 +169,8 @@ function ofStore({ meters, store: { watchCache: hub } }: Observed, { objects, si
       ),
     vestibule_commit_batch_size: () => one(meters.batches),
     vestibule_commits_total: () => by('result', meters.commits.entries()),
-    vestibule_hub_lag_seconds: () => one(hub.lagMs / 1000),
-    vestibule_hub_watchers: () => one(hub.watchers),
+    vestibule_watch_cache_lag_seconds: () => one(hub.lagMs / 1000),
+    vestibule_watch_cache_watchers: () => one(hub.watchers),
     vestibule_storage_version_supported: () => one(Number(meters.isSupported)),
   } satisfies Partial<MetricSources>;
 }
@@ -252,12 +252,12 @@ function ofPolicy({ policy }: Observed) {
       ]);
     },
     vestibule_policy_evaluation_seconds: () => one(policy.evaluations),
-    vestibule_policy_memo_total: () => {
+    vestibule_policy_decision_cache_total: () => {
       const { hits, misses, unmemoised } = policy.counts();
       return by('result', [
         ['hit', hits],
         ['miss', misses],
-        ['never', unmemoised],
+        ['bypass', unmemoised],
       ]);
     },
     vestibule_policy_faults_total: () => {
