@@ -40,6 +40,19 @@ function blockText(block: Block): string {
 /**
  * Text and HTML of the same blocks: a hand-written table of 600 px, inline styles, nothing remote
  * (docs/design/ui.md#mails).
+ *
+ * @example
+ * ```ts
+ * function deviceAddedMail({ host, device }: { host: string; device: string }): Message {
+ *   const subject = `A new device for your account with ${host}`;
+ *   const blocks: Block[] = [
+ *     { text: `${plainName(device)} was added to your account.` },
+ *     { link: `https://${host}/account`, label: 'See your devices' },
+ *     { text: 'If this was not you, remove it there.', quiet: true },
+ *   ];
+ *   return { subject, ...layout(subject, blocks) };
+ * }
+ * ```
  */
 export function layout(title: string, blocks: readonly Block[]): { text: string; html: string } {
   const body = blocks.map(blockHTML).join('');

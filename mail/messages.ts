@@ -16,6 +16,15 @@ import { signInMail, type SignIn } from './sign-in.js';
 /**
  * A mail to be written: to whom, and what it tells. This, not the words, is what waits in the
  * outbox.
+ *
+ * @example
+ * ```ts
+ * const order: MailOrder = {
+ *   to: 'ada@example.test',
+ *   addressChanged: { host: 'id.example.test', browser: 'Firefox on Linux', now: call.now },
+ * };
+ * await call.change((tx) => tx.enqueue('mail', order, call.now + 86_400_000));
+ * ```
  */
 export type MailOrder = { readonly to: string } & (
   | {

@@ -15,6 +15,55 @@ const beginning = `// The policy of this service, as it comes. Every request is 
 // browser that began a sign-in.
 `;
 
+/** What operators may do with a kind, and whose the objects are that they may write. */
+interface OperatorRow {
+  readonly kind: string;
+  /** The name of the rule, after `operators-`. */
+  readonly rule: string;
+  readonly actions: string;
+  /** `shared`: no person owns it; `owned`: a person does. Absent where operators only read. */
+  readonly writes?: 'shared' | 'owned';
+}
+
+const readsAndWrites = 'in [Action::"read", Action::"write"]';
+const readsAndDeletes = 'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]';
+
+const operatorRows: readonly OperatorRow[] = [
+  { kind: 'Interaction', rule: 'interactions', actions: 'in [Action::"list", Action::"watch"]' },
+  {
+    kind: 'Session',
+    rule: 'sessions',
+    actions:
+      'in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"]',
+    writes: 'owned',
+  },
+  {
+    kind: 'Account',
+    rule: 'accounts',
+    actions: `in
+    [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
+     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
+    writes: 'owned',
+  },
+  { kind: 'Passkey', rule: 'passkeys', actions: readsAndDeletes, writes: 'owned' },
+  { kind: 'Recovery', rule: 'recoveries', actions: readsAndDeletes, writes: 'owned' },
+  { kind: 'Grant', rule: 'grants', actions: readsAndWrites, writes: 'owned' },
+  { kind: 'PolicyDecision', rule: 'decisions', actions: 'in Action::"read"' },
+  { kind: 'ClaimsReview', rule: 'reviews', actions: 'in Action::"read"' },
+  { kind: 'Policy', rule: 'policies', actions: '== Action::"create"', writes: 'shared' },
+  {
+    kind: 'Client',
+    rule: 'clients',
+    actions: 'in [Action::"read", Action::"write", Action::"clients/*"]',
+    writes: 'shared',
+  },
+  { kind: 'ClaimsProvider', rule: 'claims-providers', actions: readsAndWrites, writes: 'shared' },
+  { kind: 'Group', rule: 'groups', actions: readsAndWrites, writes: 'shared' },
+];
+
+const written = (whose: OperatorRow['writes']): string[] =>
+  operatorRows.filter(({ writes }) => writes === whose).map(({ kind }) => kind);
+
 const sections: readonly Section[] = [
   {
     rules: `
@@ -207,41 +256,10 @@ permit (principal is Account, action in [Action::"get", Action::"list", Action::
 // the folder of --manifests, at a start.
 `,
   },
-  ...[
-    ['Interaction', 'interactions', 'in [Action::"list", Action::"watch"]'],
-    [
-      'Session',
-      'sessions',
-      'in [Action::"get", Action::"list", Action::"watch", Action::"delete", Action::"deletecollection"]',
-    ],
-    [
-      'Account',
-      'accounts',
-      `in
-    [Action::"get", Action::"list", Action::"watch", Action::"patch", Action::"update", Action::"delete",
-     Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"]`,
-    ],
-    [
-      'Passkey',
-      'passkeys',
-      'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]',
-    ],
-    [
-      'Recovery',
-      'recoveries',
-      'in [Action::"get", Action::"list", Action::"watch", Action::"delete"]',
-    ],
-    ['Grant', 'grants', 'in [Action::"read", Action::"write"]'],
-    ['PolicyDecision', 'decisions', 'in Action::"read"'],
-    ['ClaimsReview', 'reviews', 'in Action::"read"'],
-    ['Policy', 'policies', '== Action::"create"'],
-    ['Client', 'clients', 'in [Action::"read", Action::"write", Action::"clients/*"]'],
-    ['ClaimsProvider', 'claims-providers', 'in [Action::"read", Action::"write"]'],
-    ['Group', 'groups', 'in [Action::"read", Action::"write"]'],
-  ].map(([kind, name, actions]) => ({
-    about: kind!,
+  ...operatorRows.map(({ kind, rule, actions }) => ({
+    about: kind,
     rules: `
-@id("operators-${name}")
+@id("operators-${rule}")
 @message("Operators may do this.")
 permit (
   principal,
@@ -253,12 +271,6 @@ when { ${operator} };
   })),
 ];
 
-/** What operators may write, and whose: kinds that no one owns, and kinds that people do. */
-const written = {
-  shared: ['Policy', 'Client', 'ClaimsProvider', 'Group'],
-  owned: ['Session', 'Account', 'Passkey', 'Recovery', 'Grant'],
-};
-
 const freshOperators = (kinds: (names: readonly string[]) => readonly string[]): string => `
 @id("operators-sign-in-again")
 @message("Operators change this only soon after a sign-in, and by passkey once an operator has one: sign in again.")
@@ -267,7 +279,7 @@ forbid (
   action in [Action::"write", Action::"clients/*"],
   resource
 )
-when { ${are(kinds(written.shared))} }
+when { ${are(kinds(written('shared')))} }
 unless
 {
   context.signedInRecently &&
@@ -284,7 +296,7 @@ forbid (
      Action::"accounts/disable", Action::"accounts/enable", Action::"accounts/recovery"],
   resource
 )
-when { (${are(kinds(written.owned))}) && resource.owner != principal }
+when { (${are(kinds(written('owned')))}) && resource.owner != principal }
 unless
 {
   context.signedInRecently &&

@@ -42,7 +42,27 @@ export interface Action extends Omit<ActionDefinition<any, z.ZodTypeAny>, 'run' 
   run(call: Call, target: any, body: ActionBody<any>): Promise<any>;
 }
 
-/** Makes an action of its definition. */
+/**
+ * Makes an action of its definition; kinds/index.ts lists it.
+ *
+ * @example
+ * ```ts
+ * export const clearGroup = defineAction({
+ *   of: Group,
+ *   subresource: 'clear',
+ *   verb: 'create',
+ *   kind: 'GroupClearing',
+ *   description: 'Removes every member.',
+ *   spec: z.object({}),
+ *   run: (call, { metadata: { name } }) =>
+ *     call.change((tx) =>
+ *       tx.update(Group, name, ({ spec }) => {
+ *         spec.members = [];
+ *       }),
+ *     ),
+ * });
+ * ```
+ */
 export function defineAction<K extends AnyKind, B extends z.ZodTypeAny>(
   definition: ActionDefinition<K, B>,
 ): Action {

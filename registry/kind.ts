@@ -165,6 +165,17 @@ export interface Reader<O> {
 /**
  * One optimistic transaction: everything read is checked at commit, everything written goes through
  * its kind's strategy.
+ *
+ * @example
+ * ```ts
+ * await call.change(async (tx) => {
+ *   const guests = await tx.get(Group, 'guests');
+ *   await tx.update(Group, 'staff', ({ spec }) => {
+ *     spec.members.push(...(guests?.spec.members ?? []));
+ *   });
+ *   await tx.delete(Group, 'guests');
+ * });
+ * ```
  */
 export interface Transaction {
   get<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
@@ -213,7 +224,22 @@ export type Draft<O> =
     ? { metadata: Partial<Metadata>; spec: S; status?: T; internal?: I }
     : never;
 
-/** Hooks of a kind; all optional, all may run again, all pure but `also`. */
+/**
+ * Hooks of a kind; all optional, all may run again, all pure but `also`.
+ *
+ * @example
+ * ```ts
+ * const strategy: Strategy<ObjectOf<typeof Group>> = {
+ *   validate({ metadata, spec }) {
+ *     if (metadata.name !== 'staff' || spec.members.length > 0) return [];
+ *     return [{ reason: 'FieldValueRequired', field: 'spec.members', message: 'Required value' }];
+ *   },
+ *   async beforeCommit(tx, next, old) {
+ *     if (next === undefined) await tx.delete(Group, `${old!.metadata.name}-guests`);
+ *   },
+ * };
+ * ```
+ */
 export interface Strategy<O> {
   /** Fills or tidies what the caller sent; the schema has passed. */
   default?(next: O, old: O | undefined, call: Call): void;
@@ -341,7 +367,22 @@ export interface Kind<S = any, T = any, I = any>
 export type AnyKind = Kind<any, any, any>;
 export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject<S, T, I> : never;
 
-/** Makes a kind of its definition. */
+/**
+ * Makes a kind of its definition; `hack/new-kind` writes one.
+ *
+ * @example
+ * ```ts
+ * export const Widget = defineKind({
+ *   kind: 'Widget',
+ *   resource: 'widgets',
+ *   description: 'A thing that operators give a name.',
+ *   verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+ *   spec: z.object({ displayName: line(64).describe('Its name for people.') }),
+ *   status: z.object({}),
+ *   columns: { 'Display-Name': ({ spec }) => spec.displayName },
+ * });
+ * ```
+ */
 export function defineKind<
   S extends z.ZodTypeAny,
   T extends z.ZodTypeAny,

@@ -135,8 +135,21 @@ export interface StorageMetrics {
 }
 
 /**
- * A driver. Every method may throw {@link UnavailableError}, {@link UnknownOutcomeError} (commit alone), {@link
- * Compacted} or {@link TooLargeError}, and nothing else that a caller could be expected to handle.
+ * A driver. Every method may throw {@link UnavailableError}, {@link UnknownOutcomeError} (commit
+ * alone), {@link CompactedError} or {@link TooLargeError}, and nothing else that a caller could be
+ * expected to handle.
+ *
+ * @example
+ * ```ts
+ * const key = 'meta/visits';
+ * const { entry } = await storage.get(key);
+ * const visits = Number(entry?.value.toString() ?? 0) + 1;
+ * const { committed } = await storage.commit(
+ *   [{ key, is: entry?.revision ?? 'absent' }],
+ *   [{ put: key, value: Buffer.from(String(visits)) }],
+ * );
+ * if (!committed) throw new Error('somebody else wrote first: read again');
+ * ```
  */
 export interface Storage {
   /**

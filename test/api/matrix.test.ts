@@ -67,6 +67,15 @@ const table: Record<string, Partial<Record<Subject, string>>> = {
   groups: { operator: everything },
 };
 
+/** What an operator creates for the requests below, by resource. */
+const created: Record<string, { metadata: { name: string }; spec: object }> = {
+  groups: { metadata: { name: 'staff' }, spec: { displayName: 'Staff', members: [] } },
+  claimsproviders: {
+    metadata: { name: 'cards' },
+    spec: { displayName: 'Cards', url: 'https://cards.example.test/', scopes: [] },
+  },
+};
+
 type ClusterUser = Extract<Caller, { type: 'ClusterUser' }>;
 
 interface Asked {
@@ -105,12 +114,7 @@ describe.each(['embedded', 'etcd'] as const)(
     let front: Fronted;
     let matrix: Asked[];
     const tabs = {} as Record<Subject, Tab>;
-    const objects: Record<string, string> = {
-      policies: 'p-1',
-      clients: 'app',
-      claimsproviders: 'cards',
-      groups: 'staff',
-    };
+    const objects: Record<string, string> = { policies: 'p-1', clients: 'app' };
 
     beforeAll(async () => {
       front = await startFronted({ store, flags: ['--operators', 'op@example.test'] });
@@ -141,18 +145,10 @@ describe.each(['embedded', 'etcd'] as const)(
       objects.mockmessages = (
         await tabs.visitor.get('mockmessages').is(200)
       ).body.items[0].metadata.name;
-      await tabs.operator
-        .post('groups', {
-          metadata: { name: 'staff' },
-          spec: { displayName: 'Staff', members: [] },
-        })
-        .is(201);
-      await tabs.operator
-        .post('claimsproviders', {
-          metadata: { name: 'cards' },
-          spec: { displayName: 'Cards', url: 'https://cards.example.test/', scopes: [] },
-        })
-        .is(201);
+      for (const [resource, object] of Object.entries(created)) {
+        await tabs.operator.post(resource, object).is(201);
+        objects[resource] = object.metadata.name;
+      }
       objects.claimsreviews = `${account}-review`;
       await service.store.change(service.store.systemCall(), (tx) =>
         tx.create(ClaimsReview, {

@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 
 const root = join(import.meta.dirname, '../..');
@@ -28,22 +28,6 @@ export function engine(args: readonly string[], cwd = root): string {
       `${engineProgram} ${args.join(' ')} ended with ${status}: ${stderr.slice(-4_000)}${stdout.slice(-2_000)}`,
     );
   return stdout;
-}
-
-/**
- * The checkout as it stands, in a folder: all that git would keep of it, but for what `out` leaves
- * out.
- */
-export function checkout(folder: string, out: (file: string) => boolean = () => false): void {
-  for (const file of execFileSync(
-    'git',
-    ['ls-files', '--cached', '--others', '--exclude-standard'],
-    { cwd: root, encoding: 'utf8' },
-  ).split('\n')) {
-    if (!file || out(file) || !existsSync(join(root, file))) continue;
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
-    cpSync(join(root, file), join(folder, file));
-  }
 }
 
 /** The packages that a folder of an image holds, and those that its bill of materials names. */

@@ -4,7 +4,8 @@ import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { release } from '../../observability/build-info.js';
-import { checkout, packagesOf } from './container.js';
+import { checkout } from '../support/checkout.js';
+import { packagesOf } from './container.js';
 
 /** Everything is installed and built anew. */
 jest.setTimeout(900_000);

@@ -16,18 +16,10 @@ import { gzipSync } from 'node:zlib';
 import { parse } from 'yaml';
 import { release } from '../../observability/build-info.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
+import { checkout } from '../support/checkout.js';
 import { begin, redeem, signIn, type Reached } from '../support/signin.js';
 import { Tab } from '../support/tab.js';
-import {
-  base,
-  build,
-  checkout,
-  Container,
-  engine,
-  packagesOf,
-  removeBuilt,
-  run,
-} from './container.js';
+import { base, build, Container, engine, packagesOf, removeBuilt, run } from './container.js';
 
 /** Everything is installed and built anew, twice. */
 jest.setTimeout(900_000);

@@ -1,3 +1,4 @@
+import { afterAll } from '@jest/globals';
 import { Account } from '../../kinds/account/account.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { ClaimsReview } from '../../kinds/claims/claims-review.js';
@@ -10,7 +11,10 @@ import { PolicyDecision } from '../../kinds/policy/policy-decision.js';
 import { Policy } from '../../kinds/policy/policy.js';
 import { Session } from '../../kinds/session/session.js';
 import { toTimestamp } from '../../registry/timestamp.js';
+import { stopAll } from '../support/service.js';
 import { conforms } from './conformance.js';
+
+afterAll(stopAll);
 
 const now = toTimestamp(Date.now());
 

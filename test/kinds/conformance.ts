@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyKind, KindObject } from '../../registry/kind.js';
 import { signIn } from '../support/signin.js';
-import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
+import { createClient, startTest, type TestService } from '../support/service.js';
 import type { Tab } from '../support/tab.js';
 
 /** What a kind's conformance is checked with. */
@@ -19,15 +19,19 @@ export interface Samples {
   readonly patch?: any;
 }
 
-/** The checks every kind passes: discovery, documents, versions, status, internal, selectors. */
+/**
+ * The checks every kind passes on both stores: discovery, documents, versions, status, internal,
+ * selectors.
+ */
 export function conforms(kind: AnyKind, samples: Samples): void {
-  describe(kind.kind, () => {
+  describe.each(['embedded', 'etcd'] as const)(`${kind.kind} on %s`, (store) => {
     let service: TestService;
     let operator: Tab;
     let object: KindObject;
     const at = (): string => `${kind.resource}/${object.metadata.name}`;
     beforeAll(async () => {
       service = await startTest({
+        store,
         flags: ['--operators', 'op@example.test', '--limit-factor', '50'],
       });
       await createClient(service, 'app');
@@ -41,7 +45,7 @@ export function conforms(kind: AnyKind, samples: Samples): void {
         tx.create(kind, { metadata: { name, labels: { sample: 'yes' } }, ...rest } as never),
       );
     });
-    afterAll(stopAll);
+    afterAll(() => service?.stop());
 
     test('stands in discovery and in the OpenAPI document with its verbs', async () => {
       const { body } = await operator.get('/api/v1alpha1').is(200);

@@ -32,7 +32,26 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** The frame of every page: our own host above, one card, the two live regions, and a footer. */
+/**
+ * The frame of every page: our own host above, one card, the two live regions, and a footer. A page
+ * also has its HTML, ui/NAME.html, and stands in ui/build.mjs and apiserver/static-pages.ts.
+ *
+ * @example
+ * ```tsx
+ * function Greeting() {
+ *   const [, redraw] = useState(0);
+ *   return (
+ *     <Page changed={() => redraw((count) => count + 1)}>
+ *       <View title="mailbox.title" phase="greeting">
+ *         <p class="lead">{t('mailbox.none')}</p>
+ *       </View>
+ *     </Page>
+ *   );
+ * }
+ * addMessages(messages);
+ * render(<Greeting />, place());
+ * ```
+ */
 export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
   return (
     <>

@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const read = (file) => readFileSync(join(root, file), 'utf8');
+const write = (file, text) => writeFileSync(join(root, file), text);
+
+/** The words of a name in UpperCamelCase: KeyRing is key and ring. */
+const wordsOf = (kind) =>
+  kind
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(' ');
+
+/** A resource as people read it: the keyrings of KeyRing are key rings. */
+function titleOf(kind, resource) {
+  const first = wordsOf(kind).slice(0, -1);
+  const joined = first.join('');
+  if (!resource.startsWith(joined) || resource === joined) return resource;
+  return [...first, resource.slice(joined.length)].join(' ');
+}
+
+/** What is wrong with the names of a kind, or undefined. */
+function nameFault(kind, resource) {
+  if (!/^[A-Z][A-Za-z0-9]{1,62}$/.test(kind) || !/[a-z]/.test(kind))
+    return `the kind must be a name in UpperCamelCase, such as Widget or KeyRing (got "${kind}")`;
+  if (!/^[a-z]{2,63}$/.test(resource))
+    return `the resource must be a plural in lower-case letters, such as widgets (got "${resource}")`;
+  if (resource === kind.toLowerCase())
+    return `the resource must be the plural of ${kind}, not its singular (got "${resource}")`;
+  return undefined;
+}
+
+/** Which kind has each name that commands take for one: singular, plural and short names. */
+function namesTaken() {
+  const taken = new Map();
+  for (const section of read('docs/reference/kinds.md').split('\n## ').slice(1)) {
+    const [kind] = section.split('\n', 1);
+    const [names] = /^Resource [^;\n]+/m.exec(section);
+    taken.set(kind.toLowerCase(), kind);
+    for (const [, name] of names.matchAll(/`(\w+)`/g)) taken.set(name, kind);
+  }
+  return taken;
+}
+
+/** What is there already that a kind of these names would contradict, or undefined. */
+function conflictOf(kind, resource, file) {
+  const taken = namesTaken();
+  const singular = kind.toLowerCase();
+  if (taken.get(singular) === kind) return `there is a kind ${kind} already`;
+  for (const name of [singular, resource])
+    if (taken.has(name)) return `"${name}" is a name of the kind ${taken.get(name)} already`;
+  const { schemas } = JSON.parse(read('docs/reference/openapi.json')).components;
+  for (const name of [kind, `${kind}List`, `${kind}Event`, `${kind}Draft`])
+    if (Object.hasOwn(schemas, name)) return `the API has a schema ${name} already`;
+  if (read('policy/model/vocabulary.ts').includes(`\n  ${kind}: {`))
+    return `rules of policies know a type ${kind} already (policy/model/vocabulary.ts)`;
+  if (kind in globalThis || new RegExp(`\\b${kind}\\b`).test(read('kinds/index.ts')))
+    return `${kind} means something else in kinds/index.ts`;
+  if (existsSync(join(root, file))) return `${file} is there already`;
+  return undefined;
+}
+
+const ownFile = ({ kind, resource }) => `import { z } from 'zod';
+import { defineKind } from '../registry/kind.js';
+import { line } from './signin/schema-types.js';
+
+/** What ${kind} objects are, in a sentence. */
+export const ${kind} = defineKind({
+  kind: '${kind}',
+  resource: '${resource}',
+  description: 'What ${kind} objects are, in a sentence.',
+  verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+  spec: z.object({ displayName: line(64).describe('Its name for people.') }),
+  status: z.object({}),
+  columns: { 'Display-Name': ({ spec }) => spec.displayName },
+});
+`;
+
+/** Before the line that begins so. */
+const before = (beginning) => (text) => text.indexOf(`\n${beginning}`) + 1;
+
+/** Before the line that closes what this line opens. */
+const atEndOf = (opening) => (text) => {
+  const opened = text.indexOf(`${opening}\n`);
+  if (opened < 0) return 0;
+  const [indent] = /^ */.exec(text.slice(text.lastIndexOf('\n', opened) + 1));
+  const closing = new RegExp(`\n${indent}[\\])}]`, 'g');
+  closing.lastIndex = opened;
+  return closing.test(text) ? closing.lastIndex - indent.length - 1 : 0;
+};
+
+/** Among the imports of other files, which are in the order of their paths. */
+const amongImports = (path) => (text) => {
+  const imports = [...text.matchAll(/^import\b[^;]*? from '(\.[^']*)';\n/gm)];
+  const next = imports.find(([, other]) => other > path);
+  const last = imports.at(-1);
+  if (last === undefined) return 0;
+  return next?.index ?? last.index + last[0].length;
+};
+
+/**
+ * Every line that a kind needs beside its own file. `at` finds its index, or 0; where `mark` is in
+ * the file, by default the lines themselves, nothing is to be added.
+ */
+const additionsOf = ({ kind, resource, name, title }) => [
+  {
+    file: 'kinds/index.ts',
+    where: 'among the imports',
+    at: amongImports(`./${name}.js`),
+    lines: `import { ${kind} } from './${name}.js';`,
+  },
+  {
+    file: 'kinds/index.ts',
+    where: 'at the end of `kinds`',
+    at: atEndOf('export const kinds: readonly AnyKind[] = ['),
+    lines: `  ${kind},`,
+  },
+  {
+    file: 'policy/default-policy.ts',
+    where: 'at the end of `operatorRows`',
+    at: atEndOf('const operatorRows: readonly OperatorRow[] = ['),
+    lines: `  { kind: '${kind}', rule: '${resource}', actions: readsAndWrites, writes: 'shared' },`,
+  },
+  {
+    file: 'ui/messages/decisions.json',
+    where: 'before "kind.Scope"',
+    at: before('  "kind.Scope"'),
+    lines: `  "kind.${kind}": "${title}",`,
+    mark: `"kind.${kind}":`,
+  },
+  {
+    file: 'docs/explanation/what-is-stored.md',
+    where: 'in the table of objects, before `objects/mockmessages/`',
+    at: before('| `objects/mockmessages/`'),
+    lines: `| \`objects/${resource}/\` | what operators declared | until deleted |`,
+    mark: `\`objects/${resource}/\``,
+  },
+  ...testAdditionsOf({ kind, resource, name }),
+];
+
+const testAdditionsOf = ({ kind, resource, name }) => [
+  {
+    file: 'test/kinds/conformance.test.ts',
+    where: 'among the imports',
+    at: amongImports(`../../kinds/${name}.js`),
+    lines: `import { ${kind} } from '../../kinds/${name}.js';`,
+  },
+  {
+    file: 'test/kinds/conformance.test.ts',
+    where: 'at the end',
+    at: (text) => text.length,
+    lines: `conforms(${kind}, {
+  valid: () => ({ name: 'sample', spec: { displayName: 'Sample' } }),
+  invalid: [{ spec: { displayName: '' }, field: 'spec.displayName' }],
+  patch: { displayName: 'Another' },
+});`,
+  },
+  {
+    file: 'test/policy/default.test.ts',
+    where: 'at the end of `table`',
+    at: atEndOf('const table: Record<string, Partial<Record<Role, string>>> = {'),
+    lines: `  ${kind}: { operator: everyVerb },`,
+  },
+  {
+    file: 'test/api/matrix.test.ts',
+    where: 'at the end of `table`',
+    at: atEndOf('const table: Record<string, Partial<Record<Subject, string>>> = {'),
+    lines: `  ${resource}: { operator: everything },`,
+  },
+  {
+    file: 'test/api/matrix.test.ts',
+    where: 'at the end of `created`',
+    at: atEndOf('const created: Record<string, { metadata: { name: string }; spec: object }> = {'),
+    lines: `  ${resource}: { metadata: { name: 'sample' }, spec: { displayName: 'Sample' } },`,
+  },
+  {
+    file: 'test/api/views.test.ts',
+    where: 'at the end of `columns`',
+    at: atEndOf('    const columns: Record<string, string> = {'),
+    lines: `      ${resource}: 'Display-Name',`,
+  },
+];
+
+/** Adds lines where they are not there yet; returns what found no place, and every file changed. */
+function add(additions) {
+  const left = [];
+  const changed = new Set();
+  for (const addition of additions) {
+    const { file, at, lines, mark = lines } = addition;
+    const text = existsSync(join(root, file)) ? read(file) : '';
+    if (text.includes(mark)) continue;
+    const index = at(text);
+    if (index === 0) {
+      left.push(addition);
+      continue;
+    }
+    write(file, `${text.slice(0, index)}${lines}\n${text.slice(index)}`);
+    changed.add(file);
+  }
+  return { left, changed: [...changed] };
+}
+
+function fail(message) {
+  console.error(`hack/new-kind: ${message}`);
+  process.exit(1);
+}
+
+/** Runs a command of this repository; what it prints goes to standard error. */
+function run(command, ...args) {
+  try {
+    execFileSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  } catch {
+    fail(`${command} failed: the lines above say why`);
+  }
+}
+
+function addKind(kind, resource) {
+  const name = wordsOf(kind).join('-');
+  const file = `kinds/${name}.ts`;
+  const fault = nameFault(kind, resource) ?? conflictOf(kind, resource, file);
+  if (fault !== undefined) fail(fault);
+  if (!existsSync(join(root, 'node_modules/.bin/biome')))
+    fail('the packages are not installed: run hack/prepare');
+  write(file, ownFile({ kind, resource }));
+  const { left, changed } = add(
+    additionsOf({ kind, resource, name, title: titleOf(kind, resource) }),
+  );
+  const sources = [file, ...changed].filter((one) => one.endsWith('.ts'));
+  run('node_modules/.bin/biome', 'format', '--write', '--log-level=error', ...sources);
+  console.log([`wrote ${file}`, ...changed.map((one) => `changed ${one}`)].join('\n'));
+  for (const { file: place, where, lines } of left)
+    console.log(`\nadd to ${place}, ${where}:\n${lines}`);
+  if (left.length === 0) run('hack/gen');
+  console.log(`
+Operators may read and write ${resource}, nobody else may: operatorRows in policy/default-policy.ts.
+A service that runs already keeps its policy: name the rule in CHANGELOG.md.
+Next: say in ${file} what ${kind} objects are, give them their fields, and run hack/gen.`);
+}
+
+const [kind, resource, ...more] = process.argv.slice(2);
+if (kind === undefined || resource === undefined || more.length > 0)
+  fail('give the kind and its resource: hack/new-kind Widget widgets');
+addKind(kind, resource);
