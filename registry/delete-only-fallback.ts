@@ -14,11 +14,14 @@ export interface DeleteOnlyFallback {
  * do with those; else nothing. Where a piece does not say, it can if it deletes alone.
  */
 export function deleteOnlyFallbackOf(
-  parts: readonly { readonly writes: readonly Write[]; readonly bare?: DeleteOnlyFallback }[],
+  parts: readonly {
+    readonly writes: readonly Write[];
+    readonly deleteOnlyFallback?: DeleteOnlyFallback;
+  }[],
 ): DeleteOnlyFallback | undefined {
   const bares = parts.map(
-    ({ writes, bare }) =>
-      bare ?? (writes.every((write) => 'delete' in write) ? { writes } : undefined),
+    ({ writes, deleteOnlyFallback }) =>
+      deleteOnlyFallback ?? (writes.every((write) => 'delete' in write) ? { writes } : undefined),
   );
   if (!bares.every((one) => one !== undefined)) return undefined;
   const writes = bares.flatMap((one) => one.writes);

@@ -62,7 +62,7 @@ describe('etcd is away', () => {
     for (const result of await Promise.allSettled<unknown>(refused))
       expect(result).toMatchObject({ reason: expect.any(UnavailableError) });
     await expect(put(storage, { a: '2' })).rejects.toMatchObject({
-      name: expect.stringMatching(/^(Unavailable|Unknown)$/),
+      name: expect.stringMatching(/^(UnavailableError|UnknownOutcomeError)$/),
     });
     await server.restart();
     expect((await storage.get('a')).entry?.revision).toBe(revision);
