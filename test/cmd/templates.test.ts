@@ -63,6 +63,11 @@ describe('a template', () => {
     expect(() => fill(template, value)).toThrow(/^-o jsonpath: at \d+, /);
   });
 
+  test('a number may begin with zeros, as kubectl takes it', () => {
+    expect(fill('{.list[?(@.size==03)].id}', value)).toBe('y');
+    expect(() => fill('{01', value)).toThrow(/^-o jsonpath: at \d+, /);
+  });
+
   test('no text at all does harm', () => {
     fc.assert(
       fc.property(

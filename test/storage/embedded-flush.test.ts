@@ -11,7 +11,7 @@ interface Flush {
 /** A ledger over tables that are written only when the test says so. */
 class Held {
   readonly revision = 7;
-  shadow: ReadonlyMap<string, unknown> = new Map();
+  overlay: ReadonlyMap<string, unknown> = new Map();
   readonly published: unknown[] = [];
   readonly told: string[] = [];
   #flush: Flush | undefined;
@@ -27,7 +27,7 @@ class Held {
       },
     },
     ...Object.fromEntries(
-      ['current', 'gone', 'expiry', 'log'].map((name) => [
+      ['current', 'tombstones', 'expiry', 'log'].map((name) => [
         name,
         { put: () => undefined, remove: () => undefined },
       ]),
@@ -72,7 +72,11 @@ test('a commit is answered when it is on the disk, not before, and shown to nobo
   ledger.commit(committer, 'a');
   const flush = await ledger.flush();
   await turns();
-  expect([ledger.told, ledger.published.length, [...ledger.shadow.keys()]]).toEqual([[], 0, ['a']]);
+  expect([ledger.told, ledger.published.length, [...ledger.overlay.keys()]]).toEqual([
+    [],
+    0,
+    ['a'],
+  ]);
   flush.done();
   await turns();
   expect([ledger.told, ledger.published.length]).toEqual([['a answered'], 1]);

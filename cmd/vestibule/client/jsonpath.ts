@@ -155,7 +155,8 @@ class Reader {
         (_, one: string) => ({ n: '\n', t: '\t', r: '\r' })[one] ?? one,
       );
     const plain = this.#match(/-?\d+(?:\.\d+)?|true\b|false\b/y)?.[0];
-    return plain === undefined ? undefined : (JSON.parse(plain) as number | boolean);
+    if (plain === undefined) return undefined;
+    return plain === 'true' || plain === 'false' ? plain === 'true' : Number(plain);
   }
 
   #match(pattern: RegExp): RegExpExecArray | undefined {
