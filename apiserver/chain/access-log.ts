@@ -14,12 +14,12 @@ import { nameSpan } from './tracing.js';
 export interface AccessLogParts {
   readonly log: Log;
   readonly keys: Keys;
-  /** Counts requests, where somebody wants to know. */
+  /** Counts requests; absent without a metrics port. */
   readonly meter?: ServerMeter;
   readonly audit?: AuditSink;
 }
 
-/** Writes down what was asked and answered, for whoever runs the service. */
+/** Writes each answered request to the metrics, the audit log, the trace and the log. */
 export class AccessLog {
   readonly #parts: AccessLogParts;
   readonly #frontProxy: RequestHeaderAuthenticator;
@@ -94,7 +94,7 @@ export class AccessLog {
     );
   }
 
-  /** The user of a cluster who asked, let in or not. */
+  /** Returns the cluster user that a front proxy asserts, authorized or not. */
   #userOf(req: ApiRequest): string | undefined {
     const caller = req.claim && this.#frontProxy.caller(req);
     return caller?.type === 'ClusterUser' ? this.#hidden(caller.user) : undefined;

@@ -9,7 +9,7 @@ export interface AuditSink {
   write(event: Readonly<Record<string, unknown>>): void;
 }
 
-/** Asked by everybody all the time, and telling nothing of anybody. */
+/** Types of requests that are frequent and identify no one. */
 const unremarkable = new Set(['health', 'asset', 'page', 'discovery']);
 
 /** Time as audit.k8s.io writes it: RFC 3339 with microseconds. */
@@ -20,9 +20,9 @@ const micro = (milliseconds: number): string =>
 export type Hide = (text: string) => string;
 
 /**
- * One answered request as an Event of audit.k8s.io/v1 at level Metadata; undefined where it says
- * nothing of anybody. No body, no query, and no path that was not understood: they may hold
- * secrets.
+ * Returns an answered request as an Event of audit.k8s.io/v1 at level Metadata, or undefined for a
+ * type of request that is not audited. It has no body, no query and no unknown path, because they
+ * may hold secrets.
  */
 export function auditEvent(
   req: ApiRequest,

@@ -69,7 +69,7 @@ class Shown implements AuthenticationRequest {
   }
 }
 
-/** Whether a request wants to be taken for somebody else's (kubectl `--as`). */
+/** Reports whether a request asks for impersonation (kubectl `--as`). */
 export function impersonates({ headers }: IncomingMessage): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true;
   return false;

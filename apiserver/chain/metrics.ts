@@ -63,7 +63,7 @@ const verbs: Readonly<Record<Verb, string>> = {
 };
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What the HTTP core counts where somebody wants to know. */
+/** Counters of the HTTP core, made only with a metrics port. */
 export class ServerMeter {
   readonly watchEvents = new Counter();
   /** Watches cut off since their reader was too slow. */
