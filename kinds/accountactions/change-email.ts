@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { MailOrder } from '../../mail/messages.js';
 import { defineAction } from '../../registry/action.js';
-import { apiVersion, type Call, type Transaction } from '../../registry/kind.js';
+import { apiVersion, type Call, type ObjectOf, type Transaction } from '../../registry/kind.js';
 import type { Limits } from '../../registry/limit-settings.js';
 import { perMinute } from '../../registry/rate-limit.js';
-import { badRequest, expired, invalid, tooManyRequests } from '../../registry/status.js';
+import {
+  badRequest,
+  expired,
+  invalid,
+  StatusError,
+  tooManyRequests,
+} from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import {
   canonical,
@@ -14,7 +20,7 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
-import { askerOf, countTry, lockedUntil, uncountTry, wrongCodes } from '../signin/code-throttle.js';
+import { askerOf, countTry, lockedUntil, wrongCodes } from '../signin/code-throttle.js';
 import { codeLength, emailedCode, newCode } from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
@@ -22,6 +28,8 @@ import { spending } from '../signin/spending.js';
 import { timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Account } from '../account/account.js';
+
+type AccountObject = ObjectOf<typeof Account>;
 
 /**
  * A code on its way to a new address, kept with the session that asked
@@ -178,45 +186,57 @@ export const newAddress = defineAction({
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { code } }) {
     const session = sessionOf(call, name);
     requireRecentAuthentication(call, Account, name, passkeys);
-    const { id, address } = await spendTry(call, name, session, code);
-    return call.change(async (tx) => {
-      if ((await read(tx, session))?.id !== id)
-        throw over('a newer one was sent, or it was used already', name);
-      const account = (await tx.get(Account, name))!;
-      requireRecentAuthentication(call, Account, name, account.status.passkeys);
-      tx.remove(keyOf(session));
-      await uncountTry(tx, canonical(address), askerOf(call, canonical(address)), call);
-      const former = account.status.email.address;
-      if (canonical(former) !== canonical(address)) {
-        await revokeOtherSessions(tx, call, name);
-        const order: MailOrder = {
-          to: former,
-          addressChanged: {
-            host: new URL(call.settings.baseURL).host,
-            browser: describeBrowser(call.request.userAgent),
-            now: call.now,
-          },
-        };
-        await tx.enqueue('mail', order, call.now + 86_400_000);
-      }
-      return tx.update(Account, name, ({ status }) => {
-        status.email = { address, verifiedTimestamp: toTimestamp(call.now) };
-      });
-    });
+    const outcome = await judge(call, name, session, code, (tx, address) =>
+      changeAddress(tx, call, name, address),
+    );
+    if (outcome instanceof StatusError) throw outcome;
+    return outcome;
   },
 });
+
+/** Makes a proven address the account's; where it is another one, other sessions end. */
+async function changeAddress(
+  tx: Transaction,
+  call: Call,
+  name: string,
+  address: string,
+): Promise<AccountObject> {
+  const account = (await tx.get(Account, name))!;
+  requireRecentAuthentication(call, Account, name, account.status.passkeys);
+  const former = account.status.email.address;
+  if (canonical(former) !== canonical(address)) {
+    await revokeOtherSessions(tx, call, name);
+    const order: MailOrder = {
+      to: former,
+      addressChanged: {
+        host: new URL(call.settings.baseURL).host,
+        browser: describeBrowser(call.request.userAgent),
+        now: call.now,
+      },
+    };
+    await tx.enqueue('mail', order, call.now + 86_400_000);
+  }
+  return tx.update(Account, name, ({ status }) => {
+    status.email = { address, verifiedTimestamp: toTimestamp(call.now) };
+  });
+}
 
 const over = (why: string, name: string): Error =>
   expired(`The emailed code is over: ${why}.`, Account, name);
 
-/** Takes a try away in a commit of its own, then compares. */
-async function spendTry(
+/**
+ * Compares a code and answers only after the commit that follows from it: what `proven` does with
+ * the address of a right code, the count of a wrong one.
+ */
+async function judge<T>(
   call: Call,
   name: string,
   session: string,
   code: string,
-): Promise<Challenge> {
-  const challenge = await spending(call, wrongCodes(call.settings.limits), () =>
+  proven: (tx: Transaction, address: string) => Promise<T>,
+): Promise<T | StatusError> {
+  const limit = wrongCodes(call.settings.limits);
+  const { isRight, outcome } = await spending(call, limit, () =>
     call.change(async (tx) => {
       const held = await read(tx, session);
       if (!held) throw over('no code was asked for', name);
@@ -230,27 +250,24 @@ async function spendTry(
           Math.ceil((rests - call.now) / 1000),
           'too many wrong codes for this address',
         );
+      const mac = Buffer.from(held.code, 'base64url');
+      if (call.keys.macMatches('emailcode', macData(session, held, code), mac)) {
+        tx.remove(keyOf(session));
+        return { isRight: true, outcome: await proven(tx, held.address) };
+      }
       await countTry(tx, canonical(held.address), asker, call);
       held.triesLeft -= 1;
       write(tx, session, held);
-      return held;
+      const { triesLeft } = held;
+      const wrong = wrongCode(name, `wrong code, ${triesLeft} tries left`, { triesLeft });
+      return { isRight: false, outcome: wrong };
     }),
   );
-  if (
-    call.keys.macMatches(
-      'emailcode',
-      macData(session, challenge, code),
-      Buffer.from(challenge.code, 'base64url'),
-    )
-  ) {
-    call.giveBack(wrongCodes(call.settings.limits));
-    return challenge;
-  }
-  const { triesLeft } = challenge;
-  throw wrongCode(name, `wrong code, ${triesLeft} tries left`, { triesLeft });
+  if (isRight) call.giveBack(limit);
+  return outcome;
 }
 
-const wrongCode = (name: string, message: string, details?: { triesLeft: number }): Error =>
+const wrongCode = (name: string, message: string, details?: { triesLeft: number }): StatusError =>
   invalid(
     { ...Account, kind: 'Email' },
     name,

@@ -27,7 +27,7 @@ import { Interaction, type InteractionObject } from './interaction.js';
 import { observed } from './observe-attempt.js';
 import { enterByPasskey } from './passkey-login.js';
 import { assertNotExpired, wrongPhase } from './preconditions.js';
-import { askerOf, countTry, lockedUntil, uncountTry, wrongCodes } from '../signin/code-throttle.js';
+import { askerOf, countTry, lockedUntil, wrongCodes, type Asker } from '../signin/code-throttle.js';
 import { inWords } from '../../registry/pattern.js';
 
 type AccountObject = NonNullable<(typeof Account)['$object']>;
@@ -109,11 +109,13 @@ async function attempt(
     throw forbidden('this sign-in must be by a passkey', Interaction, name);
   assertNotExpired(interaction, call);
   if (proof.method === 'Passkey') return enterByPasskey(call, name, proof.credential, decision);
-  const challenge =
+  const outcome =
     proof.method === 'EmailLink'
-      ? await challengeOfLink(call, interaction, proof.token)
-      : await spendTry(call, name, proof.code);
-  return enter(call, name, { method: proof.method, challenge, decision });
+      ? await enterByLink(call, interaction, proof.token, decision)
+      : await enterByCode(call, name, proof.code, decision);
+  if (outcome instanceof StatusError) throw outcome;
+  call.ports.rememberBrowser(outcome.internal.email!.address);
+  return outcome;
 }
 
 /**
@@ -145,19 +147,12 @@ const sentences = {
 const over = (why: keyof typeof sentences, name: string): StatusError =>
   expired(`The emailed code or link is over: ${sentences[why]}.`, Interaction, name);
 
-/**
- * 410 unless a challenge is in force, with a try left but for the code that has just taken one;
- * then 409 unless the phase is LoginRequired.
- */
-function refuseChallenge(
-  { internal, metadata, status }: InteractionObject,
-  now: number,
-  needsTry: boolean,
-): void {
+/** 410 unless a challenge is in force, with a try left; then 409 unless the phase is LoginRequired. */
+function refuseChallenge({ internal, metadata, status }: InteractionObject, now: number): void {
   const { email } = internal;
   if (!email) throw over('none', metadata.name);
   if (email.state === 'Used') throw over('used', metadata.name);
-  if (needsTry && email.triesLeft <= 0) throw over('spent', metadata.name);
+  if (email.triesLeft <= 0) throw over('spent', metadata.name);
   if (now > email.expires) throw over('expired', metadata.name);
   if (status.phase !== 'LoginRequired') throw wrongPhase({ metadata, status } as InteractionObject);
 }
@@ -176,98 +171,133 @@ function refuseLength({ metadata, status }: InteractionObject, code: string): vo
   throw invalid({ ...Interaction, kind: 'Login' }, metadata.name, [cause]);
 }
 
+/** Signs in by an emailed link, only while its challenge is the one in force. */
+async function enterByLink(
+  call: Call,
+  interaction: InteractionObject,
+  token: string,
+  decision: Decision,
+): Promise<InteractionObject | StatusError> {
+  const { name } = interaction.metadata;
+  const challenge = await challengeOfLink(call, interaction, token);
+  return call.change(async (tx) => {
+    const held = (await tx.get(Interaction, name))!;
+    refuseChallenge(held, call.now);
+    if (held.internal.email!.id !== challenge) throw over('replaced', name);
+    return enter(tx, call, held, { method: 'EmailLink', decision });
+  });
+}
+
 /**
- * Takes a try away in a commit of its own, then compares: the challenge whose code it is, 422 with
- * the tries left, 410 for a replaced code.
+ * Compares a code and answers only after the commit that follows from it: the sign-in of a right
+ * code, the count of a wrong one. Either changes the Interaction, so that of codes tried at once
+ * one commits and the others are judged anew.
  */
-async function spendTry(call: Call, name: string, code: string): Promise<string> {
+async function enterByCode(
+  call: Call,
+  name: string,
+  code: string,
+  decision: Decision,
+): Promise<InteractionObject | StatusError> {
   const held = (await call.store(Interaction).get(name))!;
-  refuseChallenge(held, call.now, true);
+  refuseChallenge(held, call.now);
   refuseLength(held, code);
   const asker = askerOf(call, canonical(held.internal.email!.address));
   const limit = wrongCodes(call.settings.limits, asker);
-  const { email, replaced } = await spending(call, limit, () =>
+  const { isRight, outcome } = await spending(call, limit, () =>
     call.change(async (tx) => {
-      const held = await tx.get(Interaction, name);
-      refuseChallenge(held!, call.now, true);
-      refuseLength(held!, code);
-      const address = canonical(held!.internal.email!.address);
-      const rests = await lockedUntil(tx, address, asker, call);
-      if (rests > 0)
-        throw tooManyRequests(
-          Math.ceil((rests - call.now) / 1000),
-          'too many wrong codes for this address; use the emailed link instead',
-        );
-      await countTry(tx, address, asker, call);
+      const held = (await tx.get(Interaction, name))!;
+      refuseChallenge(held, call.now);
+      refuseLength(held, code);
+      const email = held.internal.email!;
+      await refuseLocked(tx, call, canonical(email.address), asker);
+      if (!email.linkOnly && isCodeOf(call, name, email, code))
+        return {
+          isRight: true,
+          outcome: await enter(tx, call, held, { method: 'EmailCode', decision }),
+        };
+      await countTry(tx, canonical(email.address), asker, call);
       const next = await tx.update(Interaction, name, ({ internal, status }) => {
         internal.email!.triesLeft -= 1;
         if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
       });
-      return { email: next.internal.email!, replaced: next.internal.replaced };
+      return { isRight: false, outcome: wrongCode(call, next, code) };
     }),
   );
-  const matches = (id: string, mac: string): boolean =>
-    call.keys.macMatches('emailcode', codeData(name, id, code), Buffer.from(mac, 'base64url'));
-  if (matches(email.id, email.code) && !email.linkOnly) {
-    call.giveBack(limit);
-    return email.id;
-  }
-  if (replaced.some((former) => matches(former.id, former.code))) throw over('replaced', name);
-  const { triesLeft } = email;
-  throw invalid(
-    { ...Interaction, kind: 'Login' },
-    name,
-    [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'spec.code',
-        message: `Invalid value: wrong code, ${triesLeft} tries left`,
-      },
-    ],
-    { triesLeft },
+  if (isRight) call.giveBack(limit);
+  return outcome;
+}
+
+/** 429 while codes rest for an address. */
+async function refuseLocked(
+  tx: Transaction,
+  call: Call,
+  address: string,
+  asker: Asker,
+): Promise<void> {
+  const rests = await lockedUntil(tx, address, asker, call);
+  if (rests > 0)
+    throw tooManyRequests(
+      Math.ceil((rests - call.now) / 1000),
+      'too many wrong codes for this address; use the emailed link instead',
+    );
+}
+
+/** Whether a code is the one that was sent with a challenge. */
+const isCodeOf = (
+  call: Call,
+  name: string,
+  challenge: { readonly id: string; readonly code: string },
+  code: string,
+): boolean =>
+  call.keys.macMatches(
+    'emailcode',
+    codeData(name, challenge.id, code),
+    Buffer.from(challenge.code, 'base64url'),
   );
+
+/** 410 for the code of a challenge that was replaced, else 422 with the tries left. */
+function wrongCode(
+  call: Call,
+  { internal, metadata: { name } }: InteractionObject,
+  code: string,
+): StatusError {
+  if (internal.replaced.some((former) => isCodeOf(call, name, former, code)))
+    return over('replaced', name);
+  const { triesLeft } = internal.email!;
+  const cause: Cause = {
+    reason: 'FieldValueInvalid',
+    field: 'spec.code',
+    message: `Invalid value: wrong code, ${triesLeft} tries left`,
+  };
+  return invalid({ ...Interaction, kind: 'Login' }, name, [cause], { triesLeft });
 }
 
 /**
- * One commit, and only while the challenge that was judged is the one in force: the proof is used,
- * the Account made if new, the phase Authenticated; whoever comes second finds it used. A refusal
- * of the person uses it up all the same.
+ * One commit: the proof is used, the Account made if new, the phase Authenticated; whoever comes
+ * second finds it used. A refusal of the person uses it up all the same.
  */
 async function enter(
+  tx: Transaction,
   call: Call,
-  name: string,
-  { method, challenge, decision }: { method: Method; challenge: string; decision: Decision },
-): Promise<InteractionObject> {
-  const outcome = await call.change(async (tx) => {
-    const held = await tx.get(Interaction, name);
-    refuseChallenge(held!, call.now, method === 'EmailLink');
-    const { email } = held!.internal;
-    if (email!.id !== challenge) throw over('replaced', name);
-    await decision.join?.(tx);
-    const isSignUp = (await tx.byUnique(Account, 'email', canonical(email!.address))) === undefined;
-    const account = await accountOf(tx, call, held!, method);
-    if (method === 'EmailCode')
-      await uncountTry(
-        tx,
-        canonical(email!.address),
-        askerOf(call, canonical(email!.address)),
-        call,
-      );
-    if (account instanceof StatusError) {
-      const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
-      await tx.update(Interaction, name, (next) => {
-        consumeProof(next);
-        if (typeof refusedBy === 'string') next.internal.refusedBy = refusedBy;
-      });
-      return account;
-    }
+  held: InteractionObject,
+  { method, decision }: { method: Method; decision: Decision },
+): Promise<InteractionObject | StatusError> {
+  const { name } = held.metadata;
+  await decision.join?.(tx);
+  const { address } = held.internal.email!;
+  const isSignUp = (await tx.byUnique(Account, 'email', canonical(address))) === undefined;
+  const account = await accountOf(tx, call, held, method);
+  if (!(account instanceof StatusError))
     return tx.update(Interaction, name, (next) =>
       authenticate(next, account, { method, isSignUp }, call),
     );
+  const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
+  await tx.update(Interaction, name, (next) => {
+    consumeProof(next);
+    if (typeof refusedBy === 'string') next.internal.refusedBy = refusedBy;
   });
-  if (outcome instanceof StatusError) throw outcome;
-  call.ports.rememberBrowser(outcome.internal.email!.address);
-  return outcome;
+  return account;
 }
 
 /**

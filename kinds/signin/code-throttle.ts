@@ -85,7 +85,7 @@ export async function lockedUntil(
 }
 
 /**
- * Counts a try as wrong before it is judged; as many as `limits.wrongCodesPerAddress` says put
+ * Counts a wrong code, which nothing but time takes back, whoever signs in meanwhile; as many as `limits.wrongCodesPerAddress` says put
  * codes to rest, for twice as long each time.
  */
 export async function countTry(
@@ -105,21 +105,4 @@ export async function countTry(
     wrong.count = 0;
   }
   tx.write(key, Buffer.from(JSON.stringify(wrong)), call.now + keptFor);
-}
-
-/**
- * Takes back the count of a code that was right; what was wrong before it decays with time alone,
- * whoever signs in meanwhile.
- */
-export async function uncountTry(
-  tx: Transaction,
-  address: string,
-  asker: Asker,
-  call: Judging,
-): Promise<void> {
-  const key = keyOf(address, asker);
-  const wrong = await read(tx, key, call);
-  const next = { ...wrong, count: Math.max(0, wrong.count - 1) };
-  if (next.count === 0 && next.rests === 0) tx.remove(key);
-  else tx.write(key, Buffer.from(JSON.stringify(next)), call.now + keptFor);
 }

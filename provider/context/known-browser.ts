@@ -15,11 +15,17 @@ type Proof = readonly [hash: string, seconds: number];
 const macOf = (services: ProviderServices, payload: string): Buffer =>
   services.keys.mac('known browser', payload);
 
-/**
- * What a browser holds as proof of earlier sign-ins; nothing where the cookie is not ours, altered,
- * or came with two values.
- */
-function proofsOf(services: ProviderServices, request: IncomingMessage): Proof[] {
+const proofsByRequest = new WeakMap<IncomingMessage, readonly Proof[]>();
+
+/** What a browser holds as proof of earlier sign-ins, verified once a request. */
+function proofsOf(services: ProviderServices, request: IncomingMessage): readonly Proof[] {
+  const proofs = proofsByRequest.get(request) ?? verifiedProofs(services, request);
+  proofsByRequest.set(request, proofs);
+  return proofs;
+}
+
+/** Nothing where the cookie is not ours, altered, or came with two values. */
+function verifiedProofs(services: ProviderServices, request: IncomingMessage): Proof[] {
   const value = cookieValue(request.headers.cookie, services.cookies.known);
   const [, payload = '', mac = ''] = /^([\w.~-]{1,300})!([\w-]{43})$/.exec(value ?? '') ?? [];
   if (
@@ -34,15 +40,20 @@ function proofsOf(services: ProviderServices, request: IncomingMessage): Proof[]
     .filter(([, seconds]) => seconds > oldest);
 }
 
-const isOf = (services: ProviderServices, [hash]: Proof, address: string): boolean =>
-  services.keys.macMatches('known address', canonical(address), Buffer.from(hash, 'base64url'));
+const hashOf = (services: ProviderServices, address: string): string =>
+  services.keys.mac('known address', canonical(address)).toString('base64url');
 
 /** Whether this browser proves that someone signed in from it with this address. */
-export const knowsAddress = (
+export function knowsAddress(
   services: ProviderServices,
   request: IncomingMessage,
   address: string,
-): boolean => proofsOf(services, request).some((proof) => isOf(services, proof, address));
+): boolean {
+  const proofs = proofsOf(services, request);
+  if (proofs.length === 0) return false;
+  const known = hashOf(services, address);
+  return proofs.some(([hash]) => hash === known);
+}
 
 /**
  * Lets this browser prove later that someone signed in from it with this address; no address is in
@@ -54,8 +65,8 @@ export function rememberAddress(
   response: ServerResponse,
   address: string,
 ): void {
-  const others = proofsOf(services, request).filter((proof) => !isOf(services, proof, address));
-  const hash = services.keys.mac('known address', canonical(address)).toString('base64url');
+  const hash = hashOf(services, address);
+  const others = proofsOf(services, request).filter(([other]) => other !== hash);
   const proofs: Proof[] = [[hash, Math.floor(Date.now() / 1000)], ...others.slice(0, max - 1)];
   const payload = proofs.map((proof) => proof.join('.')).join('~');
   const age = Math.floor(services.settings.limits.knownBrowserLifetime / 1000);

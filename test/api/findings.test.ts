@@ -31,18 +31,15 @@ describe('the challenge that was judged is the one that signs in', () => {
         name !== 'commit'
           ? (target[name] as () => unknown)?.bind(target)
           : async (...args: Parameters<Storage['commit']>) => {
-              const outcome = await target.commit(...args);
               if (
                 holding &&
-                args[1].some(
-                  (write) => 'put' in write && write.put.startsWith('limits/wrongcodes-stranger/'),
-                )
+                args[1].some((write) => 'put' in write && write.put.startsWith('objects/accounts/'))
               )
                 await new Promise<void>((resolve) => {
                   slow = resolve;
                   arrive();
                 });
-              return outcome;
+              return target.commit(...args);
             },
     });
     const service = await startTest({
