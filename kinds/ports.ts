@@ -1,4 +1,4 @@
-import type { KindObject, StagedWrites } from '../registry/kind.js';
+import type { KindObject, StagedWrites, Transaction } from '../registry/kind.js';
 import type { SignInEvent } from '../registry/sign-in-event.js';
 import type { Interaction } from './interaction/interaction.js';
 import type { SignInMetrics } from './interaction/sign-in-metrics.js';
@@ -39,6 +39,11 @@ declare module '../registry/kind.js' {
      * repeated. Resolves even when the library's side is gone.
      */
     finish(interaction: ObjectOf<typeof Interaction>): Promise<void>;
+    /**
+     * Adds the same to the transaction that makes the record state it; false where this request
+     * cannot, so that it is to be finished when the record is read.
+     */
+    stageResult(interaction: ObjectOf<typeof Interaction>, tx: Transaction): Promise<boolean>;
     /**
      * What ends these library sessions (by Session name): their records, indexes, logout notices;
      * grants without offline_access follow.

@@ -49,7 +49,7 @@ export function mailWorker(
     );
   return {
     name: 'mail',
-    delivery: 'mailbox' in how ? 'Transactional' : 'AtMostOnce',
+    delivery: 'mailbox' in how ? 'Idempotent' : 'AtMostOnce',
     parallel: 5,
     claimFor: sendingFor,
     async run(payload, { id, attempt, until }) {

@@ -15,6 +15,9 @@ const pauses = [5, 30, 120, 600, 1_800].map((seconds) => seconds * 1000);
 
 const hour = 3_600_000;
 
+/** So many notices are written in one commit. */
+const noticesAtOnce = 50;
+
 /**
  * Tells Clients that a session ended: again after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly for
  * a day (docs/design/provider.md#logout-notices).
@@ -87,15 +90,16 @@ const notedOf = (
 export function grantsWorker(services: ProviderServices): Worker {
   return {
     name: 'grants',
-    delivery: 'AtLeastOnce',
+    delivery: 'Idempotent',
     parallel: 4,
     async run(payload): Promise<Outcome> {
       const { grants = [], copies = [], notices = [] } = payload as Cleanup;
       for (const hashed of grants) await revokeGrant(services, hashed);
       for (const grant of copies) await revokeOutdated(services, grant);
-      for (const notice of notices)
-        await services.store.commit([{ checks: [], writes: [noticeRow(services, notice)] }]);
-      return { done: true };
+      const writes = notices.map((notice) => noticeRow(services, notice));
+      while (writes.length > noticesAtOnce)
+        await services.store.commit([{ checks: [], writes: writes.splice(0, noticesAtOnce) }]);
+      return { done: true, part: { checks: [], writes } };
     },
   };
 }

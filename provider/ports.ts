@@ -3,7 +3,7 @@ import type { Provider } from 'oidc-provider';
 import type { Ports } from '../registry/kind.js';
 import { noteSignIn } from '../registry/sign-in-event.js';
 import { clearedSession } from './context/cookies.js';
-import { finish } from './interaction/finish.js';
+import { finish, stageResult } from './interaction/finish.js';
 import type { ProviderServices } from './context/context.js';
 import { knowsAddress, rememberAddress } from './context/known-browser.js';
 import { preview } from './claims/preview.js';
@@ -26,8 +26,13 @@ export function portsOf(
 ): ProviderPorts {
   return {
     finish: async (interaction) => {
-      if (request && response) await finish(services, provider(), request, response, interaction);
+      if (request && response)
+        await finish({ services, provider: provider(), request, response }, interaction);
     },
+    stageResult: async (interaction, tx) =>
+      request !== undefined &&
+      response !== undefined &&
+      stageResult({ services, provider: provider(), request, response }, interaction, tx),
     endSessions: (sessions) => endSessions(services, sessions),
     revokeGrants: (grants) => revokeGrants(services, grants),
     forgetCookies: () => response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),

@@ -26,10 +26,10 @@ export interface Worker {
   readonly name: string;
   /**
    * AtMostOnce: an unfinished claim is dropped, never repeated. AtLeastOnce: it is taken over when
-   * its time has passed. Transactional: the Part is all there is to do, so that nothing needs to be
+   * its time has passed. Idempotent: done twice it comes to the same, so that nothing needs to be
    * claimed.
    */
-  readonly delivery: 'AtMostOnce' | 'AtLeastOnce' | 'Transactional';
+  readonly delivery: 'AtMostOnce' | 'AtLeastOnce' | 'Idempotent';
   /** How many rows at once. */
   readonly parallel: number;
   /**
@@ -281,7 +281,7 @@ class Queue {
     )
       return (await this.#store.commit([{ checks: unmoved, writes: [{ delete: entry.key }] }]))
         .committed;
-    if (this.#worker.delivery === 'Transactional')
+    if (this.#worker.delivery === 'Idempotent')
       return this.#settle(entry, { ...head, attempt: head.attempt + 1 }, sealed, entry.revision);
     const claimed: RowHead = { ...head, attempt: head.attempt + 1, claimed: Date.now() };
     const claim = await this.#store.commit([

@@ -293,9 +293,14 @@ export class StoreTransaction implements Transaction {
       written.push(object);
     }
     const bare = deleteOnlyFallbackOf([{ checks, writes: [...writes] }, ...this.#parts]);
+    const deleted = new Set(writes.flatMap((write) => ('delete' in write ? [write.delete] : [])));
     for (const part of this.#parts) {
       checks.push(...part.checks.filter((check) => !this.#read.has(check.key)));
-      writes.push(...part.writes);
+      for (const write of part.writes) {
+        if ('delete' in write && deleted.has(write.delete)) continue;
+        if ('delete' in write) deleted.add(write.delete);
+        writes.push(write);
+      }
     }
     return { part: { checks, writes, ...(bare && { deleteOnlyFallback: bare }) }, written };
   }

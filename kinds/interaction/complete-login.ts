@@ -93,13 +93,17 @@ interface Proof {
   readonly isSignUp?: boolean;
 }
 
-/** Moves the record on: the person is proven, and every other challenge of this sign-in is over. */
-export function authenticate(
+/**
+ * Moves the record on: the person is proven, every other challenge of this sign-in is over, and the
+ * library has the result.
+ */
+export async function authenticate(
+  tx: Transaction,
   interaction: InteractionObject,
   account: AccountObject,
   { method, inFull = true, isSignUp = false }: Proof,
   call: Call,
-): void {
+): Promise<void> {
   const { internal, status } = interaction;
   consumeProof(interaction);
   endChallenges(internal);
@@ -117,4 +121,5 @@ export function authenticate(
     ...(isSignUp && { isSignUp }),
     ...(isKnownBrowser && { isKnownBrowser }),
   };
+  internal.isHandedOver = await call.ports.stageResult(interaction, tx);
 }

@@ -39,9 +39,10 @@ export const consent = defineAction({
       if (causes.length > 0) throw invalid({ ...Interaction, kind: 'Consent' }, name, causes);
       const rejected = interaction.spec.scopes.filter((scope) => !agreed.includes(scope));
       await remember(tx, call, { interaction, person }, { scopes: agreed, rejected, shares });
-      return tx.update(Interaction, name, (next) => {
+      return tx.update(Interaction, name, async (next) => {
         next.status.phase = 'Completed';
         next.internal.consent = { scopes: agreed, rejected };
+        next.internal.isHandedOver = await call.ports.stageResult(next, tx);
       });
     });
   },

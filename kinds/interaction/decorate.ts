@@ -74,13 +74,13 @@ async function begunBy(interaction: InteractionObject, call: Call): Promise<Meth
 }
 
 /**
- * A crash between our commit and the library's is healed here: the result is handed over again
- * before the way on is shown.
+ * The result is handed over before the way on is shown, where the commit that made it could not:
+ * for a request without the browser's cookie, a cancelled sign-in, a record of an earlier release.
  */
 async function showReturn(interaction: InteractionObject, call: Call): Promise<void> {
   const { internal, metadata, status } = interaction;
   if (internal.returnTo === undefined) return;
-  await call.ports.finish(interaction);
+  if (!internal.isHandedOver) await call.ports.finish(interaction);
   status.returnTo = call.keys
     .open(objectKey(naming, metadata.name), Buffer.from(internal.returnTo, 'base64url'))
     .toString();

@@ -290,7 +290,7 @@ async function enter(
   const account = await accountOf(tx, call, held, method);
   if (!(account instanceof StatusError))
     return tx.update(Interaction, name, (next) =>
-      authenticate(next, account, { method, isSignUp }, call),
+      authenticate(tx, next, account, { method, isSignUp }, call),
     );
   const refusedBy = isSignUp ? account.details?.policyDecision : undefined;
   await tx.update(Interaction, name, (next) => {

@@ -133,6 +133,7 @@ async function enter(
   });
   return tx.update(Interaction, name, (next) =>
     authenticate(
+      tx,
       next,
       signedIn,
       { method: 'Passkey', inFull: countsInFull(passkey.status, call.now) },

@@ -197,6 +197,8 @@ export const InteractionInternal = z.object({
     })
     .optional(),
   consent: z.object({ scopes: z.array(z.string()), rejected: z.array(z.string()) }).optional(),
+  /** The library has the result: it was committed together with what this record states. */
+  isHandedOver: z.boolean().optional(),
   /**
    * Names of the claims that other services would share, as the person was shown them with their
    * values or by name alone, by scope.

@@ -45,7 +45,7 @@ export async function addToSeries(
  */
 export const seriesCounterWorker = (store: Store): Worker => ({
   name: 'tally',
-  delivery: 'Transactional',
+  delivery: 'Idempotent',
   parallel: 4,
   async run(payload) {
     const { series } = payload as Order;

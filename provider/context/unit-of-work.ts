@@ -114,13 +114,19 @@ export class UnitOfWork {
     this.#afterwards.set(id, start);
   }
 
+  #own(): StagedWrites {
+    return { checks: [...this.#checks.values()], writes: [...this.#staged.values()] };
+  }
+
+  /** Returns what was gathered, for a commit that somebody else makes. */
+  async staged(): Promise<readonly StagedWrites[]> {
+    return [this.#own(), ...this.#parts, ...(await this.#made())];
+  }
+
   /** Commits what was gathered, if anything was; throws {@link ConflictError}. */
   async commit(): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      const own: StagedWrites = {
-        checks: [...this.#checks.values()],
-        writes: [...this.#staged.values()],
-      };
+      const own = this.#own();
       const parts = [own, ...this.#parts, ...(await this.#made())];
       if (parts.every((part) => part.writes.length === 0)) return this.#clear();
       const outcome = await withProviderErrors(this.#store.commit(parts));

@@ -6,7 +6,8 @@ import {
   type Provider,
 } from 'oidc-provider';
 import type { Interaction } from '../../kinds/interaction/interaction.js';
-import type { ObjectOf } from '../../registry/kind.js';
+import { Grant, grantName } from '../../kinds/grant.js';
+import type { ObjectOf, Transaction } from '../../registry/kind.js';
 import { digest, nameOf } from '../../security/keyring.js';
 import { unavailable } from '../../registry/status.js';
 import { Session } from '../../kinds/session/session.js';
@@ -18,7 +19,7 @@ import {
   inUnitOfWork,
   ConflictError,
 } from '../context/unit-of-work.js';
-import type { ProviderServices } from '../context/context.js';
+import type { GrantObject, ProviderServices } from '../context/context.js';
 import { rememberedGrant, saveCopy } from './load-grant.js';
 import { rewriteToIssuer } from '../context/normalise-request.js';
 import { cleanupRow } from '../adapter/outbox-rows.js';
@@ -29,34 +30,75 @@ type InteractionObject = ObjectOf<typeof Interaction>;
 
 const max = 10;
 
+/** What is needed to speak to the library about the interaction of one request. */
+export interface Submission {
+  readonly services: ProviderServices;
+  readonly provider: Provider;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
 /**
  * Hands the library the result that our committed record states, again where a race was lost, ten
  * times at most (503); may be repeated, and resolves where the library's half is gone.
  */
 export async function finish(
-  services: ProviderServices,
-  provider: Provider,
-  request: IncomingMessage,
-  response: ServerResponse,
+  submission: Submission,
   interaction: InteractionObject,
 ): Promise<void> {
-  const uid = cookieValue(request.headers.cookie, services.cookies.interaction);
-  if (!uid || nameOf(uid) !== interaction.metadata.name || !interaction.internal.returnTo) return;
+  const { services, request } = submission;
+  if (!isBegunBy(services, request, interaction)) return;
   for (let tries = 1; ; tries += 1) {
     try {
-      return await handOver(
-        services,
-        provider,
-        rewriteToIssuer(request, services.settings.baseURL),
-        response,
-        interaction,
-      );
+      const exchange = new UnitOfWork(services.store, { request });
+      return await inUnitOfWork(exchange, async () => {
+        await submit(submission, interaction, (account, client) =>
+          rememberedGrant(services, account, client),
+        );
+        await exchange.commit();
+      });
     } catch (error) {
       if (error instanceof errors.SessionNotFound) return;
       if (!(error instanceof ConflictError)) throw error;
       if (tries >= max) throw gaveUp(services, interaction);
     }
   }
+}
+
+/**
+ * Adds to a transaction what hands the library the result that the record states once it is
+ * committed. False where this request cannot: then whoever reads the record hands it over.
+ */
+export async function stageResult(
+  submission: Submission,
+  interaction: InteractionObject,
+  tx: Transaction,
+): Promise<boolean> {
+  const { services, request } = submission;
+  if (!isBegunBy(services, request, interaction)) return false;
+  const exchange = new UnitOfWork(services.store, { request });
+  try {
+    await inUnitOfWork(exchange, () =>
+      submit(submission, interaction, (account, client) =>
+        tx.get(Grant, grantName(account, client)),
+      ),
+    );
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) return false;
+    throw error;
+  }
+  for (const part of await exchange.staged()) tx.add(part);
+  return true;
+}
+
+/** Whether the browser that asks holds the cookie of this interaction, which is not over. */
+function isBegunBy(
+  { cookies }: ProviderServices,
+  { headers }: IncomingMessage,
+  { metadata, internal }: InteractionObject,
+): boolean {
+  const uid = cookieValue(headers.cookie, cookies.interaction);
+  return uid !== undefined && nameOf(uid) === metadata.name && internal.returnTo !== undefined;
 }
 
 /** The record stands; whoever reads it next has its result handed over again. */
@@ -68,23 +110,22 @@ function gaveUp(services: ProviderServices, { metadata }: InteractionObject): Er
   return unavailable('the result of this sign-in could not be handed over yet, read it again');
 }
 
-function handOver(
-  services: ProviderServices,
-  provider: Provider,
-  request: IncomingMessage,
-  response: ServerResponse,
+/** Reads the remembered Grant that a consent is recorded in. */
+type ReadGrant = (account: string, client: string) => Promise<GrantObject | undefined>;
+
+async function submit(
+  submission: Submission,
   interaction: InteractionObject,
+  grantOf: ReadGrant,
 ): Promise<void> {
-  const exchange = new UnitOfWork(services.store, { request });
-  return inUnitOfWork(exchange, async () => {
-    const held = await provider.interactionDetails(request, response);
-    const result = await resultOf(services, provider, interaction, held);
-    if (!result) return;
+  const { services, provider, response } = submission;
+  const request = rewriteToIssuer(submission.request, services.settings.baseURL);
+  const held = await provider.interactionDetails(request, response);
+  const result = await resultOf(submission, interaction, held, grantOf);
+  if (result)
     await provider.interactionResult(request, response, result, {
       mergeWithLastSubmission: !result.error,
     });
-    await exchange.commit();
-  });
 }
 
 /**
@@ -92,10 +133,10 @@ function handOver(
  * is the last word, however late another result comes.
  */
 async function resultOf(
-  services: ProviderServices,
-  provider: Provider,
+  submission: Submission,
   interaction: InteractionObject,
   held: LibraryInteraction,
+  grantOf: ReadGrant,
 ): Promise<InteractionResults | undefined> {
   const { phase } = interaction.status;
   const { login, consent } = interaction.internal;
@@ -122,7 +163,7 @@ async function resultOf(
     };
   }
   if (phase === 'Completed' && consent)
-    return held.result?.consent ? undefined : consentResult(services, provider, interaction, held);
+    return held.result?.consent ? undefined : consentResult(submission, interaction, held, grantOf);
   return undefined;
 }
 
@@ -131,14 +172,14 @@ async function resultOf(
  * devices: each that is connected is a sign-in of its own, whichever browser it was confirmed in.
  */
 async function consentResult(
-  services: ProviderServices,
-  provider: Provider,
+  { services, provider }: Submission,
   interaction: InteractionObject,
   held: LibraryInteraction,
+  grantOf: ReadGrant,
 ): Promise<InteractionResults> {
   const account = interaction.internal.account!;
   const client = interaction.spec.client;
-  const remembered = await rememberedGrant(services, account, client);
+  const remembered = await grantOf(account, client);
   if (!remembered) return { consent: {} };
   const { spec, internal } = remembered;
   const grant = await saveCopy(services, provider, {
