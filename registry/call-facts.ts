@@ -11,11 +11,11 @@ export interface CallFacts {
   decision?: Decision;
 }
 
-/**
- * What a request is about, as it was read for its decision; `fromCache` where it is but remembered,
- * so that only a commit proves it.
- */
+/** The object that a request was authorized for, as it was read then. */
 export interface AuthorizedTarget {
   readonly stored: EncodedObject;
+  /** It was not read but cached, so that only a commit proves it. */
   readonly fromCache?: boolean;
+  /** Authorizes the request for the object as it stands now; throws what refuses it. */
+  readonly authorize: (stored: EncodedObject | undefined) => Decision;
 }

@@ -32,7 +32,6 @@ import type { Registry } from './registry.js';
 import { unavailable } from './status.js';
 import { clone, isLive, objectKey, encodedObjectOf, type EncodedObject } from './encoded-object.js';
 import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
-import { StaleCacheError } from './stale-cache-error.js';
 import type { CallFacts, AuthorizedTarget } from './call-facts.js';
 
 /** What a Store stands on. */
@@ -131,9 +130,9 @@ export class Store {
       giveBack: (limit) => this.networkLimits.giveBack(limit, facts.request.network, call.now),
       spentRatio: (limit) => this.networkLimits.ratio(limit, call.now),
       change: async (work) => {
-        const read = target;
+        const authorized = target;
         target = undefined;
-        const { result, committed } = await this.#change(call, work, read, decision);
+        const { result, committed } = await this.#change(call, work, authorized, decision);
         if (committed) decision = undefined;
         return result;
       },
@@ -185,10 +184,7 @@ export class Store {
     return live(this.watchCache.held(objectKey(kind, name))?.stored);
   }
 
-  /**
-   * One object as this replica remembers it: for a change to begin from, which proves it or is
-   * {@link StaleCacheError}.
-   */
+  /** One object as this replica remembers it: for a change to begin from, whose commit proves it. */
   cachedExisting(kind: AnyKind, name: string): EncodedObject | undefined {
     const entry = this.#cachedEntry(objectKey(kind, name));
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
@@ -256,25 +252,44 @@ export class Store {
   async #change<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
-    read: AuthorizedTarget | undefined,
+    target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<Done<T>> {
-    let outcome =
-      (await this.#tryFromCache(call, work, read, decision)) ??
-      (await this.#tryUpdate(
-        call,
-        work,
-        { get: this.#get, known: read ? [read.stored] : [] },
-        decision,
-      ));
+    let outcome = this.#optimisticCache
+      ? await this.#tryFromCache(call, work, target, decision)
+      : await this.#tryUpdate(call, work, this.#sourceOf(target?.stored), decision);
+    outcome ??= await this.#tryLive(call, work, target, decision);
     for (const end = performance.now() + deadline; 'lostAt' in outcome; ) {
-      outcome = await this.#conflicts.run(outcome.lostAt, async () => {
+      outcome = await this.#conflicts.run(outcome.lostAt, () => {
         if (performance.now() > end)
           throw unavailable('too many changes of the same objects at once');
-        return this.#tryUpdate(call, work, { get: this.#get }, decision);
+        return this.#tryLive(call, work, target, decision);
       });
     }
     return outcome;
+  }
+
+  /** A try on what stands now; where the target is another than was authorized, so is the request. */
+  async #tryLive<T>(
+    call: Call,
+    work: (tx: Transaction) => Promise<T>,
+    target: AuthorizedTarget | undefined,
+    decision: Decision | undefined,
+  ): Promise<Attempt<T>> {
+    if (!target) return this.#tryUpdate(call, work, this.#sourceOf(), decision);
+    const { kind, name, revision } = target.stored;
+    const stored = await this.stored(kind, name);
+    const isSame = stored?.revision === revision;
+    return this.#tryUpdate(
+      call,
+      work,
+      this.#sourceOf(stored),
+      isSame ? decision : target.authorize(stored),
+    );
+  }
+
+  #sourceOf(target?: EncodedObject): TransactionSource {
+    return { get: this.#get, known: target ? [target] : [] };
   }
 
   /**
@@ -284,11 +299,10 @@ export class Store {
   async #tryFromCache<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
-    read: AuthorizedTarget | undefined,
+    target: AuthorizedTarget | undefined,
     decision: Decision | undefined,
   ): Promise<Attempt<T> | undefined> {
-    if (!this.#optimisticCache || call.dryRun) return undefined;
-    let guessed = read?.fromCache ?? false;
+    let guessed = target?.fromCache ?? false;
     const get = async (key: string): Promise<Entry | undefined> => {
       const recalled = this.#cachedEntry(key);
       if (!recalled) return this.#get(key);
@@ -305,14 +319,13 @@ export class Store {
       const outcome = await this.#tryUpdate(
         call,
         tried,
-        { get, known: read ? [read.stored] : [] },
+        { get, known: target ? [target.stored] : [] },
         decision,
       );
-      if (!guessed || ('lostAt' in outcome ? !read?.fromCache : outcome.committed)) return outcome;
+      if (!guessed || 'lostAt' in outcome || outcome.committed) return outcome;
     } catch (error) {
       if (!guessed || !refused) throw error;
     }
-    if (read?.fromCache) throw new StaleCacheError();
     return undefined;
   }
 

@@ -105,24 +105,19 @@ export class Authorization {
     )
       throw notFound(requestInfo.kind, requestInfo.name);
     const held = this.#store.inMemory(requestInfo.kind, requestInfo.name);
-    return held
-      ? this.#object(asking, held.stored)
-      : (this.#recalled(asking) ?? this.#read(asking));
-  }
-
-  async #read(asking: AuthorizationRequestContext): Promise<AuthorizedRequest> {
-    return this.#object(
-      asking,
-      await this.#store.stored(asking.requestInfo.kind, asking.requestInfo.name!),
+    if (held) return this.#object(asking, held.stored);
+    return (
+      this.#fromCache(asking) ??
+      this.#object(asking, await this.#store.stored(requestInfo.kind, requestInfo.name))
     );
   }
 
   /**
-   * A change of an object that is remembered is let in as of then, without reading it: its commit
-   * proves that it still stands, and what is refused, or not proved, is decided on what does.
+   * Permits a change on the cached object, without reading it: the commit proves that it still
+   * stands, and where it does not, the request is authorized again for the object that does.
    */
-  #recalled(asking: AuthorizationRequestContext): AuthorizedRequest | undefined {
-    const { requestInfo, caller, facts, quiet, supposed } = asking;
+  #fromCache(asking: AuthorizationRequestContext): AuthorizedRequest | undefined {
+    const { requestInfo, quiet, supposed } = asking;
     if (
       (requestInfo.verb !== 'update' && requestInfo.verb !== 'patch') ||
       requestInfo.action ||
@@ -143,17 +138,20 @@ export class Authorization {
         ) as AuthorizationAttributes,
       );
     return decision?.allowed
-      ? { requestInfo, caller, facts, decision, target, fromCache: true }
+      ? { ...this.#permitted(asking, target, decision), fromCache: true }
       : undefined;
   }
 
-  /** Decides anew on what stands now. */
-  reauthorize({
-    requestInfo,
-    caller,
-    facts = noFacts,
-  }: AuthorizedRequest): Promise<AuthorizedRequest> {
-    return this.#read({ requestInfo: requestInfo as ResourceRequestInfo, caller, facts });
+  #permitted(
+    asking: AuthorizationRequestContext,
+    target: EncodedObject | undefined,
+    decision: Decision,
+  ): AuthorizedRequest {
+    const { requestInfo, caller, facts } = asking;
+    if (!target) return { requestInfo, caller, facts, decision };
+    const reauthorize = (now: EncodedObject | undefined): Decision =>
+      this.#object(asking, now).decision;
+    return { requestInfo, caller, facts, decision, target, reauthorize };
   }
 
   /** Lets a request for anything else in: who asks makes no difference to it. */
@@ -198,14 +196,14 @@ export class Authorization {
     asking: AuthorizationRequestContext,
     target: EncodedObject | undefined,
   ): AuthorizedRequest {
-    const { requestInfo, caller, facts } = asking;
+    const { requestInfo } = asking;
     const decision = this.#authorize(
       new ObjectAttributes(asking, target, requestInfo.name!, 'allowed') as AuthorizationAttributes,
     );
     if (!decision.allowed) throw this.#refusal(asking, target);
     if (!target && !asking.supposed && (requestInfo.verb !== 'watch' || requestInfo.kind.bound))
       throw notFound(requestInfo.kind, requestInfo.name!);
-    return { requestInfo, caller, facts, decision, ...(target && { target }) };
+    return this.#permitted(asking, target, decision);
   }
 
   /**

@@ -11,7 +11,6 @@ import type { LimitOf } from '../../registry/rate-limit.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
 import type { Registry } from '../../registry/registry.js';
 import { badRequest, invalid, notFound } from '../../registry/status.js';
-import { StaleCacheError } from '../../registry/stale-cache-error.js';
 import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import { spendAccountBudget } from './account-budget.js';
@@ -159,28 +158,19 @@ export class Handlers {
     refuseBodyType(req);
     const body = await this.#read(req, requestInfo.kind.bodyLimit);
     const { schema } = this.#parts.registry.schemas(requestInfo.kind).spec;
-    const write = async (): Promise<void> => {
-      const call = this.#call(req, res, isDryRun(requestInfo));
-      const object = await call.change((tx) =>
-        tx.update(requestInfo.kind, requestInfo.name!, (next) =>
-          checkUnknownFields(
-            req,
-            res,
-            requestInfo,
-            requestInfo.name!,
-            changed(requestInfo.kind, next, clone(body), how, schema),
-          ),
+    const call = this.#call(req, res, isDryRun(requestInfo));
+    const object = await call.change((tx) =>
+      tx.update(requestInfo.kind, requestInfo.name!, (next) =>
+        checkUnknownFields(
+          req,
+          res,
+          requestInfo,
+          requestInfo.name!,
+          changed(requestInfo.kind, next, clone(body), how, schema),
         ),
-      );
-      await this.#answer(req, res, 200, object, call);
-    };
-    try {
-      await write();
-    } catch (error) {
-      if (!(error instanceof StaleCacheError)) throw error;
-      req.authorized = await this.#parts.authorization.reauthorize(req.authorized!);
-      await write();
-    }
+      ),
+    );
+    await this.#answer(req, res, 200, object, call);
   }
 
   async delete(req: ApiRequest, res: ApiResponse): Promise<void> {
@@ -367,7 +357,7 @@ export class Handlers {
   }
 
   #call(req: ApiRequest, res: ApiResponse, dryRun = false): Call {
-    const { caller, target, fromCache = false, decision } = req.authorized!;
+    const { caller, target, fromCache = false, reauthorize, decision } = req.authorized!;
     const site = siteOf(req);
     const request: RequestFacts = {
       auditID: req.auditID,
@@ -382,7 +372,8 @@ export class Handlers {
       ports: this.#parts.ports(req, res),
       dryRun,
       decision,
-      ...(target && { target: { stored: target, fromCache } }),
+      ...(target &&
+        reauthorize && { target: { stored: target, fromCache, authorize: reauthorize } }),
     });
   }
 }

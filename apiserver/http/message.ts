@@ -14,8 +14,10 @@ export interface AuthorizedRequest {
   readonly decision: Decision;
   /** The object the path names, as it was when the decision was made. */
   readonly target?: EncodedObject;
-  /** It is but remembered: whatever comes of it is to be proved by a commit. */
+  /** It was not read but cached, so that only a commit proves it. */
   readonly fromCache?: boolean;
+  /** Authorizes the same request for the target as it stands now; throws what refuses it. */
+  readonly reauthorize?: (target: EncodedObject | undefined) => Decision;
   /** What policy was told of the request besides. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The owner to whose range a list, watch or deletecollection is narrowed. */

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OptimisticCache } from '../../registry/optimistic-cache.js';
-import { conflict, type StatusError } from '../../registry/status.js';
-import { StaleCacheError } from '../../registry/stale-cache-error.js';
+import type { EncodedObject } from '../../registry/encoded-object.js';
+import type { Transaction } from '../../registry/kind.js';
+import { conflict, forbidden } from '../../registry/status.js';
 import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Batch, Entry, Storage } from '../../storage/storage.js';
 import { Room, Thing } from './room.js';
@@ -183,32 +184,42 @@ describe('a store that is far away', () => {
   test('a request that began from what is remembered is to be decided anew where that is not proved, whatever came of it', async () => {
     deaf = true;
     await two.put('a', { size: 7 });
-    const target = { stored: one.store.cachedExisting(Thing, 'a')!, fromCache: true };
-    const facts = {
-      caller: { type: 'System' as const },
-      request: { auditID: '', network: '', userAgent: '', browser: false },
-      ports: {} as never,
-    };
-    const refused = (): Promise<unknown> =>
-      one.store.call({ ...facts, target }).change(async () => {
-        throw conflict(Thing, 'a', 'no');
+    const cached = { stored: one.store.cachedExisting(Thing, 'a')!, fromCache: true };
+    const sizes: unknown[] = [];
+    const changeWith = async (
+      target: { stored: EncodedObject; fromCache?: boolean },
+      work: (tx: Transaction) => Promise<unknown>,
+    ): Promise<void> => {
+      const call = one.store.call({
+        caller: { type: 'System' },
+        request: { auditID: '', network: '', userAgent: '', browser: false },
+        ports: {} as never,
+        target: {
+          ...target,
+          authorize: (stored) => {
+            sizes.push(stored!.object.spec.size);
+            throw forbidden('no longer', Thing, 'a');
+          },
+        },
       });
-    const empty = (): Promise<unknown> =>
-      one.store.call({ ...facts, target }).change(async () => {});
-    const lost = (): Promise<unknown> =>
-      one.store.call({ ...facts, target }).change((tx) =>
-        tx.update(Thing, 'a', ({ spec }) => {
-          spec.size = 2;
-        }),
-      );
-    for (const change of [refused, empty, lost])
-      await expect(change()).rejects.toThrow(StaleCacheError);
-    expect([target.stored.object.spec.size, await sizeOf('a')]).toEqual([1, 7]);
+      await call.change(work);
+    };
+    const refused = async (): Promise<void> => {
+      throw conflict(Thing, 'a', 'no');
+    };
+    const empty = async (): Promise<void> => {};
+    const grow = (tx: Transaction): Promise<unknown> =>
+      tx.update(Thing, 'a', ({ spec }) => {
+        spec.size = 2;
+      });
+    for (const work of [refused, empty, grow])
+      await expect(changeWith(cached, work)).rejects.toMatchObject({ reason: 'Forbidden' });
+    expect(sizes).toEqual([7, 7, 7]);
+    expect([cached.stored.object.spec.size, await sizeOf('a')]).toEqual([1, 7]);
     const now = { stored: (await one.store.stored(Thing, 'a'))! };
-    await expect(
-      one.store.call({ ...facts, target: now }).change(async () => {
-        throw conflict(Thing, 'a', 'no');
-      }),
-    ).rejects.toMatchObject({ reason: 'Conflict' } satisfies Partial<StatusError>);
+    await expect(changeWith(now, refused)).rejects.toMatchObject({ reason: 'Conflict' });
+    await two.put('a', { size: 8 });
+    await expect(changeWith(now, grow)).rejects.toMatchObject({ reason: 'Forbidden' });
+    expect([sizes.at(-1), await sizeOf('a')]).toEqual([8, 8]);
   });
 });
