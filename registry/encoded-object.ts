@@ -115,13 +115,15 @@ export class EncodedObject {
   }
 }
 
-/**
- * The Stored of an entry, one for as long as whoever reads the store is handed the very same entry:
- * so that each is parsed once.
- */
+const objectsByEntry = new WeakMap<Entry, EncodedObject>();
+
+/** Returns the object of an entry, the same one for the same entry, so that it is parsed once. */
 export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
-  entry.view ??= new EncodedObject(kind, entry);
-  return entry.view as EncodedObject;
+  const known = objectsByEntry.get(entry);
+  if (known) return known;
+  const object = new EncodedObject(kind, entry);
+  objectsByEntry.set(entry, object);
+  return object;
 }
 
 /** A copy of what JSON can say, an eighth of the price of structuredClone. */

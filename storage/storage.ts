@@ -18,8 +18,6 @@ export interface Entry {
    * some time later.
    */
   readonly expires?: number;
-  /** What its reader has made of it, kept with it for whoever is handed the very same entry. */
-  view?: unknown;
 }
 
 /**

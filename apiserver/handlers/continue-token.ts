@@ -6,8 +6,6 @@ import type { AuthorizedRequest } from '../http/message.js';
 import type { Query } from '../codec/query.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 
-const tokensKept = 100;
-
 /**
  * Where a list goes on: at revision `r` behind key `k`, with the selectors `q`; `n` follow, where
  * all of them were seen to be visible.
@@ -22,7 +20,6 @@ export interface ContinueToken {
 /** Seals and opens what `continue` says. */
 export class ContinueTokens {
   readonly #keys: Keys;
-  readonly #sealed = new Map<string, string>();
 
   constructor(keys: Keys) {
     this.#keys = keys;
@@ -58,17 +55,8 @@ export class ContinueTokens {
     throw badRequest('continue key is not valid');
   }
 
-  /** Seals a token; the same for whoever comes from the same page by the same way once more. */
   seal(authorized: AuthorizedRequest, token: ContinueToken): string {
-    const binding = bindingOf(authorized);
-    const text = JSON.stringify(token);
-    const way = `${binding} ${text}`;
-    const before = this.#sealed.get(way);
-    if (before !== undefined) return before;
-    const sealed = this.#keys.seal(binding, text).toString('base64url');
-    if (this.#sealed.size >= tokensKept) this.#sealed.clear();
-    this.#sealed.set(way, sealed);
-    return sealed;
+    return this.#keys.seal(bindingOf(authorized), JSON.stringify(token)).toString('base64url');
   }
 }
 

@@ -86,26 +86,6 @@ export class Encoder {
     else res.end(body);
   }
 
-  /** The same as 200 of a body in parts. */
-  sendParts(req: ApiRequest, res: ApiResponse, parts: readonly Buffer[]): void {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length <= inOnePiece || req.method === 'HEAD')
-      return this.send(req, res, 200, Buffer.concat(parts));
-    writeHead(res, 200, [
-      ...this.#headers,
-      'Date',
-      date(),
-      'Audit-ID',
-      req.auditID,
-      ...plain,
-      'Content-Length',
-      String(length),
-    ]);
-    res.bytes += length;
-    for (const part of parts.slice(0, -1)) res.write(part);
-    res.end(parts.at(-1));
-  }
-
   /**
    * The headers of a stream, sent before its first event; node frames it in chunks or, for
    * HTTP/1.0, by the connection's end.

@@ -68,15 +68,12 @@ async function serve(args: readonly string[]): Promise<void> {
   process.on('SIGUSR1', () => {
     /* Node's own answer opens its inspector, to whoever is on this machine */
   });
-  const [{ loadConfig }, { createLog, bufferedStream: gathered }, { giveBack }] = await Promise.all(
-    [
-      import('./options/config.js'),
-      import('../../observability/log.js'),
-      import('./serve/release-startup-heap.js'),
-    ],
-  );
+  const [{ loadConfig }, { createLog, bufferedStream }] = await Promise.all([
+    import('./options/config.js'),
+    import('../../observability/log.js'),
+  ]);
   const config = await loadConfig(args, process.env);
-  const log = createLog(config.logLevel, gathered(process.stderr), config.loggingFormat);
+  const log = createLog(config.logLevel, bufferedStream(process.stderr), config.loggingFormat);
   if (config.store.type === 'embedded') keepCompiled(config.store.directory);
   let reopen = async (): Promise<void> => {
     /* what is only being opened is not old */
@@ -113,10 +110,6 @@ async function serve(args: readonly string[]): Promise<void> {
   channel('vestibule.started').publish(service); // for instruments that are loaded beside it
   process.stdout.write(
     `ready ${service.baseURL} ${service.url}${service.secureURL ? ` ${service.secureURL}` : ''}\n`,
-  );
-  await service.warmed;
-  await giveBack().catch((error) =>
-    log.warn({ err: error }, 'memory of the start was not given back'),
   );
 }
 

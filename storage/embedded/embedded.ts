@@ -92,7 +92,6 @@ function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => voi
     state.close();
     await committer.settled();
     await state.tables.root.close();
-    state.tables.ahead.close();
     unlock();
   };
   return storage;

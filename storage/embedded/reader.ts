@@ -18,10 +18,7 @@ const countStretch = 5_000;
 /** A key of the range, with what stood there if anything did. */
 type Step = readonly [key: string, entry: Entry | undefined];
 
-/**
- * Reads a range as it stood at one revision, a few milliseconds of the event loop at a time; a page
- * of the latest from memory where nothing has changed in its range since it was read.
- */
+/** Reads a range as it stood at one revision, a few milliseconds of the event loop at a time. */
 export async function readRange(
   state: StoreState,
   range: Range,
@@ -30,23 +27,6 @@ export async function readRange(
   state.admitOpen();
   const revision = at ?? state.revision;
   state.admit(revision);
-  if (revision !== state.revision || limit === Infinity)
-    return readPage(state, range, revision, limit, ahead);
-  const key = `${range.start} ${range.end} ${limit} ${ahead}`;
-  const known = state.pages.get(key);
-  if (known) return { ...known, revision };
-  const page = await readPage(state, range, revision, limit, ahead);
-  if (revision === state.revision) state.pages.keep(key, range, page);
-  return page;
-}
-
-async function readPage(
-  state: StoreState,
-  range: Range,
-  revision: Revision,
-  limit: number,
-  ahead: number,
-): Promise<Page> {
   const entries: Entry[] = [];
   let start = range.start;
   while (start < range.end && entries.length < limit) {

@@ -86,7 +86,6 @@ async function fill(
     );
   } finally {
     await tables.root.close();
-    tables.ahead.close();
   }
   sync(draft);
   return { header, tally, epoch, base };

@@ -6,7 +6,6 @@ import {
   type Entry,
   type Revision,
 } from '../storage.js';
-import { RangeCache } from './range-cache.js';
 import { keyed } from './encoding.js';
 import { standingOf, type Tables } from './tables.js';
 
@@ -24,8 +23,6 @@ export class StoreState {
   /** The oldest revision that can still be read. */
   oldest: Revision;
   closed = false;
-  /** Pages of the latest revision. */
-  readonly pages = new RangeCache();
   /** For each key in the batch now being written, what readers see until it is durable. */
   overlay: ReadonlyMap<string, Entry | undefined> = new Map();
   #recent: Batch[] = [];
@@ -115,10 +112,7 @@ export class StoreState {
   #remember(batch: Batch): void {
     this.#recent.push(batch);
     this.#recentBytes += bytesOf(batch);
-    for (const change of batch.changes) {
-      this.#latest.set(change.key, change);
-      this.pages.changed(change.key);
-    }
+    for (const change of batch.changes) this.#latest.set(change.key, change);
     while (this.#recent.length > recentRevisions || this.#recentBytes > recentBytes)
       this.#forget(this.#recent.shift()!);
   }

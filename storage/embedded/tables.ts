@@ -7,7 +7,6 @@ import {
 } from 'lmdb';
 import { join } from 'node:path';
 import type { Entry, Revision } from '../storage.js';
-import { Preallocator } from './preallocate.js';
 import { recordEncoding } from './encoding.js';
 
 /** The format this release writes, and the newest it can read. */
@@ -17,7 +16,6 @@ const format = 1;
 export interface Tables {
   readonly directory: string;
   readonly root: RootDatabase<Buffer, string>;
-  readonly ahead: Preallocator;
   /** key -> the latest entry, read without its key */
   readonly current: Database<Entry, string>;
   /** revision -> its changes */
@@ -54,12 +52,10 @@ const currentOf = (root: Tables['root']): Tables['current'] =>
 
 /** Opens or creates the databases in `directory`; throws when they are of a newer format. */
 export function openTables(directory: string): Tables {
-  const path = pathOf(directory);
-  const root = open<Buffer, string>({ path, ...options });
+  const root = open<Buffer, string>({ path: pathOf(directory), ...options });
   const tables: Tables = {
     directory,
     root,
-    ahead: new Preallocator(root, path),
     current: currentOf(root),
     log: tableOf<number>(root, 'log'),
     tombstones: tableOf<string>(root, 'gone'),

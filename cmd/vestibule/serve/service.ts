@@ -56,8 +56,6 @@ export interface Service {
   /** The one of the metrics port, where there is one. */
   readonly metricsURL?: string;
   readonly store: Store;
-  /** Resolves when everything is made that the first requests would wait for. */
-  readonly warmed: Promise<void>;
   /**
    * What was counted since the start, by name: `policy.…` of the decisions, else the provider's
    * events; for whoever measures.
@@ -321,7 +319,6 @@ async function serve(
   return {
     baseURL,
     store,
-    warmed: stopping.warmed,
     counts: () => countsOf(policy, provider),
     ...urls,
     ...(metricsURL !== undefined && { metricsURL }),
