@@ -52,7 +52,8 @@ export const Grant = defineKind({
         }),
       )
       .describe(
-        'What left in ID tokens, userinfo, introspection and logout tokens. Claims of a scope that left at other times than the rest have an entry of their own.',
+        'What left in ID tokens, userinfo, introspection and logout tokens. Claims of a scope ' +
+          'that left at other times than the rest have an entry of their own.',
       ),
     policyDecision: z.string().optional().describe('The decision that allowed it.'),
     shareDecisions: z
@@ -65,7 +66,8 @@ export const Grant = defineKind({
       .max(50)
       .optional()
       .describe(
-        'The decisions that each scope rests on, as of when it was agreed to; they last 90 days after they were last made.',
+        'The decisions that each scope rests on, as of when it was agreed to; they last 90 days ' +
+          'after they were last made.',
       ),
   }),
   internal: z.object({

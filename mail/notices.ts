@@ -50,7 +50,9 @@ export const newAddressMail = ({ code, host, browser, now, ends }: NewAddressNot
     { text: 'Type this code where you asked to change your address:' },
     { code },
     {
-      text: `Asked for at ${clock(now)} from ${browser}, to make this the address of an account with ${host}. It works until ${clock(ends)}, once, and only in the browser that asked.`,
+      text:
+        `Asked for at ${clock(now)} from ${browser}, to make this the address of an account with ` +
+        `${host}. It works until ${clock(ends)}, once, and only in the browser that asked.`,
     },
     {
       text: 'If this was not you, do nothing: your address is used for nothing. Never read the code to anybody.',
@@ -62,7 +64,10 @@ export const newAddressMail = ({ code, host, browser, now, ends }: NewAddressNot
 export const addressChangedMail = ({ host, browser, now }: AddressChanged): Message =>
   message(`Your address for ${host} was changed`, [
     {
-      text: `On ${day(now)} the address of your account with ${host} was changed to another one, from ${browser}. This address can no longer be used to sign in to it, and every other browser was signed out.`,
+      text:
+        `On ${day(now)} the address of your account with ${host} was changed to another one, ` +
+        `from ${browser}. This address can no longer be used to sign in to it, and every other ` +
+        'browser was signed out.',
     },
     {
       text: `If this was not you, somebody else can use your account: tell whoever runs ${host} at once.`,
@@ -76,10 +81,15 @@ export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDel
       text: `Your account with ${host} was deleted, as asked for on ${day(asked)} ${byOwner ? `from ${browser}` : 'by an operator of the service'}.`,
     },
     {
-      text: 'You are signed out everywhere. What services were allowed to see about you is withdrawn; your passkeys, sessions and the decisions kept about you are removed. Passkeys may remain in your password manager: you can delete them there.',
+      text:
+        'You are signed out everywhere. What services were allowed to see about you is ' +
+        'withdrawn; your passkeys, sessions and the decisions kept about you are removed. ' +
+        'Passkeys may remain in your password manager: you can delete them there.',
     },
     {
-      text: 'This cannot be undone. You can sign in with this address again at any time; that makes a new account, which knows nothing of this one.',
+      text:
+        'This cannot be undone. You can sign in with this address again at any time; that makes ' +
+        'a new account, which knows nothing of this one.',
       quiet: true,
     },
   ]);
@@ -90,10 +100,14 @@ export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDel
 export const newBrowserMail = ({ host, browser, now, account }: NewBrowser): Message =>
   message(`A new sign-in to your account with ${host}`, [
     {
-      text: `On ${day(now)} someone signed in to your account with ${host} from ${browser}, a browser that has not signed in to it before. If this was you, there is nothing to do.`,
+      text:
+        `On ${day(now)} someone signed in to your account with ${host} from ${browser}, a ` +
+        'browser that has not signed in to it before. If this was you, there is nothing to do.',
     },
     {
-      text: 'If it was not, sign that browser out on your account page, and see to it that nobody else can read your mail:',
+      text:
+        'If it was not, sign that browser out on your account page, and see to it that nobody ' +
+        'else can read your mail:',
     },
     { link: account, label: 'See where you are signed in' },
   ]);

@@ -27,7 +27,8 @@ export function passkeyMail({ change, name, browser, host, account, now }: Passk
       text:
         change === 'Added'
           ? `The passkey "${plainName(name)}" was added at ${time}, ${by}. It signs in to your account.`
-          : `The passkey "${plainName(name)}" was removed at ${time}, ${by}. It does not sign in any more, and other browsers were signed out.`,
+          : `The passkey "${plainName(name)}" was removed at ${time}, ${by}. It does not sign in ` +
+            'any more, and other browsers were signed out.',
     },
     {
       text:

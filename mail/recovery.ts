@@ -36,7 +36,9 @@ export function recoveryMail(notice: RecoveryNotice): Message {
     ...(cancel
       ? [
           {
-            text: `You can also stop it on your account page: ${account}. Whoever started it can read your mail: see to it that no one else can.`,
+            text:
+              `You can also stop it on your account page: ${account}. Whoever started it can ` +
+              'read your mail: see to it that no one else can.',
             quiet: true,
           },
         ]
@@ -61,7 +63,9 @@ const whoStarted = ({ startedBy, startedFrom }: RecoveryNotice): string =>
     : `Someone who signed in with a code or link from your mail, in ${startedFrom ?? 'an unknown browser'},`;
 
 const coming = (notice: RecoveryNotice): readonly string[] => [
-  `${whoStarted(notice)} said that all passkeys of your account with ${notice.host} are lost. On ${moment(notice.ready)} they are removed, and you are signed out everywhere. From then on a code from your mail is enough to sign in.`,
+  `${whoStarted(notice)} said that all passkeys of your account with ${notice.host} are lost. On ` +
+    `${moment(notice.ready)} they are removed, and you are signed out everywhere. From then on a ` +
+    'code from your mail is enough to sign in.',
 ];
 
 const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonly string[]> = {
@@ -69,7 +73,8 @@ const texts: Record<RecoveryNotice['event'], (notice: RecoveryNotice) => readonl
   Halfway: coming,
   Ending: coming,
   Completed: ({ now, account, host }) => [
-    `On ${moment(now)} all passkeys of your account with ${host} were removed, and you were signed out everywhere. Sign in with a code from your mail, and add a new passkey: ${account}`,
+    `On ${moment(now)} all passkeys of your account with ${host} were removed, and you were ` +
+      `signed out everywhere. Sign in with a code from your mail, and add a new passkey: ${account}`,
     `If this was not you, tell whoever runs ${host} at once.`,
   ],
   Cancelled: ({ now, by }) => [

@@ -30,7 +30,10 @@ export function signInMail({ client, code, link, browser, host, now, ends }: Sig
       : [{ text: 'Open this link on the device where you began, in the same browser:' }]),
     { link, label: `Continue to ${name}` },
     {
-      text: `Asked for at ${clock(now)} from ${browser}, to sign in to ${name} with ${host}. It works until ${clock(ends)} (${minutes} minutes), once, and only in the browser that asked.`,
+      text:
+        `Asked for at ${clock(now)} from ${browser}, to sign in to ${name} with ${host}. It ` +
+        `works until ${clock(ends)} (${minutes} minutes), once, and only in the browser that ` +
+        'asked.',
     },
     {
       text: 'If this was not you, do nothing: nobody gets in without it. Never read the code to anybody.',

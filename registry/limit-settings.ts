@@ -74,13 +74,15 @@ export const limitSettings = {
     120,
     [10, 1_000_000],
     bothWays,
-    'Authorization requests from one client network in a minute; the same number each for pushed requests, device authorization requests, user codes and sign-outs.',
+    'Authorization requests from one client network in a minute; the same number each for pushed ' +
+      'requests, device authorization requests, user codes and sign-outs.',
   ),
   proofsPerNetwork: count(
     60,
     [10, 1_000_000],
     bothWays,
-    'Attempts to sign in (by code, link or passkey) from one client network in a minute; the same number of codes for new addresses.',
+    'Attempts to sign in (by code, link or passkey) from one client network in a minute; the ' +
+      'same number of codes for new addresses.',
   ),
   passkeysPerNetwork: count(
     60,
@@ -140,7 +142,8 @@ export const limitSettings = {
     '15m',
     ['1m', '24h'],
     'less lets a guesser go on, more locks people out',
-    'How long the codes of an address rest the first time: mails have only the link, and codes are refused. Doubles each time.',
+    'How long the codes of an address rest the first time: mails have only the link, and codes ' +
+      'are refused. Doubles each time.',
   ),
   codeRestMax: duration(
     '24h',
@@ -152,7 +155,8 @@ export const limitSettings = {
     '48h',
     ['1h', '720h'],
     'the owner needs time to see that someone takes the account over, and to get back in',
-    'How long a recovery waits before an account loses its passkeys, and a passkey added behind an emailed proof before it counts in full.',
+    'How long a recovery waits before an account loses its passkeys, and a passkey added behind ' +
+      'an emailed proof before it counts in full.',
   ),
   authorizationCodeLifetime: duration(
     '60s',
@@ -166,7 +170,8 @@ export const limitSettings = {
     '336h',
     ['5m', '8760h'],
     stolen,
-    'How long a refresh token counts. Each use replaces one of a public Client, a use in its last third one of a Client that authenticates.',
+    'How long a refresh token counts. Each use replaces one of a public Client, a use in its ' +
+      'last third one of a Client that authenticates.',
   ),
   refreshTokenTotalLifetime: duration(
     '8760h',
@@ -226,7 +231,8 @@ export const limitSettings = {
     '80%',
     ['20%', '95%'],
     'less refuses what there is room for, and more leaves none for what goes on',
-    'How much of the limit of the heap or of the cgroup, whichever is nearer, may be in use before new watches and large bodies are refused.',
+    'How much of the limit of the heap or of the cgroup, whichever is nearer, may be in use ' +
+      'before new watches and large bodies are refused.',
   ),
   memoryBodySize: size(
     '64Ki',
@@ -256,7 +262,8 @@ export const limitSettings = {
     2_000,
     [100, 20_000],
     'fewer forget what was just decided, and each is kept for 90 days',
-    'Decisions about one account that are kept one by one; beyond them the oldest go. What is decided more often is counted.',
+    'Decisions about one account that are kept one by one; beyond them the oldest go. What is ' +
+      'decided more often is counted.',
   ),
   requestHeaderSize: size(
     '16Ki',

@@ -20,7 +20,8 @@ export const signInLimits = {
     '20%',
     ['1%', '50%'],
     'less ends sign-ins of people, and more leaves no room for anything else',
-    'What sign-ins that are not proven yet may take of the store: of the quota of etcd, else of 2Gi. Beyond it those go first that were left alone for longest.',
+    'What sign-ins that are not proven yet may take of the store: of the quota of etcd, else of ' +
+      '2Gi. Beyond it those go first that were left alone for longest.',
   ),
   emailCodeLifetime: duration(
     '10m',
@@ -72,7 +73,8 @@ export const signInLimits = {
     3_000,
     [10, 10_000_000],
     bothWays,
-    'Mails in mailWindow, for the whole service; mails for browsers that signed in with the address before do not count.',
+    'Mails in mailWindow, for the whole service; mails for browsers that signed in with the ' +
+      'address before do not count.',
   ),
   networkFactorMiddle: count(
     2,

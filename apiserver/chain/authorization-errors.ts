@@ -20,7 +20,8 @@ export function refused(
   if (caller.type === 'Anonymous') return because(unauthorized(), decision);
   return because(
     forbidden(
-      `${whoIs(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in API group "${requestInfo.kind.group}" at the cluster scope: ${whyRefused(decision)}`,
+      `${whoIs(caller)} cannot ${requestInfo.verb} resource "${requestInfo.kind.resource}" in ` +
+        `API group "${requestInfo.kind.group}" at the cluster scope: ${whyRefused(decision)}`,
       requestInfo.kind,
       requestInfo.name,
       { ...(decision.name && { policyDecision: decision.name }) },

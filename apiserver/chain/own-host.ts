@@ -13,7 +13,8 @@ export function refuseOtherHost(host: string | undefined, own: URL): void {
   const named = hostnameOf(host);
   if (named === own.hostname || isLoopback(named)) return;
   throw badRequest(
-    `the Host header names ${JSON.stringify(named)}: while mail is mocked, only ${own.hostname} and loopback are answered`,
+    `the Host header names ${JSON.stringify(named)}: while mail is mocked, only ${own.hostname} ` +
+      'and loopback are answered',
   );
 }
 

@@ -14,7 +14,8 @@ const ClaimsProviderSpec = z.object({
   url: webAddress()
     .optional()
     .describe(
-      'Where it answers claims reviews: https, or http on loopback while this service is there too. Only the built-in one has none.',
+      'Where it answers claims reviews: https, or http on loopback while this service is there ' +
+        'too. Only the built-in one has none.',
     ),
   caBundle: z
     .string()
@@ -33,7 +34,8 @@ const ClaimsProviderSpec = z.object({
     .enum(['Omit', 'Fail'])
     .default('Omit')
     .describe(
-      'What becomes of an answer that needs its claims when they cannot be fetched: they are left out, or the answer fails.',
+      'What becomes of an answer that needs its claims when they cannot be fetched: they are ' +
+        'left out, or the answer fails.',
     ),
   scopes: z
     .array(

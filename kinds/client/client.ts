@@ -110,7 +110,8 @@ const ClientSpec = z.object({
         'How long its refresh tokens count after their last use, from 5m to 8760h.',
       ),
       signIn: lifetime(
-        'How old a sign-in may be before the person must prove themselves again for it, from 1m to 2160h (default_max_age, OpenID Connect Dynamic Client Registration 1.0).',
+        'How old a sign-in may be before the person must prove themselves again for it, from 1m ' +
+          'to 2160h (default_max_age, OpenID Connect Dynamic Client Registration 1.0).',
       ),
     })
     .optional()

@@ -16,7 +16,8 @@ export const securityFields = {
     .enum(['Required', 'Optional'])
     .default('Required')
     .describe(
-      'Whether every authorization request must carry a code challenge (RFC 7636). Optional is for Confidential Clients alone.',
+      'Whether every authorization request must carry a code challenge (RFC 7636). Optional is ' +
+        'for Confidential Clients alone.',
     ),
   requirePushedAuthorizationRequests: z
     .boolean()
@@ -129,7 +130,8 @@ export function conditionsOf(
           status: 'False' as const,
           reason: 'Optional',
           message:
-            'Authorization requests without a code challenge are taken: a code that is intercepted can be redeemed by whoever has the secret of this app.',
+            'Authorization requests without a code challenge are taken: a code that is ' +
+            'intercepted can be redeemed by whoever has the secret of this app.',
         }
       : {
           type: 'PKCERequired',

@@ -75,7 +75,8 @@ export async function denialReason(
 const whenFull = (passkey: PasskeyStrength | undefined): string =>
   passkey === undefined
     ? ''
-    : ` This passkey was added after a sign-in by mail. It counts in full from ${passkey.fullStrengthTimestamp} on; until then, use another passkey.`;
+    : ' This passkey was added after a sign-in by mail. It counts in full from ' +
+      `${passkey.fullStrengthTimestamp} on; until then, use another passkey.`;
 
 /** Marks the emailed proof as used, where there is one. */
 export function consumeProof({ internal, status }: InteractionObject): void {

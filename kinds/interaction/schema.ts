@@ -118,7 +118,9 @@ export const InteractionStatus = z.object({
         .enum(['Deferred', 'Failed', 'Unknown'])
         .optional()
         .describe(
-          'Why it may not arrive: Deferred is tried again, Failed was refused for good, of Unknown it is not known whether the mail server took it. Absent while nothing went wrong.',
+          'Why it may not arrive: Deferred is tried again, Failed was refused for good, of ' +
+            'Unknown it is not known whether the mail server took it. Absent while nothing went ' +
+            'wrong.',
         ),
       sentTimestamp: timestamp().describe('When.'),
       expirationTimestamp: timestamp().describe('Until when code and link count.'),

@@ -58,7 +58,8 @@ const PasskeyStatus = z.object({
   fullStrengthTimestamp: timestamp()
     .optional()
     .describe(
-      'From when a sign-in by it counts as phishing-resistant: later than its creation where it was added after a sign-in by mail. Absent on passkeys of earlier releases, which count.',
+      'From when a sign-in by it counts as phishing-resistant: later than its creation where it ' +
+        'was added after a sign-in by mail. Absent on passkeys of earlier releases, which count.',
     ),
 });
 

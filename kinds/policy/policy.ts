@@ -29,7 +29,8 @@ const Impact = z.object({
     .number()
     .int()
     .describe(
-      'Those that cannot be put to the new text: what they are about is not served any more, or the text fails on them.',
+      'Those that cannot be put to the new text: what they are about is not served any more, or ' +
+        'the text fails on them.',
     ),
   unnamed: z
     .object({
@@ -63,7 +64,8 @@ const PolicyStatus = z.object({
     .string()
     .optional()
     .describe(
-      'The Account that created it, or the user of a cluster; vestibule where the service did. Shown to operators alone.',
+      'The Account that created it, or the user of a cluster; vestibule where the service did. ' +
+        'Shown to operators alone.',
     ),
   hash: z.string().describe('SHA-256 of the text.'),
   rules: z

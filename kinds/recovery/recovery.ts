@@ -20,7 +20,8 @@ export const Recovery = defineKind({
   owner: 'status.account',
   named: 'service',
   description:
-    'The way back in to an account whose passkeys are all lost: after a wait they are removed. Until then, anyone who is signed in to the account can cancel it.',
+    'The way back in to an account whose passkeys are all lost: after a wait they are removed. ' +
+    'Until then, anyone who is signed in to the account can cancel it.',
   verbs: ['get', 'list', 'watch', 'delete'],
   spec: z.object({}),
   status: RecoveryStatus,

@@ -145,6 +145,7 @@ export function withoutAmbiguous(
 export function clearedSession(names: CookieNames): string[] {
   return [names.session, `${names.session}.sig`].map(
     (name) =>
-      `${name}=; path=/; expires=Thu, 01 Jan 1970 00:00:00 GMT; samesite=lax;${names.secure ? ' secure;' : ''} httponly`,
+      `${name}=; path=/; expires=Thu, 01 Jan 1970 00:00:00 GMT; ` +
+      `samesite=lax;${names.secure ? ' secure;' : ''} httponly`,
   );
 }

@@ -72,6 +72,7 @@ export function rememberAddress(
   const age = Math.floor(services.settings.limits.knownBrowserLifetime / 1000);
   response.appendHeader(
     'Set-Cookie',
-    `${services.cookies.known}=${payload}!${macOf(services, payload).toString('base64url')}; path=/; max-age=${age}; samesite=lax;${services.cookies.secure ? ' secure;' : ''} httponly`,
+    `${services.cookies.known}=${payload}!${macOf(services, payload).toString('base64url')}; ` +
+      `path=/; max-age=${age}; samesite=lax;${services.cookies.secure ? ' secure;' : ''} httponly`,
   );
 }

@@ -11,7 +11,8 @@ export const draftOf = (directory: string): string => `${directory}.restoring`;
 export function refuseHalfRestored(directory: string): void {
   if (existsSync(draftOf(directory)) && !existsSync(pathOf(directory))) {
     throw new Error(
-      `a restore into ${directory} has not come to its end: run "vestibule snapshot restore" again, or remove ${draftOf(directory)} to begin with an empty store`,
+      `a restore into ${directory} has not come to its end: run "vestibule snapshot restore" ` +
+        `again, or remove ${draftOf(directory)} to begin with an empty store`,
     );
   }
 }

@@ -114,6 +114,7 @@ function admitFormat(tables: Readable): number | undefined {
   if (found === undefined || found <= format) return found;
   void tables.root.close();
   throw new Error(
-    `the store in ${tables.directory} has format ${found}, written by a newer release; this one knows formats up to ${format}`,
+    `the store in ${tables.directory} has format ${found}, written by a newer release; this one ` +
+      `knows formats up to ${format}`,
   );
 }

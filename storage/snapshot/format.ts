@@ -56,7 +56,8 @@ export function decodeHead(file: string, bytes: Buffer): { header: Header; lengt
   }
   if (Number(number) !== format)
     throw new Error(
-      `${file} has snapshot format ${number}, and this release reads format ${format}: restore it with the release that wrote it, or a newer one`,
+      `${file} has snapshot format ${number}, and this release reads format ${format}: restore ` +
+        'it with the release that wrote it, or a newer one',
     );
   const length = `vestibule snapshot ${number}\n${line}\n`.length;
   return { header: parseHeader(file, Buffer.from(line, 'latin1').toString()), length };

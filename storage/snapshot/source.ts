@@ -53,5 +53,6 @@ const meanSize = (entries: readonly Entry[]): number =>
 
 const tooSlow = (): Error =>
   new Error(
-    'the store forgot that revision before all of it was read: serve with a longer --etcd-compaction-interval, or save with etcdctl',
+    'the store forgot that revision before all of it was read: serve with a longer ' +
+      '--etcd-compaction-interval, or save with etcdctl',
   );

@@ -104,7 +104,8 @@ async function restore(
   const keys = place.type === 'embedded' ? join(place.directory, 'keys.json') : undefined;
   if (keys !== undefined && !existsSync(keys))
     process.stderr.write(
-      `${program}: there are no keys in ${keys}: put those of that store there before it is served, or name them by --keys-file; with new ones nothing that is sealed opens\n`,
+      `${program}: there are no keys in ${keys}: put those of that store there before it is ` +
+        `served, or name them by --keys-file; with new ones nothing that is sealed opens\n`,
     );
 }
 
@@ -141,7 +142,8 @@ function timeOf(text: string): number {
   const time = isDay ? Date.parse(text) : NaN;
   if (Number.isNaN(time))
     throw new CommandError(
-      `--revoke-since must be a date such as 2025-11-01, or a time such as 2025-11-01T09:30:00Z (got ${JSON.stringify(text)})`,
+      '--revoke-since must be a date such as 2025-11-01, or a time such as 2025-11-01T09:30:00Z ' +
+        `(got ${JSON.stringify(text)})`,
       2,
     );
   return time;
@@ -153,7 +155,8 @@ function timeOf(text: string): number {
 async function revocationOf(whole: Snapshot, since: string, from: number): Promise<Revocation> {
   if (from > Date.parse(whole.header.time))
     throw new CommandError(
-      `--revoke-since ${since} is after ${whole.file} was saved (${whole.header.time}): nothing in it was added since then; give an earlier date, or leave the flag out`,
+      `--revoke-since ${since} is after ${whole.file} was saved (${whole.header.time}): nothing ` +
+        'in it was added since then; give an earlier date, or leave the flag out',
       2,
     );
   return (await import('./revocations.js')).readRevocation(whole, from);
@@ -264,14 +267,17 @@ async function interruptible(work: (signal: AbortSignal) => Promise<void>): Prom
 }
 
 const savedText = (file: string, { header, tally }: Saved): string =>
-  `saved ${file}: ${holds(tally)} of ${named(header.store)}, as of revision ${header.revision}, epoch ${header.epoch}\n${table(tally)}`;
+  `saved ${file}: ${holds(tally)} of ${named(header.store)}, as of revision ${header.revision}, ` +
+  `epoch ${header.epoch}\n${table(tally)}`;
 
 const restoredText = (
   file: string,
   { header, tally, epoch: now, base }: Restored,
   revoked?: string,
 ): string =>
-  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are refused\n${revived(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
+  `restored ${file}: ${holds(tally)} of ${named(header.store)}, saved ${header.time}\nrevisions ` +
+  `go on above ${base}; the epoch is ${now}: sessions, codes, links and tokens of before are ` +
+  `refused\n${revived(header.time, tally, revoked === undefined)}${revoked ?? ''}${table(tally)}`;
 
 /** Returns the lines that say what was left out, and what follows from it. */
 function revokedText(
@@ -282,9 +288,13 @@ function revokedText(
     Absent: '',
     Kept: 'Group operators was not changed since, and stays\n',
     LeftOut:
-      'left out: Group operators, whose members may have been added since; until it lists members again, operators are those of the setting --operators\n',
+      'left out: Group operators, whose members may have been added since; until it lists ' +
+      'members again, operators are those of the setting --operators\n',
   };
-  return `left out: ${passkeys} passkeys registered since ${since}, of ${accounts} accounts, ${withoutPasskey} of which have none left and sign in by mail\n${group[operatorsGroup]}`;
+  return (
+    `left out: ${passkeys} passkeys registered since ${since}, of ${accounts} accounts, ` +
+    `${withoutPasskey} of which have none left and sign in by mail\n${group[operatorsGroup]}`
+  );
 }
 
 /**
@@ -299,7 +309,9 @@ function revived(time: string, { ranges }: Tally, isOffered: boolean): string {
   );
   return back.length === 0
     ? ''
-    : `as they were at ${time}, whatever was removed or changed since: ${back.join(', ')}; compare with the audit log from then on${isOffered ? '; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE' : ''}\n`;
+    : `as they were at ${time}, whatever was removed or changed since: ${back.join(', ')}; ` +
+        'compare with the audit log from then ' +
+        `on${isOffered ? '; to leave out passkeys and operators added since a date, restore into another place with --revoke-since DATE' : ''}\n`;
 }
 
 const named = (store: 'embedded' | 'etcd'): string =>

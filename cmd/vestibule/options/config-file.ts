@@ -86,7 +86,8 @@ export function readConfigFile(path: string): Found {
     );
   if (contents.has('contexts'))
     return spoil(
-      `${place(contents.range[0])}: is the file that sign-ins of this command are kept in, which VESTIBULE_CONFIG names for its other words: name a file of settings by --config`,
+      `${place(contents.range[0])}: is the file that sign-ins of this command are kept in, which ` +
+        'VESTIBULE_CONFIG names for its other words: name a file of settings by --config',
     );
   readSettings(contents as YAMLMap.Parsed, { ...found, path, isOpen: held.isOpen, place });
   return found;
@@ -164,7 +165,8 @@ function take(
     });
   else if (setting.secret && reading.isOpen)
     say(
-      `is a secret, and ${reading.path} can be read by anyone on this machine; take that away (chmod o= ${reading.path}), or give ${key}File`,
+      `is a secret, and ${reading.path} can be read by anyone on this machine; take that away ` +
+        `(chmod o= ${reading.path}), or give ${key}File`,
     );
   else
     reading.given[setting.flag] = {

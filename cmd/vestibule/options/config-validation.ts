@@ -46,7 +46,8 @@ function checkStore(values: OptionValues, problems: string[]): void {
     problems.push('--data-dir and --etcd-servers are both given: one store at a time');
   if (etcd.length > 0 && !values['keys-file'])
     problems.push(
-      '--keys-file is missing: with --etcd-servers every replica needs the same keys; make one with "vestibule keys new FILE"',
+      '--keys-file is missing: with --etcd-servers every replica needs the same keys; make one ' +
+        'with "vestibule keys new FILE"',
     );
   for (const server of etcd)
     if (!/^https?:\/\//.test(server) || (server.startsWith('http:') && !isLocal(server)))
@@ -120,7 +121,8 @@ function checkMail(
     (etcd || (baseURL !== undefined && !isLocal(baseURL)))
   )
     problems.push(
-      '--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every code; give --allow-mock-mail if that is meant',
+      '--mock-mail is refused with --etcd-servers or a public base URL: anyone could read every ' +
+        'code; give --allow-mock-mail if that is meant',
     );
 }
 
@@ -141,7 +143,10 @@ export function lonePart(
   if ((certFile === undefined) === (keyFile === undefined)) return undefined;
   const [given, missing] =
     certFile === undefined ? ['etcd-keyfile', 'etcd-certfile'] : ['etcd-certfile', 'etcd-keyfile'];
-  return `--${given} is given without --${missing}: etcd is shown a certificate and proof of its key; give both, or neither`;
+  return (
+    `--${given} is given without --${missing}: etcd is shown a certificate and proof of its key; ` +
+    'give both, or neither'
+  );
 }
 
 function checkTLS(values: OptionValues, etcd: boolean, problems: string[]): void {
@@ -156,7 +161,8 @@ function checkTLS(values: OptionValues, etcd: boolean, problems: string[]): void
     problems.push(`--${files[0]} is given without --secure-port: nothing would use it`);
   if (values['secure-port'] !== undefined && files.length === 0 && etcd)
     problems.push(
-      '--tls-cert-file is missing: with --etcd-servers there is no data folder to keep a certificate of our own in, and every replica needs one of the same authority',
+      '--tls-cert-file is missing: with --etcd-servers there is no data folder to keep a ' +
+        'certificate of our own in, and every replica needs one of the same authority',
     );
   if (
     values['secure-port'] !== undefined &&

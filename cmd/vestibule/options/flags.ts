@@ -72,7 +72,8 @@ const plainSettings = [
     flag: 'base-url',
     value: 'text',
     describe:
-      'The origin of every link, cookie and token, for example https://id.example.org. With a loopback port and none given, http://localhost:<port>.',
+      'The origin of every link, cookie and token, for example https://id.example.org. With a ' +
+      'loopback port and none given, http://localhost:<port>.',
   },
   { flag: 'bind-address', value: 'text', default: '127.0.0.1', describe: 'Address to listen on.' },
   {
@@ -87,13 +88,16 @@ const plainSettings = [
     value: 'number',
     wholeTo: port,
     describe:
-      'Port for https, beside the other; 0 takes a free one. None is opened by default. kubectl sends tokens over https alone.',
+      'Port for https, beside the other; 0 takes a free one. None is opened by default. kubectl ' +
+      'sends tokens over https alone.',
   },
   {
     flag: 'tls-cert-file',
     value: 'text',
     describe:
-      'Certificate for the secure port in PEM, with what leads to its authority. Without one, the service makes its own and keeps it in the data folder: tls.crt, tls.key. Watched, and taken over as it changes.',
+      'Certificate for the secure port in PEM, with what leads to its authority. Without one, ' +
+      'the service makes its own and keeps it in the data folder: tls.crt, tls.key. Watched, and ' +
+      'taken over as it changes.',
   },
   {
     flag: 'tls-private-key-file',
@@ -111,7 +115,9 @@ const plainSettings = [
     flag: 'requestheader-client-ca-file',
     value: 'text',
     describe:
-      'Authorities (PEM) of the front proxies of a cluster: whoever shows a certificate of theirs for clients on the secure port says in headers who a caller is. Watched, and taken over as it changes. Without it, such headers are always ignored.',
+      'Authorities (PEM) of the front proxies of a cluster: whoever shows a certificate of ' +
+      'theirs for clients on the secure port says in headers who a caller is. Watched, and taken ' +
+      'over as it changes. Without it, such headers are always ignored.',
   },
   {
     flag: 'requestheader-allowed-names',
@@ -140,14 +146,16 @@ const plainSettings = [
     flag: 'requestheader-uid-headers',
     value: 'list',
     describe:
-      'Headers with the uid of the user, such as x-remote-uid, where the front proxy is one that sets them: kube-apiserver 1.32 and later.',
+      'Headers with the uid of the user, such as x-remote-uid, where the front proxy is one that ' +
+      'sets them: kube-apiserver 1.32 and later.',
   },
   {
     flag: 'authentication-skip-lookup',
     value: 'boolean',
     default: true,
     describe:
-      'With false, in a pod of a cluster: all of these come from its ConfigMap kube-system/extension-apiserver-authentication instead, and are followed as they change.',
+      'With false, in a pod of a cluster: all of these come from its ConfigMap ' +
+      'kube-system/extension-apiserver-authentication instead, and are followed as they change.',
   },
   {
     flag: 'data-dir',
@@ -170,7 +178,8 @@ const plainSettings = [
     flag: 'etcd-certfile',
     value: 'text',
     describe:
-      'Client certificate for etcd, given with its key. It, its key and the authority are watched: as they change, etcd is connected to again.',
+      'Client certificate for etcd, given with its key. It, its key and the authority are ' +
+      'watched: as they change, etcd is connected to again.',
   },
   { flag: 'etcd-keyfile', value: 'text', describe: 'Its private key.' },
   {
@@ -198,7 +207,8 @@ const plainSettings = [
     value: 'boolean',
     default: false,
     describe:
-      'Keep mails in the mock mailbox instead of sending them. Only the host of the base URL and loopback are answered then: anyone who reaches the service may read the mailbox.',
+      'Keep mails in the mock mailbox instead of sending them. Only the host of the base URL and ' +
+      'loopback are answered then: anyone who reaches the service may read the mailbox.',
   },
   {
     flag: 'allow-mock-mail',
@@ -211,7 +221,8 @@ const plainSettings = [
     flag: 'keys-file',
     value: 'text',
     describe:
-      'Cookie, signing and sealing keys; made in the data folder for the embedded store, required with etcd. Watched, and taken over as it changes.',
+      'Cookie, signing and sealing keys; made in the data folder for the embedded store, ' +
+      'required with etcd. Watched, and taken over as it changes.',
   },
   {
     flag: 'operators',
@@ -225,7 +236,8 @@ const plainSettings = [
     value: 'boolean',
     default: true,
     describe:
-      'With false, neither the command nor any device can be connected (RFC 8628); what is connected stays so until it is signed out.',
+      'With false, neither the command nor any device can be connected (RFC 8628); what is ' +
+      'connected stays so until it is signed out.',
   },
   {
     flag: 'allow-private-network',
@@ -269,13 +281,15 @@ const plainSettings = [
     value: 'number',
     wholeTo: port,
     describe:
-      'Port for /metrics and /configz, plain http on the bind address, for the monitoring network alone; 0 takes a free one. None is opened by default.',
+      'Port for /metrics and /configz, plain http on the bind address, for the monitoring ' +
+      'network alone; 0 takes a free one. None is opened by default.',
   },
   {
     flag: 'audit-log-path',
     value: 'text',
     describe:
-      'File that audit events are added to, a JSON line each, or - for standard output; none by default. It alone holds callers’ network addresses. SIGHUP opens it anew.',
+      'File that audit events are added to, a JSON line each, or - for standard output; none by ' +
+      'default. It alone holds callers’ network addresses. SIGHUP opens it anew.',
   },
   {
     flag: 'logging-format',

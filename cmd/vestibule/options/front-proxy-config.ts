@@ -25,7 +25,8 @@ export function parseFrontProxy(
   const caFile = values['requestheader-client-ca-file'] as string | undefined;
   if (lookup && own.length > 0)
     problems.push(
-      `--${own[0]} and --authentication-skip-lookup=false are both given: either the settings say which front proxies are believed, or the cluster does`,
+      `--${own[0]} and --authentication-skip-lookup=false are both given: either the settings ` +
+        'say which front proxies are believed, or the cluster does',
     );
   if (!lookup && caFile === undefined)
     for (const flag of own)
@@ -35,7 +36,8 @@ export function parseFrontProxy(
   if (!lookup && caFile === undefined) return undefined;
   if (values['secure-port'] === undefined)
     problems.push(
-      `--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is given without --secure-port: a front proxy proves itself by a certificate, over TLS alone`,
+      `--${lookup ? 'authentication-skip-lookup=false' : 'requestheader-client-ca-file'} is ` +
+        'given without --secure-port: a front proxy proves itself by a certificate, over TLS alone',
     );
   if (lookup) return { from: 'cluster', server: clusterOf(environment, problems) };
   const list = (flag: ServeFlag, isPrefix = false): string[] => {
@@ -72,7 +74,9 @@ function clusterOf(
   const server = host && port ? `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}` : '';
   if (!URL.canParse(server))
     problems.push(
-      '--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not say where the cluster is, as they do in every pod; elsewhere give --requestheader-client-ca-file',
+      '--authentication-skip-lookup=false: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT ' +
+        'do not say where the cluster is, as they do in every pod; elsewhere give ' +
+        '--requestheader-client-ca-file',
     );
   return server;
 }

@@ -45,7 +45,8 @@ export class InClusterClient {
       throw new ConfigError(
         missing.map(
           (file) =>
-            `--authentication-skip-lookup=false: there is no ${file}: the pod needs its service account (automountServiceAccountToken: true)`,
+            `--authentication-skip-lookup=false: there is no ${file}: the pod needs its service ` +
+            'account (automountServiceAccountToken: true)',
         ),
       );
   }

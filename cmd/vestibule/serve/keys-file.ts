@@ -84,7 +84,10 @@ const steps = {
     const fresh = newKeys();
     for (const sort of Object.keys(sorts) as Sort[]) file[sort].push(...(fresh[sort] as never[]));
     file.unused = true;
-    return 'added new keys, which nothing is signed or sealed by yet; when every replica has had them for ten minutes: keys use';
+    return (
+      'added new keys, which nothing is signed or sealed by yet; when every replica has had them ' +
+      'for ten minutes: keys use'
+    );
   },
   /** The last keys come first, once. */
   use(file: KeysFile): string {
@@ -107,7 +110,10 @@ const steps = {
     );
     if (going.length === 0) throw new Error('cannot drop the only key of each type');
     for (const sort of going) file[sort].splice(-sorts[sort]);
-    return 'the oldest keys are gone: what they signed is refused; 400 days after they were last used: keys drop-sealing';
+    return (
+      'the oldest keys are gone: what they signed is refused; 400 days after they were last ' +
+      'used: keys drop-sealing'
+    );
   },
   /** The last sealing key goes. */
   'drop-sealing'(file: KeysFile): string {

@@ -31,7 +31,9 @@ export async function refuseOtherKeys(storage: Storage, keys: Keys): Promise<voi
     );
     if (sorts.length > 0)
       throw new ConfigError([
-        `--keys-file: another replica of this store has none of these keys (${sorts.join(', ')}); give every replica the same keys file, and change it with "vestibule keys add", "use" and "drop"`,
+        '--keys-file: another replica of this store has none of these keys ' +
+          `(${sorts.join(', ')}); give every replica the same keys file, and change it with ` +
+          '"vestibule keys add", "use" and "drop"',
       ]);
   }
 }
@@ -43,7 +45,8 @@ async function refuseOtherPairwise(storage: Storage, own: string): Promise<void>
     if (held === own) return;
     if (held !== undefined)
       throw new ConfigError([
-        '--keys-file: these are not the keys of this store (another pairwise key); give the keys file that every other replica has, or that the store was served with before',
+        '--keys-file: these are not the keys of this store (another pairwise key); give the keys ' +
+          'file that every other replica has, or that the store was served with before',
       ]);
     const { committed } = await toStatusError(
       storage.commit([{ key, is: 'absent' }], [{ put: key, value: Buffer.from(own) }]),

@@ -103,7 +103,8 @@ function readManifests(file: string): Manifest[] {
     const kind = loadable.find((one) => one.kind === value.kind);
     if (!kind || value.apiVersion !== apiVersion)
       throw new Error(
-        `--manifests: ${file}: only ${loadable.map((one) => one.kind).join(', ')} of ${apiVersion} can be loaded, got ${value.kind}`,
+        `--manifests: ${file}: only ${loadable.map((one) => one.kind).join(', ')} of ` +
+          `${apiVersion} can be loaded, got ${value.kind}`,
       );
     if (kind === Policy && value.metadata?.name)
       throw new Error(`--manifests: ${file}: a Policy has no name: the service numbers it`);

@@ -106,7 +106,8 @@ export const flags = {
     type: 'string',
     value: 'DATE',
     about:
-      'leaves out of a restore the passkeys registered since this date, and Group operators unless it is older and was never changed',
+      'leaves out of a restore the passkeys registered since this date, and Group operators ' +
+      'unless it is older and was never changed',
   },
   yes: { type: 'boolean', about: 'does not ask' },
   url: {
