@@ -71,7 +71,8 @@ function measured({ path, text }) {
   };
   count(module.body);
   walk(module.body, (node) => {
-    if (node.type === 'BlockStatement') count(node.stmts);
+    if (Array.isArray(node.stmts)) count(node.stmts);
+    if (node.type === 'SwitchCase') count(node.consequent);
     if (functions.has(node.type) && node.body !== null)
       lengths.push(lineOf(node.span.end - 1) - lineOf(node.span.start) + 1);
   });
