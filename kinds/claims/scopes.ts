@@ -97,10 +97,10 @@ const updatedAt = ({ metadata, status }: Person['account']): number =>
 export const builtInScopes: readonly Scope[] = [
   {
     name: 'openid',
-    title: 'Know who you are',
+    title: 'Your identifier',
     sensitive: false,
     provider,
-    description: 'Recognise you when you come back, by an identifier that says nothing about you.',
+    description: 'Recognise you when you come back. The identifier says nothing about you.',
     claims: [{ name: 'sub', title: 'Identifier', type: 'string' }],
     values: ({ sub }) => ({ sub }),
   },
@@ -127,10 +127,10 @@ export const builtInScopes: readonly Scope[] = [
     title: 'Your email address',
     sensitive: false,
     provider,
-    description: 'See your email address and that you have proven to hold it.',
+    description: 'See your email address and that it is verified.',
     claims: [
       { name: 'email', title: 'Email address', type: 'string' },
-      { name: 'email_verified', title: 'Proven', type: 'boolean' },
+      { name: 'email_verified', title: 'Verified', type: 'boolean' },
     ],
     values: ({ account }) => ({ email: account.status.email.address, email_verified: true }),
   },
@@ -140,7 +140,7 @@ export const builtInScopes: readonly Scope[] = [
     sensitive: false,
     provider,
     claims: [{ name: 'groups', title: 'Groups', type: 'strings' }],
-    description: 'See the names of the groups you are in here, to know what you may do there.',
+    description: 'See which groups you are in.',
     values: ({ groups }): Record<string, ClaimValue> =>
       groups.length > 0 ? { groups: [...groups] } : {},
   },

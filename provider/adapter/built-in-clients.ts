@@ -16,7 +16,7 @@ export const builtIn: ReadonlyMap<string, { readonly firstParty: boolean }> = ne
 /** Their names for people. */
 export const builtInNames: ReadonlyMap<string, string> = new Map([
   [command, 'Vestibule command'],
-  [accountPage, 'Your account'],
+  [accountPage, 'your account'],
 ]);
 
 /** The audience of access tokens that this service's own API takes. */

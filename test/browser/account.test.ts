@@ -51,15 +51,15 @@ test('every part is there under its heading, without a fault', async () => {
     'Profile',
     'Email',
     'Passkeys',
-    'Where you are signed in',
-    'Services with access',
+    'Devices',
+    'Connected apps',
     'Decisions about you',
-    'Asked of other services',
+    'Requests to other services',
     'Your data',
   ]) {
     await person.page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
   }
-  await person.page.getByRole('list', { name: 'Services' }).waitFor();
+  await person.page.getByRole('list', { name: 'Apps' }).waitFor();
   expect(await person.faults()).toEqual([]);
 });
 
@@ -80,8 +80,8 @@ test('without a session it leads through a sign-in and back; who cancels is not 
   const { page } = person;
   await page.goto(`${home.baseURL}/account`);
   await person.at('LoginRequired');
-  await page.getByRole('heading', { name: 'Sign in to Your account' }).waitFor();
-  await press(person, 'Cancel and go back to Your account');
+  await page.getByRole('heading', { name: 'Sign in to your account' }).waitFor();
+  await press(person, 'Cancel and go back to your account');
   await page.getByRole('heading', { level: 1, name: 'You are not signed in' }).waitFor();
   expect(new URL(page.url()).search).toBe('');
   expect(await person.faults()).toEqual([]);
@@ -119,7 +119,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await page.getByText('More about you').click();
       await page.getByRole('textbox', { name: 'Website' }).fill('no address');
       await press(person, 'Save profile');
-      await says(person, 'This cannot be saved as it is.');
+      await says(person, 'This cannot be saved.');
       expect(
         await page.getByRole('textbox', { name: 'Website' }).getAttribute('aria-invalid'),
       ).toBe('true');
@@ -206,8 +206,8 @@ describe.each(['embedded', 'etcd'] as const)(
       const { tab } = await signIn(service, 'places@example.test');
       const person = await ownPage(service, tab);
       const { page } = person;
-      const list = page.getByRole('list', { name: 'Browsers' });
-      await says(person, 'You are signed in nowhere else.');
+      const list = page.getByRole('list', { name: 'Devices' });
+      await says(person, 'You are not signed in on any other device.');
       const elsewhere = service.tab();
       elsewhere.headers = {
         'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -224,11 +224,11 @@ describe.each(['embedded', 'etcd'] as const)(
         await signIn(service, 'places@example.test'),
         await signIn(service, 'places@example.test'),
       ];
-      await press(person, 'Sign out everywhere else');
-      await says(person, '2 other browsers are signed out at once.');
+      await press(person, 'Sign out on all other devices');
+      await says(person, '2 other devices are signed out at once.');
       expect(await person.faults()).toEqual([]);
       await confirm(person);
-      await says(person, 'You are signed in nowhere else.');
+      await says(person, 'You are not signed in on any other device.');
       for (const one of more) await one.tab.get('accounts/~').fails(401, 'Unauthorized');
       await list
         .getByRole('listitem')
@@ -248,11 +248,11 @@ describe.each(['embedded', 'etcd'] as const)(
       const person = await ownPage(service, tab);
       const { page } = person;
       const scopes = page.getByRole('group', { name: 'Lantern Notes' });
-      expect(await scopes.getByRole('checkbox', { name: 'Know who you are' }).isDisabled()).toBe(
+      expect(await scopes.getByRole('checkbox', { name: 'Your identifier' }).isDisabled()).toBe(
         true,
       );
       await scopes.getByRole('checkbox', { name: 'Your profile' }).uncheck();
-      await says(person, '1 thing will not be shared any more.');
+      await says(person, '1 item will no longer be shared.');
       expect(await person.faults()).toEqual([]);
       await press(person, 'Keep it');
       expect(await scopes.getByRole('checkbox', { name: 'Your profile' }).isChecked()).toBe(true);
@@ -266,7 +266,7 @@ describe.each(['embedded', 'etcd'] as const)(
       ]);
       await press(person, 'Remove Lantern Notes');
       await confirm(person);
-      await says(person, 'No service has access to your account.');
+      await says(person, 'No app has access to your account.');
       expect(await names(tab, 'grants')).toEqual([]);
     });
 
@@ -301,7 +301,7 @@ describe.each(['embedded', 'etcd'] as const)(
       const { tab } = await signIn(service, 'gone@example.test');
       const person = await ownPage(service, tab);
       await press(person, 'Delete account');
-      await says(person, 'Services lose access.');
+      await says(person, 'Apps lose access.');
       expect(await person.faults()).toEqual([]);
       await press(person, 'Keep it');
       expect((await tab.get('accounts/~').is(200)).body.metadata.deletionTimestamp).toBeUndefined();
@@ -361,7 +361,7 @@ test('keyboard only: a name is given, a service removed', async () => {
   const { tab } = await signIn(home, 'keys@example.test');
   const person = await ownPage(home, tab);
   const { page } = person;
-  await page.getByRole('list', { name: 'Services' }).waitFor();
+  await page.getByRole('list', { name: 'Apps' }).waitFor();
   await reach(person, 'Name');
   await page.keyboard.type('Ada');
   await page.keyboard.press('Enter');
@@ -373,6 +373,6 @@ test('keyboard only: a name is given, a service removed', async () => {
   await page.keyboard.press('Tab');
   await page.waitForTimeout(600);
   await page.keyboard.press('Enter');
-  await says(person, 'No service has access to your account.');
+  await says(person, 'No app has access to your account.');
   await page.waitForFunction(() => document.activeElement?.id === 'grants');
 });

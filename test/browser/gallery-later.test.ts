@@ -104,8 +104,8 @@ describe('the interaction over time', () => {
     ['completed', 'You are signed in', 'Completed'],
     ['cancelled', 'This sign-in was cancelled', 'Aborted'],
     ['foreign-return', 'You are signed in', 'Completed'],
-    ['lost', 'There is no such sign-in in this browser', 'error'],
-    ['over', 'This sign-in took too long and is over', 'error'],
+    ['lost', 'This sign-in was not started in this browser', 'error'],
+    ['over', 'This sign-in has expired', 'error'],
     ['fault', 'Something went wrong on our side', 'error'],
     ['not-allowed', 'You don’t have access to this page', 'error'],
     ['busy', 'There were too many attempts', 'error'],
@@ -263,7 +263,7 @@ describe('consent', () => {
         await new Promise(requestAnimationFrame);
       [...document.querySelectorAll('button')].find((one) => one.textContent === 'Allow')!.click();
     });
-    const words = 'What is shared has changed. Check it again.';
+    const words = 'What would be shared has changed. Check it again.';
     expect(
       await settle(
         () => page.getByRole('status').textContent(),
@@ -293,7 +293,7 @@ describe('consent', () => {
 
   test('a scope that cannot be shared gets the focus', async () => {
     const page = await gallery.visit('consent-invalid');
-    await page.getByRole('alert').getByText('This cannot be shared as chosen.').waitFor();
+    await page.getByRole('alert').getByText('This cannot be shared. Check your choice.').waitFor();
     expect(
       await settle(
         () => page.evaluate(() => document.activeElement?.id),

@@ -129,7 +129,7 @@ describe('decisions', () => {
     const page = await gallery.visit('decisions');
     const first = page.getByRole('list', { name: 'Decisions' }).getByRole('listitem').first();
     for (const words of [
-      'Sharing Email address with Lantern Notes',
+      'Share with Lantern Notes: Email address',
       'Refused',
       'Lantern Notes does not need your address any more.',
       'Rule Lantern emails, by policy p-3',
@@ -205,8 +205,8 @@ describe('decisions', () => {
   });
 
   test.each([
-    ['decisions-none', 'Nothing has been decided about you here.'],
-    ['decisions-none-rule', 'This rule has decided nothing about you.'],
+    ['decisions-none', 'There are no decisions about you yet.'],
+    ['decisions-none-rule', 'This rule has not decided anything about you.'],
     ['decisions-visitor', 'You are not signed in here'],
   ])('%s: %s', async (scene, words) => {
     await (await gallery.visit(scene)).getByText(words).waitFor();

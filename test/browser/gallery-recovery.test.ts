@@ -94,7 +94,7 @@ test('the link of a mail stops it with one press, and its token leaves the addre
 });
 
 test.each([
-  ['recovery-over', 'There is nothing left to stop'],
+  ['recovery-over', 'There is nothing to stop'],
   ['recovery-bad', 'This link is not complete'],
 ])('%s: %s', async (scene, words) => {
   const page = await gallery.visit(scene);

@@ -146,7 +146,7 @@ describe('the first view', () => {
       'https://notes.lantern.test/login',
     );
     const over = await gallery.visit('ran-out');
-    await heading(over, 'This sign-in took too long and is over').waitFor();
+    await heading(over, 'This sign-in has expired').waitFor();
     expect(
       await over.getByRole('link', { name: 'Go back to Lantern Notes' }).getAttribute('href'),
     ).toBe('https://notes.lantern.test/login');
@@ -366,9 +366,9 @@ describe('the code', () => {
       'Cancel and go back to Lantern Notes',
     ]);
     expect(await page.locator('main').getAttribute('data-phase')).toBe('error');
-    await page.locator('dl').getByText('Make an account').waitFor();
+    await page.locator('dl').getByText('Create an account').waitFor();
     expect(await page.locator('dl dt').allTextContents()).toEqual([
-      'Asked',
+      'Request',
       'Answer',
       'Rule',
       'Policy',

@@ -89,7 +89,7 @@ test('a policy tried and then put in force at one replica changes the consent th
   expect(await email.getByRole('checkbox').isChecked()).toBe(false);
   expect(await email.getByText('ada@example.test').count()).toBe(0);
   await page
-    .getByText('What is shared has changed. Check it again.')
+    .getByText('What would be shared has changed. Check it again.')
     .waitFor({ state: 'attached' });
   expect(await person.faults()).toEqual([]);
   expect((await shared(tab, false)).status.reasons).toEqual([

@@ -62,7 +62,7 @@ test('a visitor reads the text that is judged by and every rule in words, and no
     .getByRole('listitem')
     .filter({ has: page.getByRole('heading', { name: 'Anyone reads policies' }) });
   await rule.getByText('Permits').waitFor();
-  await rule.getByText('reading, listing, following').waitFor();
+  await rule.getByText('reading, listing, watching').waitFor();
   expect(await page.getByRole('heading', { level: 3 }).count()).toBe(
     (original.match(/^@id/gm) ?? []).length,
   );
@@ -166,7 +166,7 @@ test('who is signed in follows a rule to what it decided about them, and back; i
     () => (document.activeElement as HTMLElement | null)?.dataset.rule === 'own-account',
   );
   await open(person, '#decisions');
-  await list.getByText('Sharing Your email address with app app').first().waitFor();
+  await list.getByText('Share with app app: Your email address').first().waitFor();
   await ada.post('policies', { spec: { cedar: 'x' } }).fails(403, 'Forbidden');
   const refused = list.getByRole('listitem').filter({ hasText: 'Creating: policies' });
   await refused.getByText('Refused').waitFor();

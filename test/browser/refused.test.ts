@@ -61,9 +61,9 @@ describe.each(['embedded', 'etcd'] as const)(
         'We are full. Come back in May.',
       );
       const facts = page.locator('dl');
-      await facts.getByText('Make an account').waitFor();
+      await facts.getByText('Create an account').waitFor();
       expect(await facts.locator('dt').allTextContents()).toEqual([
-        'Asked',
+        'Request',
         'Answer',
         'Rule',
         'Policy',
@@ -114,7 +114,7 @@ describe.each(['embedded', 'etcd'] as const)(
           authorizationPath('app', 'openid email', randomBytes(32).toString('base64url')),
       );
       await refused('other@full.test');
-      await page.locator('dl').getByText('Make an account').waitFor();
+      await page.locator('dl').getByText('Create an account').waitFor();
       clock.advance(61_000); // the wait for another mail
       await page.reload();
       const later = await refused('old@shut.test');

@@ -33,7 +33,7 @@ async function ownPage(address: string): Promise<Person> {
 
 const rowOf = ({ page }: Person, device: string) =>
   page
-    .getByRole('list', { name: 'Browsers' })
+    .getByRole('list', { name: 'Devices' })
     .getByRole('listitem')
     .filter({ has: page.getByRole('heading', { name: device }) });
 const end = async (person: Person, device: string): Promise<void> => {
@@ -81,13 +81,13 @@ test('a service that does not answer is being told, as the row says, while the b
   notes.pause();
   await end(person, 'Firefox on Linux');
   await row.getByText('Signing out').waitFor();
-  await row.getByText('Notes is being told. It has not answered yet.').waitFor();
+  await row.getByText('Notes is being notified. It has not answered yet.').waitFor();
   expect(await row.getByRole('button').count()).toBe(0);
   expect(await person.faults()).toEqual([]);
   await other.page.goto(`${service.baseURL}/account`);
   await other.at('LoginRequired');
   await person.page.reload();
-  await row.getByText('Notes is being told. It has not answered yet.').waitFor();
+  await row.getByText('Notes is being notified. It has not answered yet.').waitFor();
   notes.resume();
   await row.waitFor({ state: 'detached' });
   await other.page.goto(notes.url);
@@ -117,19 +117,19 @@ test('a service that is down for a day is given up, and one that takes no word i
   await end(person, 'Firefox on Windows');
   const [silent, mill] = [rowOf(person, 'Firefox on Windows'), rowOf(person, 'Firefox on Linux')];
   await silent.getByText('Signed out', { exact: true }).waitFor();
-  await silent.getByText('app app cannot be told. Sign out there yourself.').waitFor();
+  await silent.getByText('app app cannot be notified. Sign out there yourself.').waitFor();
   await end(person, 'Firefox on Linux');
-  await mill.getByText('The Mill is being told. It has not answered yet.').waitFor();
+  await mill.getByText('The Mill is being notified. It has not answered yet.').waitFor();
   clock.advance(86_400_000 - 20_000);
   await mill
-    .getByText('The Mill could not be told. Sign out there yourself.')
+    .getByText('The Mill could not be notified. Sign out there yourself.')
     .waitFor({ timeout: 30_000 });
   await mill.getByText('Signed out', { exact: true }).waitFor();
   await person.page
     .getByRole('status')
-    .getByText('The Mill could not be told.')
+    .getByText('The Mill could not be notified.')
     .waitFor({ state: 'attached' });
-  await says(person, 'You are signed in nowhere else.');
+  await says(person, 'You are not signed in on any other device.');
   expect(await person.faults()).toEqual([]);
   await person.page.reload();
   await person.at('account');

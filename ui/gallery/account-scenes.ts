@@ -26,7 +26,7 @@ const providers = list('ClaimsProvider', [
     spec: {
       displayName: 'Vestibule',
       scopes: [
-        { name: 'openid', title: 'Know who you are' },
+        { name: 'openid', title: 'Your identifier' },
         { name: 'email', title: 'Your email address' },
       ],
     },
