@@ -1,116 +1,92 @@
 import { createPublicKey } from 'node:crypto';
-import type { CBOR, CBORMap } from './cbor.js';
-import { WebAuthnError, assert } from './assert.js';
+import { assert, readable } from './assert.js';
 
 /**
  * The signature algorithms that are offered and taken, in order: EdDSA, ES256, RS256 (RFC 9053
  * §2, RFC 8812 §2).
  */
 export const algorithms = [-8, -7, -257] as const;
-export type Algorithm = (typeof algorithms)[number];
 
-const [kty, alg] = [1, 3];
+/** A COSE key: its members by their labels (RFC 9053 §7). */
+export type CoseKey = ReadonlyMap<number, unknown>;
 
-/**
- * The algorithm of a COSE key (RFC 9053) that has exactly the members of its type, and is a point
- * of its curve or an RSA key of 2,048 to 4,096 bits; else a Fault.
- */
-export function algorithmOf(key: CBORMap): Algorithm {
-  const algorithm = key.get(alg);
-  const judge = judges.get(algorithm as Algorithm);
-  assert(judge !== undefined, 'key: an algorithm that was not offered');
-  judge(key);
-  return algorithm as Algorithm;
+/** The label of a key's algorithm. */
+export const alg = 3;
+
+/** What a key of an algorithm holds besides it, and what of that a JWK calls otherwise. */
+interface Form {
+  readonly fixed: Readonly<Record<number, number>>;
+  readonly jwk: Readonly<Record<string, string>>;
+  readonly bytes: Readonly<Record<string, number>>;
 }
 
-const judges = new Map<Algorithm, (key: CBORMap) => void>([
-  [-7, judgeP256],
-  [-8, judgeEd25519],
-  [-257, judgeRSA],
+const forms = new Map<unknown, Form>([
+  [-7, { fixed: { 1: 2, [-1]: 1 }, jwk: { kty: 'EC', crv: 'P-256' }, bytes: { x: -2, y: -3 } }],
+  [-8, { fixed: { 1: 1, [-1]: 6 }, jwk: { kty: 'OKP', crv: 'Ed25519' }, bytes: { x: -2 } }],
+  [-257, { fixed: { 1: 3 }, jwk: { kty: 'RSA' }, bytes: { n: -1, e: -2 } }],
 ]);
 
-/** The members with fixed values and those of bytes, and no other. */
-function members(
-  key: CBORMap,
-  fixed: Readonly<Record<number, number>>,
-  bytes: readonly number[],
-): Uint8Array[] {
-  const expected = Object.entries(fixed);
-  assert(key.size === expected.length + bytes.length, 'key: members missing or to spare');
-  for (const [label, value] of expected)
-    assert(key.get(Number(label)) === value, 'key: of another type than its algorithm');
-  return bytes.map((label) => bytesOf(key.get(label)));
-}
-
-function bytesOf(value: CBOR | undefined): Uint8Array {
-  assert(value instanceof Uint8Array, 'key: a member that is not bytes');
-  return value;
-}
-
-const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
-
-function judgeP256(key: CBORMap): void {
-  const [x, y] = members(key, { [kty]: 2, [alg]: -7, [-1]: 1 }, [-2, -3]) as [
-    Uint8Array,
-    Uint8Array,
-  ];
-  assert(x.length === 32 && y.length === 32, 'key: coordinates of another length');
-  importable({ kty: 'EC', crv: 'P-256', x: text(x), y: text(y) });
-}
-
-function judgeEd25519(key: CBORMap): void {
-  const [x] = members(key, { [kty]: 1, [alg]: -8, [-1]: 6 }, [-2]) as [Uint8Array];
-  assert(x.length === 32 && isOnCurve(x), 'key: no point of its curve');
-  importable({ kty: 'OKP', crv: 'Ed25519', x: text(x) });
-}
-
-function judgeRSA(key: CBORMap): void {
-  const [n, e] = members(key, { [kty]: 3, [alg]: -257 }, [-1, -2]) as [Uint8Array, Uint8Array];
+/**
+ * Throws a WebAuthnError unless a COSE key is of an algorithm that was offered, has exactly the
+ * members of its type, and is a point of its curve or an RSA key of 2,048 to 4,096 bits.
+ */
+export function checkKey(key: CoseKey): void {
+  assert(key instanceof Map, 'key: not a map');
+  const form = forms.get(key.get(alg));
+  assert(form !== undefined, 'key: an algorithm that was not offered');
+  const [fixed, bytes] = [Object.entries(form.fixed), Object.entries(form.bytes)];
   assert(
-    n.length >= 256 && n.length <= 512 && n[0]! >= 128 && (n.at(-1)! & 1) === 1,
-    'key: a modulus of another size',
+    key.size === 1 + fixed.length + bytes.length &&
+      fixed.every(([label, value]) => key.get(Number(label)) === value),
+    'key: members missing or to spare, or of another type than its algorithm',
   );
-  assert(Buffer.from(e).equals(Buffer.from([1, 0, 1])), 'key: another exponent than 65537');
-  importable({ kty: 'RSA', n: text(n), e: text(e) });
+  const members = Object.fromEntries(
+    bytes.map(([name, label]) => [name, base64urlOf(key.get(label))]),
+  );
+  const imported = readable(
+    () => createPublicKey({ key: { ...form.jwk, ...members }, format: 'jwk' }),
+    'key: cannot be imported',
+  );
+  const exported: Readonly<Record<string, unknown>> = imported.export({ format: 'jwk' });
+  assert(
+    Object.entries(members).every(([name, value]) => exported[name] === value),
+    'key: a member of another length',
+  );
+  const { modulusLength = 2048, publicExponent = 65_537n } = imported.asymmetricKeyDetails!;
+  assert(
+    modulusLength >= 2048 && modulusLength <= 4096 && publicExponent === 65_537n,
+    'key: a modulus of another size, or another exponent than 65537',
+  );
+  if (form.jwk.crv === 'Ed25519')
+    assert(isOnCurve(key.get(-2) as Uint8Array), 'key: no point of its curve');
 }
 
-/** OpenSSL refuses a point off its curve. */
-function importable(key: Record<string, string>): void {
-  try {
-    createPublicKey({ key, format: 'jwk' });
-  } catch {
-    throw new WebAuthnError('key: cannot be imported');
-  }
+function base64urlOf(value: unknown): string {
+  assert(value instanceof Uint8Array, 'key: a member that is not bytes');
+  return Buffer.from(value).toString('base64url');
 }
 
 const prime = 2n ** 255n - 19n;
+const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
+
+/**
+ * Whether 32 bytes are a point of Ed25519 whose order does not divide eight (RFC 8032 §5.1.3), which
+ * OpenSSL does not check: under one that does, one signature is good for many messages.
+ */
+function isOnCurve(bytes: Uint8Array): boolean {
+  const y = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`) & (2n ** 255n - 1n);
+  if (y >= prime || y === 0n) return false; // y = 0: order four
+  const square = (y * y) % prime;
+  const [u, v] = [square - 1n, d * square + 1n]; // x² = u / v
+  if ((u + square * v) % prime === 0n) return false; // x² = −y²: order eight
+  return power((u * v) % prime, (prime - 1n) / 2n) === 1n; // y = ±1, where u = 0, included
+}
 
 function power(base: bigint, exponent: bigint): bigint {
-  let [result, square] = [1n, base % prime];
+  let [result, square] = [1n, base];
   for (let left = exponent; left > 0n; left >>= 1n) {
     if (left & 1n) result = (result * square) % prime;
     square = (square * square) % prime;
   }
   return result;
-}
-
-const d = ((prime - 121665n) * power(121666n, prime - 2n)) % prime;
-const eighth = BigInt('0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826');
-
-/**
- * The y of points whose order divides eight: what verifies under them says nothing (RFC 8032 5.1;
- * RFC 7748 6).
- */
-const small: ReadonlySet<bigint> = new Set([0n, 1n, prime - 1n, eighth, prime - eighth]);
-
-/**
- * Whether 32 bytes are a point of Ed25519, of more than a small order (RFC 8032 5.1.3); OpenSSL
- * does not look.
- */
-function isOnCurve(bytes: Uint8Array): boolean {
-  const y = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`) & (2n ** 255n - 1n);
-  if (y >= prime || small.has(y)) return false;
-  const square = (y * y) % prime;
-  const x = ((square + prime - 1n) * power(d * square + 1n, prime - 2n)) % prime;
-  return power(x, (prime - 1n) / 2n) === 1n;
 }

@@ -1,8 +1,9 @@
-import { createHash, generateKeyPairSync, sign, timingSafeEqual } from 'node:crypto';
+import type { VerifiedAuthenticationResponse } from '@simplewebauthn/server';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { readAuthenticatorData } from './authenticator-data.js';
 import { fromBase64url } from './base64url.js';
-import { readCBORMap } from './cbor.js';
-import { judgeClientData, type Expected } from './client-data.js';
+import { checkClientData, type Expected } from './client-data.js';
+import { alg, type CoseKey } from './cose-key.js';
 import { credentialID, type Assertion } from './credential.js';
 import { WebAuthnError, assert } from './assert.js';
 import { webauthn } from './library.js';
@@ -36,10 +37,12 @@ export async function verifyAssertion(
   known: KnownCredential | undefined,
 ): Promise<AssertionVerdict> {
   try {
-    const judged = judge(assertion, expected, known);
-    return (await verifySignature(assertion, expected, known!))
-      ? { verified: true, ...judged }
-      : { verified: false, why: 'the signature is not good' };
+    await check(assertion, known);
+    const { verified, authenticationInfo } = await verifySignature(assertion, expected, known!);
+    if (!verified) return { verified: false, why: 'the signature is not good' };
+    const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
+    if (!movesOn(known!.counter, counter)) return { verified: false, why: counterWentBack };
+    return { verified: true, counter, backedUp };
   } catch (error) {
     if (!(error instanceof WebAuthnError)) throw error;
     await sameWork();
@@ -56,38 +59,34 @@ export const movesOn = (stored: number, received: number): boolean =>
 /** What a counter that went back is called. */
 export const counterWentBack = 'the counter went back';
 
-function judge(
-  assertion: Assertion,
-  expected: Expected,
-  known: KnownCredential | undefined,
-): { counter: number; backedUp: boolean } {
+/** Throws a WebAuthnError where something does not hold that the library does not look at. */
+async function check(assertion: Assertion, known: KnownCredential | undefined): Promise<void> {
   const { clientDataJSON, authenticatorData, signature, userHandle } = assertion.response;
   credentialID(assertion);
   assert(known !== undefined, 'nobody has this credential');
-  judgeClientData(clientDataJSON, 'webauthn.get', expected);
+  checkClientData(clientDataJSON);
   const bytes = fromBase64url(authenticatorData, 1024);
   assert(bytes !== undefined, 'authenticator data: not base64url');
-  const { counter, backedUp, backupEligible } = readAuthenticatorData(bytes, expected.rpID, false);
-  judgeSignature(fromBase64url(signature, 1024), known.publicKey);
+  const { flags } = await readAuthenticatorData(bytes, false);
+  await checkSignature(fromBase64url(signature, 1024), known.publicKey);
   assert(
     typeof userHandle === 'string' && same(userHandle, known.userHandle),
     'user handle: of nobody or of another',
   );
   assert(
-    backupEligible === (known.deviceType === 'multiDevice'),
+    flags.be === (known.deviceType === 'multiDevice'),
     'authenticator data: backup eligibility changed',
   );
-  assert(movesOn(known.counter, counter), counterWentBack);
-  return { counter, backedUp };
 }
 
 /**
- * Of ES256 the one DER form a signature has (WebAuthn 3, 6.5.5): the library reads others too, and
- * one proof must not have two faces.
+ * Throws a WebAuthnError unless a signature of ES256 has the one DER form that it has (WebAuthn 3,
+ * 6.5.5): the library reads others too, and a proof must not come in two forms.
  */
-function judgeSignature(bytes: Buffer | undefined, publicKey: string): void {
+async function checkSignature(bytes: Buffer | undefined, publicKey: string): Promise<void> {
   assert(bytes !== undefined, 'signature: not base64url');
-  if (readCBORMap(Buffer.from(publicKey, 'base64url')).value.get(3) !== -7) return;
+  const { isoCBOR } = await webauthn();
+  if (isoCBOR.decodeFirst<CoseKey>(bytesOf(publicKey)).get(alg) !== -7) return;
   const [r = 0, s = 0] = [bytes[3], bytes[5 + (bytes[3] ?? 0)]];
   assert(
     bytes[0] === 0x30 &&
@@ -111,18 +110,22 @@ function isInteger(bytes: Buffer, at: number): boolean {
   );
 }
 
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from(text, 'base64url'));
+
 const same = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
+/** What the library says of an assertion; counters are compared once it has said so. */
 async function verifySignature(
-  { id, response }: Assertion,
+  { id, response }: Pick<Assertion, 'id' | 'response'>,
   { challenge, origin, rpID }: Expected,
-  { publicKey, counter }: Pick<KnownCredential, 'publicKey' | 'counter'>,
-): Promise<boolean> {
+  { publicKey }: Pick<KnownCredential, 'publicKey'>,
+): Promise<VerifiedAuthenticationResponse> {
   const { verifyAuthenticationResponse } = await webauthn();
   const { clientDataJSON, authenticatorData, signature } = response;
   try {
-    const { verified } = await verifyAuthenticationResponse({
+    return await verifyAuthenticationResponse({
       response: {
         id,
         rawId: id,
@@ -135,64 +138,42 @@ async function verifySignature(
       expectedRPID: rpID,
       expectedType: 'webauthn.get',
       requireUserVerification: true,
-      credential: { id, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter },
+      credential: { id, publicKey: bytesOf(publicKey), counter: 0 },
     });
-    return verified === true;
   } catch {
     throw new WebAuthnError('the library refuses it');
   }
 }
 
-let dummy: { assertion: Assertion; expected: Expected; publicKey: string } | undefined;
+/** The base point of P-256 (SEC 2 §2.4.2), whose numbers do for a key and for a signature. */
+const [x, y] = [
+  '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296',
+  '4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5',
+];
 
-/** An assertion of nobody's, good in itself. */
-function makeDummy(): NonNullable<typeof dummy> {
-  const expected: Expected = {
-    challenge: 'nobody',
-    origin: 'https://nobody.invalid',
-    rpID: 'nobody.invalid',
-  };
-  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const { x, y } = pair.publicKey.export({ format: 'jwk' }) as { x: string; y: string };
-  const key = Buffer.concat([
-    Buffer.from('a5010203262001215820', 'hex'),
-    Buffer.from(x, 'base64url'),
-    Buffer.from('225820', 'hex'),
-    Buffer.from(y, 'base64url'),
-  ]);
-  const clientData = Buffer.from(
-    JSON.stringify({
-      type: 'webauthn.get',
-      challenge: expected.challenge,
-      origin: expected.origin,
-      crossOrigin: false,
-    }),
-  );
-  const data = Buffer.concat([
-    createHash('sha256').update(expected.rpID).digest(),
-    Buffer.from([5, 0, 0, 0, 0]),
-  ]);
-  const signature = sign(
-    'sha256',
-    Buffer.concat([data, createHash('sha256').update(clientData).digest()]),
-    pair.privateKey,
-  );
-  return {
-    expected,
-    publicKey: key.toString('base64url'),
-    assertion: {
-      id: 'bm9ib2R5',
-      response: {
-        clientDataJSON: clientData.toString('base64url'),
-        authenticatorData: data.toString('base64url'),
-        signature: signature.toString('base64url'),
-      },
+const encoded = (bytes: string, encoding: 'hex' | 'utf8' = 'hex'): string =>
+  Buffer.from(bytes, encoding).toString('base64url');
+
+/** An assertion of nobody's: the library refuses nothing of it but its signature. */
+const dummy = {
+  expected: { challenge: 'nobody', origin: 'https://nobody.invalid', rpID: 'nobody.invalid' },
+  known: { publicKey: encoded(`a5010203262001215820${x}225820${y}`) },
+  assertion: {
+    id: 'bm9ib2R5',
+    response: {
+      clientDataJSON: encoded(
+        '{"type":"webauthn.get","challenge":"nobody","origin":"https://nobody.invalid"}',
+        'utf8',
+      ),
+      authenticatorData: encoded(
+        `${createHash('sha256').update('nobody.invalid').digest('hex')}0500000000`,
+      ),
+      signature: encoded(`30440220${x}0220${y}`),
     },
-  };
-}
+  },
+};
 
-/** The library's work on an assertion that could be good, for nothing. */
+/** Does the library's work on an assertion that could be good, for nothing. */
 async function sameWork(): Promise<void> {
-  const { assertion, expected, publicKey } = (dummy ??= makeDummy());
-  await verifySignature(assertion, expected, { publicKey, counter: 0 });
+  await verifySignature(dummy.assertion, dummy.expected, dummy.known);
 }
