@@ -51,6 +51,7 @@ const fenced: Record<string, readonly string[]> = {
   'prom-client': ['observability/metrics/exposition'],
   '@cedar-policy/cedar-wasm': ['policy'],
   '@simplewebauthn/server': ['kinds/passkey'],
+  '@peculiar/x509': ['cmd/vestibule/serve/self-signed-certificate'],
   '@simplewebauthn/browser': ['ui/base/webauthn'],
 };
 
@@ -186,7 +187,7 @@ describe('the structure', () => {
   });
 
   test('what is slow to load is loaded when it is first needed', () => {
-    const late = ['@simplewebauthn/server', 'etcd3', 'nodemailer', 'prom-client'];
+    const late = ['@peculiar/x509', '@simplewebauthn/server', 'etcd3', 'nodemailer', 'prom-client'];
     const reached = new Set(['cmd/vestibule/main', 'cmd/vestibule/serve/service']);
     for (const path of reached) for (const one of importedAtOnce(path)) reached.add(one);
     expect(reached.has('kinds/passkey/webauthn/library')).toBe(true);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { makeCertificate } from '../support/issue-certificate.js';
 import { ClaimsProvider } from '../../kinds/claims/claims-provider.js';
 import { Client } from '../../kinds/client/client.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';

@@ -6,11 +6,8 @@ import { createServer as createLine, connect as dial, type AddressInfo } from 'n
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { claimPattern, takeHeaders } from '../../apiserver/requestheader/headers.js';
-import {
-  clientAuth,
-  serverAuth,
-  type Pair,
-} from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { clientAuth, serverAuth } from '../support/issue-certificate.js';
 import { PolicyDecision, type DecisionObject } from '../../kinds/policy/policy-decision.js';
 import {
   authority,

@@ -6,7 +6,7 @@ import { connect, Socket, type AddressInfo, type Server } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { ApiRequest, ApiResponse } from '../../apiserver/http/message.js';
 import { WatchFrame } from '../../apiserver/handlers/watch-frame.js';
-import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { makeCertificate } from '../support/issue-certificate.js';
 import { settles } from '../support/patience.js';
 
 const open: { close(): void }[] = [];

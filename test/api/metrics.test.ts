@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { makeCertificate } from '../support/issue-certificate.js';
 import { definitions } from '../../observability/metrics/definitions.js';
 import { responseBytes, requestSeconds } from '../../apiserver/chain/metrics.js';
 import { checkVersion, parseVersion } from '../../storage/etcd/version.js';

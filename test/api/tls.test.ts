@@ -15,7 +15,11 @@ import { request } from 'node:https';
 import { connect as connectPlainly } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { lifetime, makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import {
+  lifetime,
+  makeCertificate as makeOwn,
+} from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { makeCertificate } from '../support/issue-certificate.js';
 import { ConfigError, readConfig } from '../../cmd/vestibule/options/config.js';
 import { makeCertificates } from '../storage/certificates.js';
 import { startTest, stopAll, temporary, type TestService } from '../support/service.js';
@@ -91,9 +95,9 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe('a certificate of our own', () => {
-  test('proves itself, for the names it has and nothing else', () => {
+  test('proves itself, for the names it has and nothing else', async () => {
     const now = Date.UTC(2030, 0, 1);
-    const { cert, key } = makeCertificate(
+    const { cert, key } = await makeOwn(
       [...names, 'id.example.test', 'fd00::1:0:2', '10.1.2.3'],
       now,
     );
@@ -114,7 +118,7 @@ describe('a certificate of our own', () => {
     expect(certificate.checkHost('elsewhere.example.test')).toBeUndefined();
     expect(key).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
     expect(
-      Date.parse(new X509Certificate(makeCertificate(names, Date.UTC(2049, 6, 1)).cert).validTo),
+      Date.parse(new X509Certificate((await makeOwn(names, Date.UTC(2049, 6, 1))).cert).validTo),
     ).toBe(Date.UTC(2050, 6, 1));
   });
 

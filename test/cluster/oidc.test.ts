@@ -12,7 +12,7 @@ import {
   type JWTPayload,
 } from 'jose';
 import { stringify } from 'yaml';
-import { serverAuth } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { serverAuth } from '../support/issue-certificate.js';
 import { newKeys } from '../../security/keyring.js';
 import { clientOf, givenYaml } from '../docs/clients.js';
 import { indentedOf, read } from '../docs/pages.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { clientAuth, type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { clientAuth } from '../support/issue-certificate.js';
 import { aggregate, API, type Aggregated } from '../support/aggregated.js';
 import { authority, certificate, master, proxyOf } from '../support/frontproxy.js';
 import { eventually, KubeAPIServer, userOf } from '../support/kubeapiserver.js';

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { makeCertificate } from '../support/issue-certificate.js';
 import { limitSettings } from '../../registry/limit-settings.js';
 import { keyOf, settings } from '../../cmd/vestibule/options/flags.js';
 import { Following, stopFollowing, vestibule, type Ran } from '../support/command.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { clientAuth, type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { clientAuth } from '../support/issue-certificate.js';
 import {
   authority,
   certificate,

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { serverAuth } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { serverAuth } from './issue-certificate.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { Served } from '../faults/served.js';
 import { Balancer } from './balancer.js';

@@ -1,11 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  clientAuth,
-  issueCertificate,
-  type Pair,
-  type Wish,
-} from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { clientAuth, issueCertificate, type Wish } from './issue-certificate.js';
 import { startTest, temporary, type TestOptions, type TestService } from './service.js';
 import { Tab } from './tab.js';
 

@@ -9,7 +9,7 @@ import {
 } from '@kubernetes/client-node';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeCertificate } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { makeCertificate } from './issue-certificate.js';
 
 export const [group, version] = ['id.vestibule.org', 'v1alpha1'];
 

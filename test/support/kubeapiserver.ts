@@ -11,11 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  clientAuth,
-  serverAuth,
-  type Pair,
-} from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { type Pair } from '../../cmd/vestibule/serve/self-signed-certificate.js';
+import { clientAuth, serverAuth } from './issue-certificate.js';
 import { freePorts, startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { authority, certificate, proxyOf } from './frontproxy.js';
 import { Kubectl } from './kubectl.js';

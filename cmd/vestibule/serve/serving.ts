@@ -27,7 +27,7 @@ export async function listen(
   const url = urlOf('http', await server.listen(port, bindAddress));
   if (!secure) return { url };
   const identity = new TLSFiles(
-    tlsFiles(
+    await tlsFiles(
       secure,
       store.type === 'embedded' ? store.directory : '',
       ownNames(baseURL, bindAddress),

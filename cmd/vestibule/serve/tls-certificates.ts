@@ -26,16 +26,16 @@ const spare = 30 * 86_400_000;
  * The files to serve TLS with: those of the settings, else of a certificate that proves itself,
  * kept in the data folder and made where there is none for these names, or none for much longer.
  */
-export function tlsFiles(
+export async function tlsFiles(
   { certFile, keyFile }: SecureConfig,
   directory: string,
   names: readonly string[],
   log: Log,
-): Files {
+): Promise<Files> {
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   const files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
   if (isGood(files, names)) return files;
-  const { cert, key } = makeCertificate(names, Date.now());
+  const { cert, key } = await makeCertificate(names, Date.now());
   putFile(files.keyFile, key);
   putFile(files.certFile, cert, 0o644);
   log.info(
