@@ -180,7 +180,7 @@ const ciphers = [
 
 /**
  * What a front proxy proves itself by is shown once, at the beginning: a session taken up again
- * would come without what leads to its authority, and another handshake might bring another
+ * would come with what TLS said by former authorities, and another handshake might bring another
  * certificate.
  */
 const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;

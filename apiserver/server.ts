@@ -139,7 +139,7 @@ export class Server {
   #chainOf(parts: ServerParts): readonly Step[] {
     return [
       identify(parts.trustedProxies, () => this.#stopping),
-      (req) => this.#frontProxy.receive(req),
+      (req, res) => this.#frontProxy.receive(req, res),
       checkMessageSyntax,
       readRequestInfo(parts.store.registry),
       refuseUntilReady(() => this.#ready),

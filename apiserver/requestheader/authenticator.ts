@@ -1,20 +1,22 @@
+import { X509Certificate } from 'node:crypto';
 import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
 import type { Caller } from '../../registry/kind.js';
 import type { Log } from '../../observability/log.js';
-import type { ApiRequest } from '../http/message.js';
-import { provedDuring, type Period } from './chain.js';
+import type { ApiRequest, ApiResponse } from '../http/message.js';
+import { trustedDuring, type Chain, type Period } from './chain.js';
 import { claimPattern, takeHeaders, userOf } from './headers.js';
-import { linkOf, type CertificateLink } from './certificate.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 
 /**
- * What somebody at the other end of a connection proved when it began, taken apart once, and what
- * the trust of now makes of it.
+ * What somebody at the other end of a connection showed when it began, and what the trust of now
+ * makes of it.
  */
 interface Peer {
-  readonly leaf: CertificateLink;
-  readonly others: readonly CertificateLink[];
-  /** Its common name, where it has exactly one. */
+  /** Its certificate and what leads to an authority, as far as it came along or TLS knew it. */
+  readonly shown: Chain;
+  /** What of it an authority may have signed the last of, by what TLS said. */
+  readonly chains: readonly Chain[];
+  /** The certificate's common name, where it has exactly one. */
   readonly name: string | undefined;
   trust?: ProxyTrust;
   periods: readonly Period[];
@@ -41,7 +43,7 @@ const credentials = /^(?:cookie|authorization)$/i;
 export class RequestHeaderAuthenticator {
   readonly #source: TrustSource | undefined;
   readonly #log: Pick<Log, 'warn'>;
-  readonly #peers = new WeakMap<TLSSocket, Peer | 'none'>();
+  readonly #peers = new WeakMap<object, Peer>();
   #pattern = claimPattern();
 
   constructor(source: TrustSource | undefined, log: Pick<Log, 'warn'>) {
@@ -58,9 +60,10 @@ export class RequestHeaderAuthenticator {
    * Takes every claim of who somebody is out of a request, before anything else looks at it; keeps
    * it where a front proxy made it, whose cookies and tokens then go too.
    */
-  receive(req: ApiRequest): void {
+  receive(req: ApiRequest, res: ApiResponse): void {
     const claim = takeHeaders(req, this.#pattern);
-    if (!claim || !this.#trusts(req.socket)) return;
+    if (!claim) return;
+    if (!this.#trusts(req.socket)) return this.#endUnverified(req, res);
     req.claim = claim;
     if (this.caller(req)) takeHeaders(req, credentials);
     else req.claim = undefined;
@@ -78,18 +81,24 @@ export class RequestHeaderAuthenticator {
   }
 
   /**
+   * Ends a connection with its answer where TLS has to verify again, by the authorities of now,
+   * what leads to one of them.
+   */
+  #endUnverified({ socket }: ApiRequest, res: ApiResponse): void {
+    const peer = this.#peers.get(socket);
+    if (peer && peer.chains.length < peer.shown.length) res.setHeader('Connection', 'close');
+  }
+
+  /**
    * Whether a front proxy is at the other end of a connection: by its certificate and the
    * authorities of now, however long the connection stands.
    */
   #trusts(socket: object): boolean {
     const trust = this.#source?.current;
     if (!trust || !(socket instanceof TLSSocket)) return false;
-    let peer = this.#peers.get(socket);
-    if (!peer) {
-      peer = peerOf(socket);
-      this.#peers.set(socket, peer);
-    }
-    if (peer === 'none') return false;
+    const peer = this.#peers.get(socket) ?? peerOf(socket);
+    if (!peer) return false;
+    this.#peers.set(socket, peer);
     if (peer.trust !== trust) this.#judge(peer, trust);
     const now = Date.now();
     return peer.periods.some(({ from, until }) => from <= now && now <= until);
@@ -100,11 +109,11 @@ export class RequestHeaderAuthenticator {
       trust.allowedNames.length === 0 ||
       (peer.name !== undefined && trust.allowedNames.includes(peer.name));
     peer.trust = trust;
-    peer.periods = isAllowed ? provedDuring(peer.leaf, peer.others, trust.links) : [];
+    peer.periods = isAllowed ? trustedDuring(peer.chains, trust.certificates) : [];
     const now = Date.now();
     if (!peer.periods.some(({ from, until }) => from <= now && now <= until))
       this.#log.warn(
-        { serial: peer.leaf.certificate.serialNumber },
+        { serial: peer.shown[0]!.serialNumber },
         isAllowed ? refusalOf(peer) : refusals.notAllowed,
       );
   }
@@ -113,22 +122,50 @@ export class RequestHeaderAuthenticator {
 const refusalOf = ({ periods }: Peer): string =>
   periods.length > 0 ? refusals.expired : refusals.untrusted;
 
-/** The certificate of whoever connected, with those that came along. */
-function peerOf(socket: TLSSocket): Peer | 'none' {
+/** The certificate of whoever connected, with those that lead on from it; none, or unreadable. */
+function peerOf(socket: TLSSocket): Peer | undefined {
   const first = socket.getPeerCertificate(true);
-  if (!first?.raw) return 'none';
+  if (!first?.raw) return undefined;
   const name: unknown = first.subject.CN; // several: a list
-  const seen = new Set<DetailedPeerCertificate>();
+  const shown = new Set<DetailedPeerCertificate>();
   for (
     let one: DetailedPeerCertificate | undefined = first;
-    one?.raw && !seen.has(one) && seen.size < max;
+    one?.raw && !shown.has(one) && shown.size < max;
     one = one.issuerCertificate
   )
-    seen.add(one);
+    shown.add(one);
   try {
-    const [leaf, ...others] = [...seen].map(({ raw }) => linkOf(raw));
-    return { leaf: leaf!, others, name: typeof name === 'string' ? name : undefined, periods: [] };
+    const chain = [...shown].map(({ raw }) => new X509Certificate(raw));
+    return {
+      shown: chain,
+      chains: chainsOf(chain, socket),
+      name: typeof name === 'string' ? name : undefined,
+      periods: [],
+    };
   } catch {
-    return 'none';
+    return undefined;
   }
+}
+
+/**
+ * What TLS says of a certificate by an authority that it did not know when the connection began, or
+ * out of its time, which is compared with every request. Everything else that it says is final.
+ */
+const undecided = new Set([
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'CERT_NOT_YET_VALID',
+  'CERT_HAS_EXPIRED',
+]);
+
+/**
+ * The chains from a certificate towards an authority: all that TLS verified, else the certificate
+ * alone, which an authority may have signed itself.
+ */
+function chainsOf(shown: Chain, { authorized, authorizationError }: TLSSocket): Chain[] {
+  if (authorized) return shown.map((_, i) => shown.slice(0, i + 1));
+  return undecided.has(String(authorizationError)) ? [shown.slice(0, 1)] : [];
 }

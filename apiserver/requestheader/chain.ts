@@ -1,4 +1,7 @@
-import type { CertificateLink } from './certificate.js';
+import type { X509Certificate } from 'node:crypto';
+
+/** A certificate and those that lead from it to an authority, each signed by the next. */
+export type Chain = readonly X509Certificate[];
 
 /** From when until when something is so, in milliseconds since the epoch, both included. */
 export interface Period {
@@ -6,53 +9,39 @@ export interface Period {
   readonly until: number;
 }
 
-/** Authorities on the way, at most: what is beyond is no chain that anybody meant. */
-const longest = 6;
-
 /**
- * When a certificate is that of a TLS client whom one of the authorities vouches for, itself or by
- * others that came with it (RFC 5280 6.1); never where there is no such way.
+ * When a certificate is that of a TLS client of one of the authorities: where an authority signed
+ * the last of one of these chains, which all begin with the certificate.
  */
-export function provedDuring(
-  leaf: CertificateLink,
-  others: readonly CertificateLink[],
-  authorities: readonly CertificateLink[],
-): Period[] {
-  return upwards([leaf], others, authorities).map((way) => ({
-    from: Math.max(...way.map(({ from }) => from)),
-    until: Math.min(...way.map(({ until }) => until)),
-  }));
-}
+export const trustedDuring = (chains: readonly Chain[], authorities: Chain): Period[] =>
+  authorities
+    .flatMap((one) => chains.map((chain) => [...chain, one]))
+    .filter(isSigned)
+    .map((chain) => ({
+      from: Math.max(...chain.map(({ validFrom }) => Date.parse(validFrom))),
+      until: Math.min(...chain.map(({ validTo }) => Date.parse(validTo))),
+    }));
 
-/** Every way from the last certificate of `way` to an authority, each with all that is on it. */
-function upwards(
-  way: readonly CertificateLink[],
-  others: readonly CertificateLink[],
-  authorities: readonly CertificateLink[],
-): (readonly CertificateLink[])[] {
-  const last = way.at(-1)!;
-  if (!last.understood || !last.sound || !last.forClients || way.length > longest) return [];
-  const signed = (by: CertificateLink): boolean => issued(by, last, way.length - 1);
-  const arrived = authorities
-    .filter((one) => one.understood && one.forClients && signed(one))
-    .map((one) => [...way, one]);
-  return [
-    ...arrived,
-    ...others
-      .filter((one) => !way.includes(one) && signed(one))
-      .flatMap((one) => upwards([...way, one], others, authorities)),
-  ];
-}
+const isSigned = (chain: Chain): boolean =>
+  chain.every((one, i) => isForClients(one) && (i === 0 || isIssued(chain[i - 1]!, one)));
 
-/** Whether it is an authority that signed the other, with so many authorities below it. */
-function issued(by: CertificateLink, other: CertificateLink, below: number): boolean {
-  if (!by.authority || by.below < below) return false;
+/** Whether it is an authority that signed the other. */
+function isIssued(one: X509Certificate, by: X509Certificate): boolean {
   try {
-    return (
-      other.certificate.checkIssued(by.certificate) &&
-      other.certificate.verify(by.certificate.publicKey)
-    );
+    return by.ca && one.checkIssued(by) && one.verify(by.publicKey);
   } catch {
     return false;
   }
+}
+
+const clientAuth = '1.3.6.1.5.5.7.3.2';
+const anyUsage = '2.5.29.37.0';
+
+/**
+ * Whether it may stand in a chain that proves a TLS client (RFC 5280 §4.2.1.12): nothing said means
+ * anything.
+ */
+function isForClients({ keyUsage }: X509Certificate): boolean {
+  const usages = keyUsage as readonly string[] | undefined; // the extended ones, as Node calls them
+  return !usages || usages.includes(clientAuth) || usages.includes(anyUsage);
 }

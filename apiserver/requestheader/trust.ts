@@ -1,5 +1,4 @@
-import type { CertificateLink } from './certificate.js';
-import { linkOf } from './certificate.js';
+import { X509Certificate } from 'node:crypto';
 
 /**
  * Whom a service believes who somebody is, and in which headers: kube-apiserver's settings of the
@@ -18,12 +17,13 @@ export interface ProxySettings {
 
 /** The same, ready to judge by; another object whenever anything in it is otherwise. */
 export interface ProxyTrust extends ProxySettings {
-  readonly links: readonly CertificateLink[];
+  /** The authorities. */
+  readonly certificates: readonly X509Certificate[];
   /**
    * Those of the authorities that TLS is told of, PEM: whoever connects is asked for a certificate
    * of theirs. Of several by one name it is told of none: it would try a signature by one with the
-   * key of another, and Node ends the connection of which OpenSSL has an error left, though the
-   * chain is judged here.
+   * key of another, and Node ends the connection of which OpenSSL has an error left, though what
+   * an authority signed itself is judged here.
    */
   readonly askedFor: readonly string[];
 }
@@ -98,21 +98,21 @@ export function wrongHeader(name: string, isPrefix = false): string | undefined 
 export function trustOf(settings: ProxySettings): ProxyTrust {
   const blocks = settings.authorities.match(pemBlock) ?? [];
   if (blocks.length === 0) throw new Error('there is no certificate in PEM');
-  const links = blocks.map((block, i) => {
+  const certificates = blocks.map((block, i) => {
     try {
-      return linkOf(block);
+      return new X509Certificate(block);
     } catch {
       throw new Error(`certificate ${i + 1} of ${blocks.length} cannot be read`);
     }
   });
-  if (!links.some(({ authority }) => authority))
+  if (!certificates.some(({ ca }) => ca))
     throw new Error('none of the certificates is an authority’s');
-  const named = (link: CertificateLink): number =>
-    links.filter(({ certificate }) => certificate.subject === link.certificate.subject).length;
+  const named = (name: string): number =>
+    certificates.filter(({ subject }) => subject === name).length;
   return {
     ...settings,
     authorities: blocks.join('\n'),
-    links,
-    askedFor: blocks.filter((_, i) => named(links[i]!) === 1),
+    certificates,
+    askedFor: blocks.filter((_, i) => named(certificates[i]!.subject) === 1),
   };
 }

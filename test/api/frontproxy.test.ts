@@ -384,6 +384,49 @@ describe('a certificate', () => {
     laterAgent.destroy();
   });
 
+  test('is verified by a handshake again where an authority below it is trusted later', async () => {
+    const next = authority('front-proxy-3');
+    const below = authority('below', next);
+    const agent = new Agent({
+      keepAlive: true,
+      maxSockets: 1,
+      ca: front.ca,
+      ...bundle(proxyOf(below), below),
+    });
+    const ports = new Set<number>();
+    const through = async (): Promise<number> => (await kept(front, agent, ports)).code;
+    expect([await through(), ports.size]).toEqual([401, 0]);
+    await front.change(front.authority.cert + next.cert);
+    expect([await through(), await through(), ports.size]).toEqual([200, 200, 1]);
+    await front.change(front.authority.cert);
+    expect([await through(), ports.size]).toEqual([401, 1]);
+    await front.change(next.cert + front.authority.cert);
+    expect([await through(), ports.size]).toEqual([200, 1]);
+    await front.change(below.cert);
+    expect([await through(), ports.size]).toEqual([200, 1]);
+    agent.destroy();
+    await front.change(front.authority.cert);
+  });
+
+  test('lives on under no authority that did not sign for it', async () => {
+    const [first, second] = [authority('front-proxy-4'), authority('front-proxy-5')];
+    const forged = authority('front-proxy-4', { cert: second.cert, key: authority('x').key });
+    await front.change(first.cert + second.cert);
+    const agent = new Agent({
+      keepAlive: true,
+      maxSockets: 1,
+      ca: front.ca,
+      ...bundle(proxyOf(first), forged),
+    });
+    const ports = new Set<number>();
+    const through = async (): Promise<number> => (await kept(front, agent, ports)).code;
+    expect(await through()).toBe(200);
+    await front.change(second.cert);
+    expect([await through(), ports.size]).toEqual([401, 1]);
+    await front.change(front.authority.cert);
+    agent.destroy();
+  });
+
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     'is good where authorities share a name, also with a request right behind it, by %s',
     async (version) => {

@@ -160,7 +160,7 @@ export class ClusterTrust implements TrustSource {
     }
     for (const changed of this.#changed) changed();
     this.#log.info(
-      { allowedNames: this.#current.allowedNames, authorities: this.#current.links.length },
+      { allowedNames: this.#current.allowedNames, authorities: this.#current.certificates.length },
       'believing the front proxies that the cluster names',
     );
   }
