@@ -87,7 +87,7 @@ export class Server {
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
-    this.memory = new MemoryGuard(parts.store.settings.limits);
+    this.memory = new MemoryGuard(parts.store.settings.limits, parts.metrics?.memoryRefused);
     this.#inflight = new InFlight(this.memory, parts.inflight);
     this.#encoder = new Encoder(parts.baseURL);
     this.#frontProxy = new RequestHeaderAuthenticator(parts.proxyTrust, parts.log);
@@ -95,7 +95,7 @@ export class Server {
     this.#authentication = new Authentication(
       parts.authenticators,
       this.#frontProxy,
-      parts.meter?.authentications,
+      parts.metrics?.authenticationAttempts,
     );
     this.#authorization = new Authorization(parts.store, parts.authorize);
     this.#health = new Health(
@@ -123,7 +123,7 @@ export class Server {
       this.#authorization,
       this.#encoder,
       (req) => this.#reauthorize(req),
-      parts.meter,
+      parts.metrics,
     );
     this.#api = createApi({
       ...parts,

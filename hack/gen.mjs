@@ -5,7 +5,7 @@ import { openapi } from '../dist/apiserver/discovery/openapi.js';
 import { flags } from '../dist/cmd/vestibule/terminal/flags.js';
 import { words } from '../dist/cmd/vestibule/terminal/commands.js';
 import { actions, kinds } from '../dist/kinds/index.js';
-import { definitions } from '../dist/observability/metrics/definitions.js';
+import { Metrics } from '../dist/observability/metrics/metrics.js';
 import { Registry } from '../dist/registry/registry.js';
 import { codes } from '../dist/registry/status.js';
 import { release } from '../dist/observability/build-info.js';
@@ -33,7 +33,7 @@ const files = {
   'docs/reference/kinds.md': kindsReference(document, registry),
   'docs/reference/configuration.md': settingsReference(settings, fileSetting, keyOf, variableOf),
   'docs/reference/command.md': commandReference(words, flags),
-  'docs/reference/metrics.md': metricsReference(definitions),
+  'docs/reference/metrics.md': metricsReference(new Metrics().definitions),
   'docs/reference/errors.md': errorsReference(codes, read('registry/status.ts')),
   'docs/reference/alerts.md': alertsReference(parse(read('deploy/observability/alerts.yaml'))),
   'deploy/chart/values.schema.json': `${JSON.stringify(valuesSchema(values, settings), null, 2)}\n`,

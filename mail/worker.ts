@@ -1,6 +1,6 @@
 import type { StagedWrites } from '../registry/kind.js';
 import type { Log } from '../observability/log.js';
-import type { Counter } from '../observability/counters.js';
+import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Worker } from '../registry/outbox.js';
 import { withSpan } from '../observability/tracer.js';
 import { MailRefusedError, Unsure, type Mail, type Transport } from './message.js';
@@ -16,12 +16,6 @@ const waits = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
 
 /** What keeps a mail instead of sending it: the Part that creates a MockMessage. */
 export type Mailbox = (mail: Mail, id: string) => Promise<StagedWrites>;
-
-/**
- * What became of a mail: sent, kept in the mock mailbox, refused and tried again later, given up,
- * or perhaps sent.
- */
-export const mailOutcomes = ['Sent', 'Kept', 'Deferred', 'Failed', 'Unknown'] as const;
 
 /**
  * What became of a mail that was not sent at once, for who waits for it; nothing once it was sent
@@ -40,7 +34,7 @@ export function mailWorker(
   from: string,
   how: { transport: Transport } | { mailbox: Mailbox },
   log: Log,
-  tally?: Counter<(typeof mailOutcomes)[number]>,
+  outcomes?: Metrics['mail'],
   note?: NoteDelivery,
 ): Worker {
   const noted = (...of: Parameters<NoteDelivery>): Promise<void> =>
@@ -57,7 +51,7 @@ export function mailWorker(
       const mail: Mail = { to: order.to, from, ...write(order) };
       if ('mailbox' in how) {
         const part = await how.mailbox(mail, id);
-        tally?.add('Kept');
+        outcomes?.inc({ outcome: 'Kept' });
         return { done: true, part };
       }
       try {
@@ -68,14 +62,14 @@ export function mailWorker(
         const again = refused && notBefore < until;
         const failed = error instanceof MailRefusedError ? 'Failed' : 'Unknown';
         const state = again ? 'Deferred' : failed;
-        tally?.add(state);
+        outcomes?.inc({ outcome: state });
         const failing =
           error instanceof MailRefusedError || error instanceof Unsure ? error.failing : undefined;
         log.warn({ err: error, ...failing, attempt, again }, 'a mail was not sent');
         await noted(order, id, state);
         return again ? { done: false, notBefore } : { done: true };
       }
-      tally?.add('Sent');
+      outcomes?.inc({ outcome: 'Sent' });
       if (attempt > 1) await noted(order, id, undefined);
       return { done: true };
     },

@@ -1,7 +1,7 @@
 import type { AuthorizationAttributes } from '../registry/authorizer.js';
 import type { Action } from '../registry/action.js';
 import type { AnyKind } from '../registry/kind.js';
-import { Histogram } from '../observability/counters.js';
+import type { Histogram } from '../observability/counters.js';
 import { AuthorizationRequest } from './model/authorization-request.js';
 import { causesOf } from '../kinds/policy/causes.js';
 import { loadCedar, validate, type Cedar } from './parse/cedar.js';
@@ -38,8 +38,6 @@ export interface Engine {
   readonly reader: string;
   /** Of the policies in force, since the start. */
   readonly counts: Readonly<Counts>;
-  /** How long Cedar took, in seconds, where memory had no answer. */
-  readonly evaluations: Histogram;
   /** The name of the policy in force. */
   readonly inForce: string | undefined;
   /**
@@ -74,11 +72,12 @@ export interface Engine {
 
 /**
  * What an engine asks and tells: who the operators are, whenever a text is checked, and what goes
- * wrong under the policy in force.
+ * wrong and how long Cedar took, in seconds, under the policy in force.
  */
 interface Surroundings {
   readonly operators?: () => Promise<readonly Operator[]>;
   readonly trouble?: (trouble: EvaluationError) => void;
+  readonly evaluations?: Histogram | undefined;
 }
 
 /** Loads Cedar and computes what rules may name; nothing is permitted until a text is in force. */
@@ -102,10 +101,6 @@ const noPolicyDeny: AuthorizationResponse = {
   reasons: [{ rule: 'error', message: 'No policy is in force.' }],
 };
 
-const evaluationSeconds: readonly number[] = [
-  0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
-];
-
 /**
  * Cedar holds what is prepared by name for the whole process: engines side by side must not share
  * one.
@@ -117,7 +112,6 @@ class CedarEngine implements Engine {
   readonly defaultText: string;
   readonly reader: string;
   readonly counts: Counts = noCounts();
-  readonly evaluations = new Histogram(evaluationSeconds);
   readonly #cedar: Cedar;
   readonly #kinds: readonly AnyKind[];
   readonly #vocabulary: Vocabulary;
@@ -132,7 +126,7 @@ class CedarEngine implements Engine {
     cedar: Cedar,
     kinds: readonly AnyKind[],
     vocabulary: Vocabulary,
-    { operators = async () => [], trouble }: Surroundings,
+    { operators = async () => [], trouble, evaluations }: Surroundings,
   ) {
     this.#cedar = cedar;
     this.#kinds = kinds;
@@ -147,7 +141,7 @@ class CedarEngine implements Engine {
       vocabulary,
       prepared: new PreparsedPolicySetPool(cedar, `force${own}-`),
       counts: this.counts,
-      evaluations: this.evaluations,
+      ...(evaluations && { evaluations }),
       ...(trouble && { trouble }),
     };
     this.#trial = {

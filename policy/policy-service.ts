@@ -25,7 +25,6 @@ export interface PolicyAuthorizer extends PolicyPort {
   load(spec: { cedar: string; description?: string }): Promise<void>;
   /** What was counted while judging, since the start. */
   counts(): Readonly<Counts>;
-  readonly evaluations: Engine['evaluations'];
   /** Throws where this replica does not judge by the newest policy. */
   ready(): void;
   stop(): Promise<void>;
@@ -69,7 +68,6 @@ export function openPolicyAuthorizer(
     check: (text) => engine.check(text),
     inForce: activate,
     counts: () => ({ ...engine.counts }),
-    evaluations: engine.evaluations,
     replay: (text) => replay(engine, store, text),
     start: () => controller.start(),
     ready: () => controller.check(),

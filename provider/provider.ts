@@ -6,6 +6,7 @@ import type { Settings } from '../registry/kind.js';
 import type { Keys } from '../security/keyring.js';
 import type { NetworkLimits } from '../registry/network-limits.js';
 import type { Log } from '../observability/log.js';
+import type { Metrics } from '../observability/metrics/metrics.js';
 import type { Outbox } from '../registry/outbox.js';
 import type { Store } from '../registry/store.js';
 import type { Storage } from '../storage/storage.js';
@@ -49,6 +50,8 @@ export interface ProviderDeps {
   readonly log: Log;
   readonly outbox: Outbox;
   readonly networkLimits?: NetworkLimits;
+  /** Absent without a metrics port. */
+  readonly metrics?: Metrics | undefined;
 }
 
 /** The OpenID Connect provider as the server sees it. */
@@ -71,7 +74,6 @@ export interface IdentityProvider {
   errorPage(status: number, auditID: string): string;
   /** How often each event happened. */
   readonly counts: ReadonlyMap<string, number>;
-  readonly signIns: SignInMetrics;
   /** Sign-ins that no one has proven yet. */
   readonly unproven: UnprovenSignIns;
   /** Resolves when no work is under way that no answer waited for. */
@@ -107,7 +109,6 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
     errorPage: (status, auditID) => errorPage(services, status, auditID),
     counts,
     unproven,
-    signIns: services.signIns,
     settled: async () => {
       while (under.size > 0) await Promise.all(under);
     },
@@ -132,6 +133,7 @@ function lay(
     log,
     stylesheet,
     networkLimits,
+    metrics,
   } = deps;
   const count = (event: string): void => {
     counts.set(event, (counts.get(event) ?? 0) + 1);
@@ -152,7 +154,8 @@ function lay(
     count,
     records: new Records(keys, settings.epoch),
     cookies: cookieNames(settings.baseURL),
-    signIns: new SignInMetrics(),
+    signIns: new SignInMetrics(metrics),
+    metrics,
     fetch: createFetch(settings),
     touched,
     ...(networkLimits && { networkLimits }),

@@ -120,16 +120,17 @@ export interface Size {
   readonly quota?: number;
 }
 
-/** Told by a driver what it does; nothing of it may throw. */
+/** What a driver counts; nothing of it may throw. */
 export interface StorageMetrics {
-  /** So many commits were handed over together. */
-  batch(commits: number): void;
+  /** How many commits were handed over together. */
+  readonly commitBatchSize: { observe(commits: number): void };
   /** A commit was made, lost its race, may have been made, or certainly was not. */
-  commit(result: 'ok' | 'lost' | 'unknown' | 'refused'): void;
-  /** A call to another process took so many milliseconds. */
-  call?(operation: string, milliseconds: number, failed: boolean): void;
-  /** Whether the store is of a release that is supported. */
-  supported?(is: boolean): void;
+  readonly commits: { inc(labels: { result: 'ok' | 'lost' | 'unknown' | 'refused' }): void };
+  /** How long calls to etcd took, in seconds. */
+  readonly etcdRequestDuration: { observe(labels: { operation: string }, seconds: number): void };
+  readonly etcdRequestErrors: { inc(labels: { operation: string }, by: number): void };
+  /** 1 where the store is of a release that is supported, else 0. */
+  readonly storageVersionSupported: { set(value: number): void };
 }
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { definitions } from '../observability/metrics/definitions.js';
+import { Metrics } from '../observability/metrics/metrics.js';
 import { exchange } from './support/tab.js';
 import { Scrape } from './support/scrape.js';
 import { stopAll } from './support/service.js';
@@ -10,6 +10,7 @@ import { redeem, signIn } from './support/signin.js';
 import { Stream } from './support/stream.js';
 import { endWatched, etcdBehind, startWatched } from './support/watched.js';
 
+const { definitions } = new Metrics();
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const runbooks = 'docs/how-to/runbooks';

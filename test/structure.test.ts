@@ -48,7 +48,7 @@ const fenced: Record<string, readonly string[]> = {
   'json-merge-patch': ['apiserver/codec/merge-patch', 'cmd/vestibule/serve/manifests'],
   preact: ['ui'],
   pino: ['observability/log'],
-  'prom-client': ['observability/metrics/exposition'],
+  'prom-client': ['observability/metrics/metrics'],
   '@cedar-policy/cedar-wasm': ['policy'],
   '@simplewebauthn/server': ['kinds/passkey'],
   '@peculiar/x509': ['cmd/vestibule/serve/self-signed-certificate'],

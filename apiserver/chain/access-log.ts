@@ -6,7 +6,8 @@ import { getTracer } from '../../observability/tracer.js';
 import { auditEvent, signInFacts, type AuditSink } from './audit.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { RequestHeaderAuthenticator } from '../requestheader/authenticator.js';
-import type { ServerMeter } from './metrics.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
+import { countRequest } from './metrics.js';
 import { clientNetwork } from '../http/client-network.js';
 import { nameSpan } from './tracing.js';
 
@@ -14,8 +15,8 @@ import { nameSpan } from './tracing.js';
 export interface AccessLogParts {
   readonly log: Log;
   readonly keys: Keys;
-  /** Counts requests; absent without a metrics port. */
-  readonly meter?: ServerMeter;
+  /** Absent without a metrics port. */
+  readonly metrics?: Metrics;
   readonly audit?: AuditSink;
 }
 
@@ -34,8 +35,8 @@ export class AccessLog {
    * milliseconds since the epoch.
    */
   record(req: ApiRequest, res: ApiResponse, milliseconds: number, at: number): void {
-    const { meter, audit } = this.#parts;
-    meter?.record(req, res, milliseconds);
+    const { metrics, audit } = this.#parts;
+    if (metrics) countRequest(metrics, req, res, milliseconds);
     const event = audit && auditEvent(req, res, at, at + milliseconds, this.#hidden);
     if (event) audit.write(event);
     nameSpan(req, res);

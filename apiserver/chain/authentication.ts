@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator, AuthenticationRequest } from '../../registry/authenticator.js';
 import { cookieValues } from '../../security/cookie-header.js';
 import type { Caller } from '../../registry/kind.js';
-import type { Counter } from '../../observability/counters.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import { forbidden, StatusError, unauthorized } from '../../registry/status.js';
 import { withSpan } from '../../observability/tracer.js';
 import type { ApiRequest } from '../http/message.js';
@@ -75,6 +75,8 @@ export function impersonates({ headers }: IncomingMessage): boolean {
   return false;
 }
 
+type Attempts = Metrics['authenticationAttempts'];
+
 /**
  * Step 3 of a request: whom a front proxy vouches for, else the first authenticator that knows who
  * it is; a bad token is never "nobody" (docs/design/kubernetes.md#authentication).
@@ -82,13 +84,13 @@ export function impersonates({ headers }: IncomingMessage): boolean {
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
   readonly #frontProxy: RequestHeaderAuthenticator;
-  readonly #attempts: Counter | undefined;
+  readonly #attempts: Attempts | undefined;
 
   /** `attempts` counts credentials by what became of them; a request without any is none. */
   constructor(
     authenticators: readonly Authenticator[],
     frontProxy: RequestHeaderAuthenticator,
-    attempts?: Counter,
+    attempts?: Attempts,
   ) {
     this.#authenticators = authenticators;
     this.#frontProxy = frontProxy;
@@ -151,13 +153,14 @@ function isJudged(req: ApiRequest): boolean {
  * Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for
  * nothing here, as it does everywhere.
  */
-async function counted(attempts: Counter, found: () => Promise<Caller>): Promise<Caller> {
+async function counted(attempts: Attempts, found: () => Promise<Caller>): Promise<Caller> {
   try {
     const caller = await found();
-    if (caller.type !== 'Anonymous') attempts.add('success');
+    if (caller.type !== 'Anonymous') attempts.inc({ result: 'success' });
     return caller;
   } catch (error) {
-    attempts.add(error instanceof StatusError && error.code < 500 ? 'failure' : 'error');
+    const failed = error instanceof StatusError && error.code < 500;
+    attempts.inc({ result: failed ? 'failure' : 'error' });
     throw error;
   }
 }

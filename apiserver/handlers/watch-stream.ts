@@ -1,5 +1,5 @@
 import { CompactedError, type Revision } from '../../storage/storage.js';
-import type { AnyKind } from '../../registry/kind.js';
+import { group, version, type AnyKind } from '../../registry/kind.js';
 import type { WatchCacheEvent } from '../../registry/watchcache/event.js';
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
 import { expired, StatusError, unavailable } from '../../registry/status.js';
@@ -10,7 +10,8 @@ import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiResponse } from '../http/message.js';
 import { WatchFrame } from './watch-frame.js';
 import { rangeOf } from './list.js';
-import type { ServerMeter } from '../chain/metrics.js';
+import { qualified } from '../chain/metrics.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { staleRevision } from './resource-version.js';
 import { whole, type Representation } from '../codec/representation.js';
@@ -32,7 +33,7 @@ export class WatchStream {
   readonly #start: WatchOptions;
   readonly #res: ApiResponse;
   readonly #stays: () => Promise<boolean>;
-  readonly #meter: ServerMeter | undefined;
+  readonly #metrics: Metrics | undefined;
   readonly #prefix: string;
   readonly #exact: string | undefined;
   #subscription: Subscription | undefined;
@@ -48,7 +49,7 @@ export class WatchStream {
     start: WatchOptions,
     res: ApiResponse,
     stays: () => Promise<boolean>,
-    meter?: ServerMeter,
+    metrics?: Metrics,
   ) {
     this.#store = store;
     this.#authorization = authorization;
@@ -56,7 +57,7 @@ export class WatchStream {
     this.#start = start;
     this.#res = res;
     this.#stays = stays;
-    this.#meter = meter;
+    this.#metrics = metrics;
     const range = rangeOf(this.#kind, authorized.owner, start.selector.name);
     this.#prefix = range.start.slice(`objects/${this.#kind.resource}/`.length);
     this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
@@ -196,7 +197,7 @@ export class WatchStream {
     )
       return;
     if (event.revision !== this.#taken && this.#res.writableLength > bounds.bytes) {
-      this.#meter?.terminated.add(this.#kind.resource);
+      this.#metrics?.terminatedWatchers.inc({ resource: qualified(this.#kind.resource) });
       this.#cut = true;
       return this.#finish();
     }
@@ -209,13 +210,13 @@ export class WatchStream {
   }
 
   #added(stored: EncodedObject): void {
-    this.#meter?.watchEvents.add(this.#kind.resource);
+    this.#metrics?.watchEvents.inc({ group, version, resource: this.#kind.resource });
     this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
   }
 
   /** Ends the connection of a reader that takes nothing any more. */
   #abandon(): void {
-    this.#meter?.terminated.add(this.#kind.resource);
+    this.#metrics?.terminatedWatchers.inc({ resource: qualified(this.#kind.resource) });
     this.#res.destroy();
   }
 
@@ -229,7 +230,7 @@ export class WatchStream {
     const make = (): WatchFrame =>
       new WatchFrame(type, this.#view.single(shown, this.#call, first, event.revision));
     const isShared = !this.#kind.strategy.status && (!first || this.#view === whole);
-    this.#meter?.watchEvents.add(this.#kind.resource);
+    this.#metrics?.watchEvents.inc({ group, version, resource: this.#kind.resource });
     const line = isShared ? event.shared(`${type} ${this.#view.label(Date.now())}`, make) : make();
     line.sendTo(this.#res);
   }

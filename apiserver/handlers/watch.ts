@@ -2,7 +2,8 @@ import type { Store } from '../../registry/store.js';
 import type { Authorization } from '../chain/authorization.js';
 import type { AuthorizedRequest, ApiRequest, ApiResponse } from '../http/message.js';
 import type { Encoder } from '../http/response.js';
-import type { ServerMeter } from '../chain/metrics.js';
+import { requestLabels } from '../chain/metrics.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import { WatchQuota } from './watch-quota.js';
 import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseWatchOptions } from './watch-options.js';
@@ -16,25 +17,24 @@ export class Watcher {
   readonly #again: (req: ApiRequest) => Promise<AuthorizedRequest>;
   readonly #places: WatchQuota;
   readonly #streams = new Set<WatchStream>();
-  readonly #meter: ServerMeter | undefined;
+  readonly #metrics: Metrics | undefined;
 
   /**
-   * `again` asks anew who sent a request and whether it may stay; `meter` counts, where somebody
-   * wants to know.
+   * `again` asks anew who sent a request and whether it may stay.
    */
   constructor(
     store: Store,
     authorization: Authorization,
     encoder: Encoder,
     again: (req: ApiRequest) => Promise<AuthorizedRequest>,
-    meter?: ServerMeter,
+    metrics?: Metrics,
   ) {
     this.#store = store;
     this.#places = new WatchQuota(store.settings.limits);
     this.#authorization = authorization;
     this.#encoder = encoder;
     this.#again = again;
-    this.#meter = meter;
+    this.#metrics = metrics;
   }
 
   async watch(req: ApiRequest, res: ApiResponse): Promise<void> {
@@ -45,8 +45,9 @@ export class Watcher {
       this.#store.settings.limits.watchTimeout,
     );
     const release = this.#places.take(authorized.caller, req.network);
-    const series = this.#meter?.of(authorized.requestInfo, req.method!);
-    if (series) series.open += 1;
+    const labels = requestLabels(authorized.requestInfo, req.method!);
+    this.#metrics?.showWatch(labels);
+    this.#metrics?.longrunningRequests.inc(labels);
     try {
       this.#encoder.begin(req, res, 200);
       const stream = new WatchStream(
@@ -56,13 +57,13 @@ export class Watcher {
         start,
         res,
         () => this.#stays(req),
-        this.#meter,
+        this.#metrics,
       );
       this.#streams.add(stream);
       await stream.run().finally(() => this.#streams.delete(stream));
     } finally {
       release();
-      if (series) series.open -= 1;
+      this.#metrics?.longrunningRequests.dec(labels);
     }
   }
 

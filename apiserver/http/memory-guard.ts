@@ -1,5 +1,5 @@
 import type { Limits } from '../../registry/limit-settings.js';
-import { Counter } from '../../observability/counters.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import { tooManyRequests } from '../../registry/status.js';
 import { recentMemoryUse, type MemoryUse } from './memory-use.js';
 
@@ -11,17 +11,21 @@ const retryAfterSeconds = 5;
  * as each gives its memory back at once.
  */
 export class MemoryGuard {
-  /** Refusals, by what was refused. */
-  readonly refused = new Counter(['watch', 'body']);
   readonly #bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>;
+  readonly #refused: Metrics['memoryRefused'] | undefined;
   readonly #read: () => readonly MemoryUse[];
 
-  /** `read` returns the memory in use, of each limit that there is. */
+  /**
+   * `refused` counts refusals by what was refused; `read` returns the memory in use, of each limit
+   * that there is.
+   */
   constructor(
     bounds: Pick<Limits, 'memoryShare' | 'memoryBodySize'>,
+    refused?: Metrics['memoryRefused'],
     read: () => readonly MemoryUse[] = recentMemoryUse(),
   ) {
     this.#bounds = bounds;
+    this.#refused = refused;
     this.#read = read;
   }
 
@@ -44,8 +48,8 @@ export class MemoryGuard {
     return this.#read().some(({ ratio }) => ratio * 100 >= this.#bounds.memoryShare);
   }
 
-  #refuse(what: 'watch' | 'body'): never {
-    this.refused.add(what);
+  #refuse(kind: 'watch' | 'body'): never {
+    this.#refused?.inc({ kind });
     throw tooManyRequests(
       retryAfterSeconds,
       'the server is short of memory, please try again later',

@@ -1,4 +1,5 @@
 import type { Subscription } from '../../registry/watchcache/watch-cache.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { Store } from '../../registry/store.js';
 import { encodedObjectOf, type EncodedObject } from '../../registry/encoded-object.js';
 import { Interaction, type InteractionObject } from './interaction.js';
@@ -14,13 +15,15 @@ const retry = 1_000;
  */
 export class PhaseMetrics {
   readonly #store: Store;
-  #counts = new Map<PhaseName, number>();
+  readonly #gauge: Metrics['interactions'];
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(store: Store) {
+  constructor(store: Store, gauge: Metrics['interactions']) {
     this.#store = store;
+    this.#gauge = gauge;
+    this.#set(new Map());
   }
 
   /**
@@ -31,14 +34,17 @@ export class PhaseMetrics {
     try {
       const counts = new Map<PhaseName, number>();
       const revision = await this.#store.eachPage(Interaction, (page) => {
-        for (const entry of page) move(counts, encodedObjectOf(Interaction, entry), 1);
+        for (const entry of page) {
+          const phase = phaseOf(encodedObjectOf(Interaction, entry));
+          if (phase) counts.set(phase, (counts.get(phase) ?? 0) + 1);
+        }
       });
       if (this.#stopped) return;
-      this.#counts = counts;
+      this.#set(counts);
       this.#subscription = this.#store.watchCache.subscribe(Interaction.resource, revision, {
         event: ({ before, after }) => {
-          move(this.#counts, before, -1);
-          move(this.#counts, after, 1);
+          this.#move(before, -1);
+          this.#move(after, 1);
         },
         end: () => this.#again(),
       });
@@ -54,8 +60,13 @@ export class PhaseMetrics {
     this.#subscription?.leave();
   }
 
-  entries(): [PhaseName, number][] {
-    return Phase.options.map((phase) => [phase, this.#counts.get(phase) ?? 0]);
+  #set(counts: ReadonlyMap<PhaseName, number>): void {
+    for (const phase of Phase.options) this.#gauge.set({ phase }, counts.get(phase) ?? 0);
+  }
+
+  #move(stored: EncodedObject | undefined, by: 1 | -1): void {
+    const phase = stored && phaseOf(stored);
+    if (phase) this.#gauge.inc({ phase }, by);
   }
 
   #again(): void {
@@ -63,11 +74,6 @@ export class PhaseMetrics {
     this.#timer = setTimeout(() => void this.start(), retry);
     this.#timer.unref();
   }
-}
-
-function move(counts: Map<PhaseName, number>, stored: EncodedObject | undefined, by: 1 | -1): void {
-  const phase = stored && phaseOf(stored);
-  if (phase) counts.set(phase, (counts.get(phase) ?? 0) + by);
 }
 
 /** Undefined where an object cannot be read: whoever asks for it is told so. */

@@ -1,12 +1,10 @@
-import { Histogram, Counter } from '../../observability/counters.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import { StatusError, type Reason } from '../../registry/status.js';
 import type { Taken } from '../signin/passkey-challenge.js';
 import type { Method } from '../session/session.js';
 
 /** What became of a try to sign in. */
-const outcomes = ['SignedIn', 'Wrong', 'Expired', 'Refused', 'Limited', 'Failed'] as const;
-type Outcome = (typeof outcomes)[number];
-const methods = ['EmailCode', 'EmailLink', 'Passkey'] as const satisfies readonly Method[];
+type Outcome = 'SignedIn' | 'Wrong' | 'Expired' | 'Refused' | 'Limited' | 'Failed';
 
 const byReason: Partial<Record<Reason, Outcome>> = {
   Invalid: 'Wrong',
@@ -20,25 +18,18 @@ const byReason: Partial<Record<Reason, Outcome>> = {
 export const outcomeOf = (error: unknown): Outcome =>
   error instanceof StatusError ? (byReason[error.reason] ?? 'Failed') : 'Failed';
 
-/** Seconds from the beginning of a sign-in to the proof, which are a person's. */
-const bounds: readonly number[] = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
-
-/** Tries to sign in, counted where they are made. */
+/** Counts tries to sign in, where they are made. */
 export class SignInMetrics {
-  readonly tries = new Counter(
-    methods.flatMap((method) => outcomes.map((outcome) => `${method} ${outcome}` as const)),
-  );
-  readonly seconds = new Histogram(bounds);
-  /** Proofs that were good for one use and came once more, or too late. */
-  readonly refused = new Counter<'EmailCode' | 'EmailLink' | 'PasskeyChallenge'>([
-    'EmailCode',
-    'EmailLink',
-    'PasskeyChallenge',
-  ]);
+  readonly #metrics: Metrics | undefined;
+
+  /** Counts nothing without `metrics`. */
+  constructor(metrics?: Metrics) {
+    this.#metrics = metrics;
+  }
 
   /** The challenge to hold an answer to; counts where there was none in force any more. */
   challengeOf({ challenge, inForce }: Taken): string {
-    if (!inForce) this.refused.add('PasskeyChallenge');
+    if (!inForce) this.#metrics?.singleUseRefused.inc({ kind: 'PasskeyChallenge' });
     return challenge;
   }
 
@@ -46,13 +37,14 @@ export class SignInMetrics {
   async counted<T>(method: Method, begun: number, now: number, work: Promise<T>): Promise<T> {
     try {
       const done = await work;
-      this.tries.add(`${method} SignedIn`);
-      this.seconds.observe((now - begun) / 1000);
+      this.#metrics?.signIns.inc({ method, outcome: 'SignedIn' });
+      this.#metrics?.signInDuration.observe((now - begun) / 1000);
       return done;
     } catch (error) {
       const outcome = outcomeOf(error);
-      this.tries.add(`${method} ${outcome}`);
-      if (outcome === 'Expired' && method !== 'Passkey') this.refused.add(method);
+      this.#metrics?.signIns.inc({ method, outcome });
+      if (outcome === 'Expired' && method !== 'Passkey')
+        this.#metrics?.singleUseRefused.inc({ kind: method });
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../log.js';
-import type { Exposition } from './exposition.js';
+import type { Metrics } from './metrics.js';
 
 const headers = {
   'Cache-Control': 'no-store',
@@ -15,14 +15,14 @@ const headers = {
  * is asked for.
  */
 export class MetricsPort {
-  readonly #exposition: Exposition;
+  readonly #metrics: Metrics;
   readonly #settings: Readonly<Record<string, unknown>>;
   readonly #log: Log;
   readonly #http: Server;
 
   /** `settings` as anyone who reaches the port may see them. */
-  constructor(exposition: Exposition, settings: Readonly<Record<string, unknown>>, log: Log) {
-    this.#exposition = exposition;
+  constructor(metrics: Metrics, settings: Readonly<Record<string, unknown>>, log: Log) {
+    this.#metrics = metrics;
     this.#settings = settings;
     this.#log = log;
     this.#http = createServer(
@@ -51,7 +51,6 @@ export class MetricsPort {
     });
     this.#http.closeAllConnections();
     await closed;
-    this.#exposition.stop();
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -71,7 +70,7 @@ export class MetricsPort {
           'application/json',
           `${JSON.stringify({ vestibule: this.#settings }, null, 2)}\n`,
         );
-      answer(req, res, 200, this.#exposition.contentType, await this.#exposition.text());
+      answer(req, res, 200, this.#metrics.contentType, await this.#metrics.text());
     } catch (error) {
       this.#log.error({ err: error }, 'the metrics could not be told');
       answer(req, res, 500, 'text/plain; charset=utf-8', 'Internal error occurred\n');

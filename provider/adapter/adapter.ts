@@ -175,7 +175,7 @@ export class StoreAdapter implements Adapter {
       writes: [{ put: key, value: this.#on.records.seal(key, this.#model, payload), expires }],
     };
     if (!live && (await withProviderErrors(this.#on.store.commit([part]))).committed) return;
-    this.#on.count('reuse.ReplayDetection');
+    this.#on.metrics?.singleUseRefused.inc({ kind: 'ReplayDetection' });
     throw new errors.InvalidRequest('this proof was used before');
   }
 

@@ -18,7 +18,7 @@ const pageSize = 40;
  */
 export async function revokeReused(services: ProviderServices, use: SingleUse): Promise<never> {
   services.count('reuse');
-  services.count(`reuse.${use.model}`);
+  services.metrics?.singleUseRefused.inc({ kind: use.model });
   if (use.model === 'PushedAuthorizationRequest')
     throw new errors.InvalidRequestUri('request_uri was already used');
   if (use.grantId) await revokeGrant(services, digest(use.grantId));

@@ -82,7 +82,7 @@ export class ClaimsReviewClient {
       ? await this.#through(provider, asking, end)
       : { outcome: 'Refused' as const, supplied: undefined };
     const claims = [...(supplied?.values() ?? [])].flatMap((values) => Object.keys(values));
-    this.#on.count(`claims_review.${outcome}`);
+    this.#on.metrics?.claimsReviews.inc({ outcome });
     this.#on.afterwards(() =>
       this.#record(name, asking, {
         outcome,

@@ -3,6 +3,7 @@ import type { ObjectOf, Settings } from '../../registry/kind.js';
 import type { Keys } from '../../security/keyring.js';
 import type { NetworkLimits } from '../../registry/network-limits.js';
 import type { Log } from '../../observability/log.js';
+import type { Metrics } from '../../observability/metrics/metrics.js';
 import type { Store } from '../../registry/store.js';
 import type { Storage } from '../../storage/storage.js';
 import type { Account } from '../../kinds/account/account.js';
@@ -49,6 +50,8 @@ export interface ProviderServices {
   scopes(): readonly Scope[];
   /** The address of the shared style sheet. */
   stylesheet(): string;
+  /** Absent without a metrics port. */
+  readonly metrics?: Metrics | undefined;
   /** Counts an event. */
   count(event: string): void;
   /** Starts work that no answer waits for; a failure is counted. */

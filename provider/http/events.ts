@@ -57,7 +57,7 @@ const models: Readonly<Record<string, string>> = {
 export function listen(services: ProviderServices, provider: Provider): void {
   for (const event of counted) provider.on(event, () => services.count(event));
   provider.on('grant.success', (ctx: GrantContext) => {
-    services.count(`token.${grantType(ctx.oidc.params?.grant_type)}`);
+    services.metrics?.tokens.inc({ grant_type: grantType(ctx.oidc.params?.grant_type) });
     noteTokens(ctx, { outcome: 'Issued' });
   });
   provider.on(
@@ -68,8 +68,9 @@ export function listen(services: ProviderServices, provider: Provider): void {
         outcome: reused.test(detail) ? 'Reused' : 'Refused',
         reason: error?.error,
       });
-      if (used.test(detail))
-        services.count(`reuse.${models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other'}`);
+      if (!used.test(detail)) return;
+      const kind = models[grantType(ctx.oidc.params?.grant_type)] ?? 'Other';
+      services.metrics?.singleUseRefused.inc({ kind });
     },
   );
   provider.on('interaction.started', (ctx: ProviderContext) => {
@@ -97,6 +98,7 @@ export function listen(services: ProviderServices, provider: Provider): void {
     provider.on(event, refused);
   const fault = (error: unknown, auditID: string): void => {
     services.count('server_error');
+    services.metrics?.providerFaults.inc();
     services.log.error({ err: error, auditID }, 'the provider failed');
   };
   provider.on('server_error', (ctx: KoaContext, error: unknown) => {

@@ -9,7 +9,7 @@ import {
   type StorageMetrics,
   type Write,
 } from '../storage.js';
-import { instrumented } from '../instrumented.js';
+import { countCommit } from '../count-commit.js';
 import { GroupCommit } from './group-commit.js';
 import type { StoreState } from './state.js';
 import { isFull, reasonOf, type CommitError } from './disk-full.js';
@@ -31,30 +31,26 @@ const groupBytes = 8 << 20;
 export class EmbeddedCommitter {
   readonly #state: StoreState;
   readonly #fatal: (error: Error) => void;
-  readonly #witness: StorageMetrics | undefined;
+  readonly #metrics: StorageMetrics | undefined;
   #queue: Member[] = [];
   #running: Promise<void> | undefined;
   #failed: Error | undefined;
 
-  constructor(state: StoreState, fatal: (error: Error) => void, witness?: StorageMetrics) {
+  constructor(state: StoreState, fatal: (error: Error) => void, metrics?: StorageMetrics) {
     this.#state = state;
     this.#fatal = fatal;
-    this.#witness = witness;
+    this.#metrics = metrics;
   }
 
   /** Resolves when the commit is durable, or lost. */
   async commit(checks: readonly Check[], writes: readonly Write[]): Promise<Result> {
     const bytes = checkLimits(checks, writes);
     this.#state.admitOpen();
-    return new Promise<Result>((resolve, reject) => {
-      this.#queue.push({
-        checks,
-        writes,
-        bytes,
-        ...instrumented(this.#witness, { resolve, reject }),
-      });
+    const commit = new Promise<Result>((resolve, reject) => {
+      this.#queue.push({ checks, writes, bytes, resolve, reject });
       this.#running ??= this.#run();
     });
+    return countCommit(this.#metrics, commit);
   }
 
   /** Resolves when nothing is queued or in flight. */
@@ -84,7 +80,7 @@ export class EmbeddedCommitter {
   }
 
   async #write(members: readonly Member[]): Promise<void> {
-    this.#witness?.batch(members.length);
+    this.#metrics?.commitBatchSize.observe(members.length);
     try {
       if (this.#failed)
         throw new UnavailableError('the store has stopped after a failed write', {

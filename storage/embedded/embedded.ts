@@ -27,7 +27,7 @@ interface EmbeddedOptions {
    * default it does.
    */
   readonly onFatal?: (error: Error) => void;
-  readonly witness?: StorageMetrics;
+  readonly metrics?: StorageMetrics;
 }
 
 /**
@@ -59,7 +59,7 @@ function syncDirectory(directory: string): void {
 }
 
 function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
-  const committer = new EmbeddedCommitter(state, options.onFatal ?? crash, options.witness);
+  const committer = new EmbeddedCommitter(state, options.onFatal ?? crash, options.metrics);
   const storage: Storage = {
     peek(key) {
       validateKey(key);

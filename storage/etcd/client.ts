@@ -8,7 +8,7 @@ import { etcdErrorOf, isTransient, unavailable, type EtcdError } from './errors.
 export interface ClusterOptions extends Credentials {
   /** Addresses with scheme, `http://` or `https://`. */
   readonly servers: readonly string[];
-  readonly witness?: StorageMetrics;
+  readonly metrics?: StorageMetrics;
 }
 
 /** PEM: what the servers' certificates are judged by, and this client's own. */
@@ -52,11 +52,11 @@ export class Cluster {
   readonly onAnswer = new Set<(revision: number, asked: number) => void>();
   #members: readonly Etcd3[];
   readonly #servers: readonly string[];
-  readonly #witness: StorageMetrics | undefined;
+  readonly #metrics: StorageMetrics | undefined;
   #current = 0;
 
   constructor(options: ClusterOptions) {
-    this.#witness = options.witness;
+    this.#metrics = options.metrics;
     this.#servers = options.servers;
     this.#members = membersOf(options.servers, options);
   }
@@ -70,15 +70,20 @@ export class Cluster {
       const answer = await send(this.#members[chosen]!, {
         deadline: Math.min(until, Date.now() + callTime),
       });
-      this.#witness?.call?.(operation, performance.now() - begun, false);
+      this.#count(operation, begun, 0);
       return answer;
     } catch (error) {
-      this.#witness?.call?.(operation, performance.now() - begun, true);
+      this.#count(operation, begun, 1);
       const failure = etcdErrorOf(error);
       if (isTransient(failure) && chosen === this.#current)
         this.#current = (chosen + 1) % this.#members.length;
       throw failure;
     }
+  }
+
+  #count(operation: EtcdOperation, begun: number, errors: 0 | 1): void {
+    this.#metrics?.etcdRequestDuration.observe({ operation }, (performance.now() - begun) / 1000);
+    this.#metrics?.etcdRequestErrors.inc({ operation }, errors);
   }
 
   /** As call, but tries again while `again` agrees and time is left. */

@@ -16,7 +16,7 @@ import { carries, type Keyspace } from './key-prefix.js';
 import type { Leases } from './leases.js';
 import { detectConflict, writtenBy, type Written } from './early-conflict.js';
 import type { ReadBatcher } from './read-batcher.js';
-import { instrumented } from '../instrumented.js';
+import { countCommit } from '../count-commit.js';
 import { nest, unnest } from './nested-txn.js';
 
 const batchesInFlight = 4;
@@ -27,7 +27,7 @@ interface Parts {
   readonly keyspace: Keyspace;
   readonly reads: ReadBatcher;
   readonly leases: Leases;
-  readonly witness?: StorageMetrics | undefined;
+  readonly metrics?: StorageMetrics | undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ export class EtcdCommitter {
     const until = Date.now() + requestTimeoutMs;
     const leases = await this.#leases(writes);
     const nonce = this.#nonce();
-    return new Promise((resolve, reject) => {
+    const commit = new Promise<Committed | Lost>((resolve, reject) => {
       this.#arrivals += 1;
       this.#queue.push({
         checks,
@@ -63,10 +63,12 @@ export class EtcdCommitter {
         leases,
         until,
         arrival: this.#arrivals,
-        ...instrumented(this.#parts.witness, { resolve, reject }),
+        resolve,
+        reject,
       });
       this.#schedule();
     });
+    return countCommit(this.#parts.metrics, commit);
   }
 
   /** Resolves when nothing is queued or in flight. */
@@ -126,7 +128,7 @@ export class EtcdCommitter {
     const { cluster, keyspace } = this.#parts;
     const until = Math.min(...members.map((member) => member.until));
     const waiting = this.#arrivals;
-    this.#parts.witness?.batch(members.length);
+    this.#parts.metrics?.commitBatchSize.observe(members.length);
     try {
       const request = nest(keyspace, members);
       let asked = 0;

@@ -33,7 +33,7 @@ export interface EtcdOptions extends ClusterOptions {
   readonly onWarning?: (message: string) => void;
   /** Opens also what was restored in part, to begin anew. */
   readonly restoring?: boolean;
-  readonly witness?: StorageMetrics;
+  readonly metrics?: StorageMetrics;
 }
 
 /** A store in etcd. */
@@ -55,7 +55,7 @@ export async function openEtcd(options: EtcdOptions): Promise<EtcdStorage> {
       isTransient,
     );
     const warning = checkVersion(version);
-    options.witness?.supported?.(warning === undefined);
+    options.metrics?.storageVersionSupported.set(Number(warning === undefined));
     if (warning !== undefined) options.onWarning?.(warning);
     const [keyspace] = await Promise.all([
       keyspaceOf(cluster, options.prefix),
@@ -111,7 +111,7 @@ function assemble(
     keyspace,
     reads,
     leases,
-    witness: options.witness,
+    metrics: options.metrics,
   });
   const watching: Watching = {
     cluster,

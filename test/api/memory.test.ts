@@ -7,6 +7,7 @@ import { readBytes } from '../../apiserver/http/body.js';
 import type { ApiRequest } from '../../apiserver/http/message.js';
 import { MemoryGuard } from '../../apiserver/http/memory-guard.js';
 import { readCgroup, recentMemoryUse } from '../../apiserver/http/memory-use.js';
+import { Metrics } from '../../observability/metrics/metrics.js';
 import { defaultLimits } from '../../registry/limit-settings.js';
 import { freePorts } from '../storage/etcd-server.js';
 import { program } from '../support/command.js';
@@ -95,9 +96,13 @@ describe('the memory that is in use of a cgroup', () => {
   });
 });
 
+/** How often each sort of request was refused. */
+const refusals = async (refused: Metrics['memoryRefused']): Promise<Record<string, number>> =>
+  Object.fromEntries((await refused.get()).values.map(({ labels, value }) => [labels.kind, value]));
+
 describe('the memory guard', () => {
-  const guardAt = (heap: number, cgroup: number): MemoryGuard =>
-    new MemoryGuard(defaultLimits, () => [
+  const guardAt = (heap: number, cgroup: number, refused?: Metrics['memoryRefused']): MemoryGuard =>
+    new MemoryGuard(defaultLimits, refused, () => [
       { limit: 'heap', ratio: heap },
       { limit: 'cgroup', ratio: cgroup },
     ]);
@@ -105,17 +110,21 @@ describe('the memory guard', () => {
   test.each([
     [0.8, 0.1],
     [0.1, 0.8],
-  ])('refuses watches and large bodies where either limit is near (%d, %d)', (heap, cgroup) => {
-    const guard = guardAt(heap, cgroup);
-    expect(() => guard.refuseWatch()).toThrow(
-      expect.objectContaining({ reason: 'TooManyRequests', details: { retryAfterSeconds: 5 } }),
-    );
-    expect(() => guard.refuseBody((64 << 10) + 1)).toThrow(
-      expect.objectContaining({ reason: 'TooManyRequests' }),
-    );
-    guard.refuseBody(64 << 10);
-    expect(Object.fromEntries(guard.refused.entries())).toEqual({ watch: 1, body: 1 });
-  });
+  ])(
+    'refuses watches and large bodies where either limit is near (%d, %d)',
+    async (heap, cgroup) => {
+      const { memoryRefused } = new Metrics();
+      const guard = guardAt(heap, cgroup, memoryRefused);
+      expect(() => guard.refuseWatch()).toThrow(
+        expect.objectContaining({ reason: 'TooManyRequests', details: { retryAfterSeconds: 5 } }),
+      );
+      expect(() => guard.refuseBody((64 << 10) + 1)).toThrow(
+        expect.objectContaining({ reason: 'TooManyRequests' }),
+      );
+      guard.refuseBody(64 << 10);
+      expect(await refusals(memoryRefused)).toEqual({ watch: 1, body: 1 });
+    },
+  );
 
   test('refuses a body that turns out to be large, though it never said so', async () => {
     const sent = (size: number): ApiRequest =>
@@ -129,11 +138,12 @@ describe('the memory guard', () => {
     expect(await readBytes(sent(64 << 10), 256 << 10)).toHaveLength(64 << 10);
   });
 
-  test('refuses nothing before', () => {
-    const guard = guardAt(0.799, 0.799);
+  test('refuses nothing before', async () => {
+    const { memoryRefused } = new Metrics();
+    const guard = guardAt(0.799, 0.799, memoryRefused);
     guard.refuseWatch();
     guard.refuseBody(1 << 20);
-    expect(Object.fromEntries(guard.refused.entries())).toEqual({ watch: 0, body: 0 });
+    expect(await refusals(memoryRefused)).toEqual({ watch: 0, body: 0 });
   });
 });
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { makeCertificate } from '../support/issue-certificate.js';
-import { definitions } from '../../observability/metrics/definitions.js';
-import { responseBytes, requestSeconds } from '../../apiserver/chain/metrics.js';
+import { Metrics, responseBytes, requestSeconds } from '../../observability/metrics/metrics.js';
 import { checkVersion, parseVersion } from '../../storage/etcd/version.js';
 import { exchange } from '../support/tab.js';
 import { passkeyLogin, signInByPasskey, withPasskey } from '../support/passkeys.js';
@@ -17,6 +16,8 @@ afterAll(async () => {
   await endWatched();
   await stopAll();
 });
+
+const { definitions } = new Metrics();
 
 const kinds = new Set([
   'interactions',

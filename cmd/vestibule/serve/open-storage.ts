@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { ConfigError, type Config } from '../options/config.js';
 import { followFiles } from './watch-files.js';
 import type { DisposableStack } from './disposables.js';
-import type { StorageCounters } from './counters.js';
 import type { Log } from '../../../observability/log.js';
+import type { Metrics } from '../../../observability/metrics/metrics.js';
 import { ExposedFile, readSecretFile } from '../options/secret-file.js';
 import type { EtcdOptions, EtcdStorage } from '../../../storage/etcd/etcd.js';
 import type { Storage } from '../../../storage/storage.js';
@@ -87,28 +87,25 @@ export async function openStorage(
   { store }: Config,
   log: Log,
   held: DisposableStack,
-  meters?: StorageCounters,
+  metrics?: Metrics,
 ): Promise<Storage> {
-  const witness = meters && { witness: meters };
+  const counted = metrics && { metrics };
   if (store.type === 'embedded') {
     const { openEmbedded } = await import('../../../storage/embedded/embedded.js');
-    return openEmbedded({ directory: embeddedFolder(store.directory), ...witness });
+    return openEmbedded({ directory: embeddedFolder(store.directory), ...counted });
   }
   const { openEtcd } = await import('../../../storage/etcd/etcd.js');
   const options = etcdOptions(store);
-  meters?.proves({ 'etcd-ca': options.ca, 'etcd-client': options.cert });
+  const noteCertificates = ({ ca, cert }: Reached): void => {
+    if (ca) metrics?.certificates.set('etcd-ca', () => ca);
+    if (cert) metrics?.certificates.set('etcd-client', () => cert);
+  };
+  noteCertificates(options);
   const storage = await openEtcd({
     ...options,
     onWarning: (message) => log.warn(message),
-    ...witness,
+    ...counted,
   });
-  held.add(
-    followCertificates(
-      store,
-      storage,
-      ({ ca, cert }) => meters?.proves({ 'etcd-ca': ca, 'etcd-client': cert }),
-      log,
-    ),
-  );
+  held.add(followCertificates(store, storage, noteCertificates, log));
   return storage;
 }

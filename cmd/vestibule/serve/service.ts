@@ -4,7 +4,6 @@ import { Server } from '../../../apiserver/server.js';
 import type { Config } from '../options/config.js';
 import { DisposableStack } from './disposables.js';
 import { healthChecks } from './health-checks.js';
-import type { Observed } from './metrics-sources.js';
 import { ensureKeys, readKeys } from './keys-file.js';
 import { settingsOf } from './kind-settings.js';
 import { closingWorker } from '../../../kinds/accountactions/deletion-worker.js';
@@ -40,7 +39,7 @@ import { Store } from '../../../registry/store.js';
 import { release } from '../../../observability/build-info.js';
 import { followClocks } from './replica-clocks.js';
 import { keysFileOf, useKeys } from './service-keys.js';
-import { freePort, listen, urlOf } from './serving.js';
+import { freePort, listen } from './serving.js';
 import { startCompactor } from '../../../storage/compactor.js';
 import type { Storage } from '../../../storage/storage.js';
 import { openStorage } from './open-storage.js';
@@ -151,23 +150,24 @@ async function openBase({ config, log, given, held, links }: StartContext) {
     config.mockMail ? kinds : kinds.filter((kind) => kind !== MockMessage),
     actions,
   );
+  const metrics =
+    config.metricsPort === undefined
+      ? undefined
+      : new (await import('../../../observability/metrics/metrics.js')).Metrics(log);
   const engine = openEngine(kinds, actions, {
     operators: () => operatorsNow(links.store!, links.groups!),
     trouble: EvaluationErrorLog.into(log),
+    evaluations: metrics?.policyEvaluation,
   });
   engine.catch(() => {
     /* thrown where it is awaited */
   });
-  const meters =
-    config.metricsPort === undefined
-      ? undefined
-      : new (await import('./counters.js')).StorageCounters();
   const audit = openAudit(config.auditLogPath, log, held);
-  const storage = given.storage ?? (await openStorage(config, log, held, meters));
+  const storage = given.storage ?? (await openStorage(config, log, held, metrics));
   if (!given.storage) held.add(() => storage.close());
   const port = config.port || (await freePort(config.bindAddress));
   const baseURL = config.baseURL ?? `http://localhost:${port}`;
-  return { proxyTrust, keys, registry, engine, meters, audit, storage, port, baseURL };
+  return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
 }
 
 /** Puts registry, hub, keys and policy together as a store, and starts the hub. */
@@ -198,7 +198,7 @@ async function openStore(
 /** Starts the indexes over what is stored, and makes the provider. */
 async function openProvider(
   { config, log, held, links }: StartContext,
-  { storage }: Base,
+  { storage, metrics }: Base,
   { store, keys, settings, authorize, outbox }: Core,
 ): Promise<IdentityProvider> {
   const suppliers = new Suppliers(store);
@@ -219,6 +219,7 @@ async function openProvider(
     log,
     outbox,
     networkLimits: store.networkLimits,
+    metrics,
   });
   links.provider = provider;
   held.add(provider.unproven.follow());
@@ -229,13 +230,13 @@ async function openProvider(
 /** Registers who carries out what commits leave to be done. */
 async function registerWorkers(
   { config, log, held }: StartContext,
-  { meters }: Base,
+  { metrics }: Base,
   { store, outbox }: Core,
 ): Promise<void> {
   const mail = await openMail(config, store, log);
   if ('transport' in mail) held.add(() => mail.transport.close());
   for (const worker of [
-    mailWorker(config.emailFrom, mail, log, meters?.mail, noteDelivery(store)),
+    mailWorker(config.emailFrom, mail, log, metrics?.mail, noteDelivery(store)),
     closingWorker(store),
     sessionsWorker(store),
     recoveryWorker(store),
@@ -261,7 +262,7 @@ async function startPolicy(
 
 function createServer(
   { config, log, folder }: StartContext,
-  { proxyTrust, meters, audit, storage, baseURL }: Base,
+  { proxyTrust, metrics, audit, storage, baseURL }: Base,
   { hub, keys, authorize, ports, store, policy }: Core,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
@@ -286,7 +287,7 @@ function createServer(
     errorPage: (status, auditID) => provider.errorPage(status, auditID),
     pages: new Pages(join(folder, 'dist/ui'), { mailbox: config.mockMail, baseURL }),
     ...(proxyTrust && { proxyTrust }),
-    ...(meters && { meter: meters.server }),
+    ...(metrics && { metrics }),
     ...(audit && { audit }),
   });
 }
@@ -294,7 +295,7 @@ function createServer(
 /** Listens, then starts what works behind the answers; the stop goes the other way round. */
 async function serve(
   { config, log, held }: StartContext,
-  { registry, meters, audit, storage, proxyTrust, baseURL, port }: Base,
+  { registry, metrics, audit, storage, proxyTrust, baseURL, port }: Base,
   { store, policy, outbox }: Core,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
@@ -310,8 +311,13 @@ async function serve(
   });
   const at = { baseURL, port, begun: proxyTrust?.begun };
   const { certificate, ...urls } = await listen(config, at, server, log, held);
-  const observed = { server, store, policy, provider, outbox, clocks, audit, serving: certificate };
-  const metricsURL = meters && (await observeAt(config, { meters, ...observed }, log, watched));
+  if (certificate) metrics?.certificates.set('serving', certificate);
+  const observed = { server, store, policy, outbox, clocks, audit };
+  const metricsURL =
+    metrics &&
+    (await (
+      await import('./metrics-port.js')
+    ).openMetricsPort(config, metrics, observed, log, watched));
   stopping.delay = config.shutdownDelay * 1000;
   outbox.start();
   server.ready();
@@ -327,17 +333,6 @@ async function serve(
       await audit?.reopen();
     },
   };
-}
-
-/** Opens the metrics port; its URL. */
-async function observeAt(
-  config: Config,
-  observed: Observed,
-  log: Log,
-  held: DisposableStack,
-): Promise<string> {
-  const { observe } = await import('./metrics-sources.js');
-  return urlOf('http', await observe(config, observed, log, held));
 }
 
 const countsOf = (

@@ -1,0 +1,138 @@
+import { qualified } from '../../../apiserver/chain/metrics.js';
+import type { Server } from '../../../apiserver/server.js';
+import type { AuditLog } from './audit-log.js';
+import type { Config } from '../options/config.js';
+import type { DisposableStack } from './disposables.js';
+import { mailLimits } from '../../../kinds/interaction/email-challenge.js';
+import { PhaseMetrics } from '../../../kinds/interaction/phase-metrics.js';
+import { wrongCodes } from '../../../kinds/signin/code-throttle.js';
+import type { PolicyAuthorizer } from '../../../policy/policy-service.js';
+import type { Metrics } from '../../../observability/metrics/metrics.js';
+import { MetricsPort } from '../../../observability/metrics/server.js';
+import type { ClockSkew } from './clock-skew.js';
+import { urlOf } from './serving.js';
+import { CachedProbe } from './cached-probe.js';
+import type { Log } from '../../../observability/log.js';
+import type { Outbox } from '../../../registry/outbox.js';
+import type { Store } from '../../../registry/store.js';
+import { prefixRange, type Size } from '../../../storage/storage.js';
+
+/** What is asked at a scrape, beside what was counted where it happened. */
+export interface Observed {
+  readonly server: Server;
+  readonly store: Store;
+  readonly policy: PolicyAuthorizer;
+  readonly outbox: Outbox;
+  readonly clocks: ClockSkew | undefined;
+  readonly audit: AuditLog | undefined;
+}
+
+/** Opens the metrics port, given back at the stop; its URL. */
+export async function openMetricsPort(
+  config: Config,
+  metrics: Metrics,
+  observed: Observed,
+  log: Log,
+  held: DisposableStack,
+): Promise<string> {
+  const phases = new PhaseMetrics(observed.store, metrics.interactions);
+  held.add(() => phases.stop());
+  void phases.start();
+  readServer(metrics, observed);
+  readStore(metrics, observed, held);
+  readPolicy(metrics, observed);
+  metrics.onScrape(metrics.clockSkew, () => observed.clocks?.skew ?? 0);
+  metrics.collectProcessMetrics();
+  const port = new MetricsPort(metrics, config.shown, log);
+  held.add(() => port.close());
+  return urlOf('http', await port.listen(config.metricsPort!, config.bindAddress));
+}
+
+/** Series that one label tells apart. */
+const by = <L extends string>(label: L, values: Iterable<readonly [string, number]>) =>
+  [...values].map(([of, value]) => [{ [label]: of } as Record<L, string>, value] as const);
+
+function readServer(metrics: Metrics, { server, audit }: Observed): void {
+  metrics.onScrape(metrics.inflightRequests, () =>
+    by('request_kind', [
+      ['readOnly', server.inflight.reads],
+      ['mutating', server.inflight.changes],
+    ]),
+  );
+  metrics.onScrape(metrics.memoryUsed, () =>
+    by(
+      'limit',
+      server.memory.use().map(({ limit, ratio }) => [limit, ratio] as const),
+    ),
+  );
+  metrics.onScrape(metrics.healthchecks, async () =>
+    (await server.checks()).map(({ type, name, good }) => [{ type, name }, Number(good)] as const),
+  );
+  metrics.onScrape(metrics.auditEvents, () => audit?.counts.events ?? 0);
+  metrics.onScrape(metrics.auditErrors, () => by('plugin', [['log', audit?.counts.errors ?? 0]]));
+}
+
+/** Objects and sizes are asked of the store once a minute. */
+function readStore(metrics: Metrics, { store, outbox }: Observed, held: DisposableStack): void {
+  const { storage, registry, watchCache } = store;
+  const objects = new CachedProbe(() =>
+    Promise.all(
+      registry.kinds.map(
+        async ({ resource }) =>
+          [qualified(resource), await storage.count(prefixRange(`objects/${resource}/`))] as const,
+      ),
+    ),
+  );
+  const sizes = new CachedProbe(async () => [...((await storage.sizes?.()) ?? [])]);
+  held.add(async () => {
+    await objects.settled();
+    await sizes.settled();
+  });
+  const sized = async (of: (size: Size) => number | undefined) =>
+    by(
+      'storage_cluster_id',
+      (await sizes.value()).flatMap(([name, size]) => {
+        const bytes = of(size);
+        return bytes === undefined ? [] : [[name, bytes] as const];
+      }),
+    );
+  metrics.onScrape(metrics.storageObjects, async () => by('resource', await objects.value()));
+  metrics.onScrape(metrics.storageSize, () => sized(({ bytes }) => bytes));
+  metrics.onScrape(metrics.storageSizeInUse, () => sized(({ inUse }) => inUse));
+  metrics.onScrape(metrics.storageQuota, () => sized(({ quota }) => quota));
+  metrics.onScrape(metrics.watchCacheLag, () => watchCache.lagMs / 1000);
+  metrics.onScrape(metrics.watchCacheWatchers, () => watchCache.watchers);
+  metrics.onScrape(metrics.limitSpent, async () => by('limit', await ceilings(store)));
+  metrics.onScrape(metrics.mailOutbox, () => outbox.waiting('mail').rows);
+  metrics.onScrape(metrics.mailOutboxOldest, () => {
+    const { since } = outbox.waiting('mail');
+    return since === undefined ? 0 : Math.max(0, Date.now() - since) / 1000;
+  });
+}
+
+/** How much of each ceiling of the whole service is spent now. */
+async function ceilings({
+  networkLimits,
+  settings: { limits },
+}: Store): Promise<[string, number][]> {
+  const now = Date.now();
+  return [
+    ['wrong_codes', await networkLimits.ratio(wrongCodes(limits), now)],
+    ['mails', await networkLimits.ratio(mailLimits(limits, 'stranger').network, now)],
+  ];
+}
+
+function readPolicy(metrics: Metrics, { policy }: Observed): void {
+  metrics.onScrape(metrics.policyDecisions, () => {
+    const { permits, refusals } = policy.counts();
+    return by('decision', Object.entries({ Permit: permits, Refuse: refusals }));
+  });
+  metrics.onScrape(metrics.policyDecisionCache, () => {
+    const { hits, misses, unmemoised } = policy.counts();
+    return by('result', Object.entries({ hit: hits, miss: misses, bypass: unmemoised }));
+  });
+  metrics.onScrape(metrics.policyFaults, () => {
+    const { errors, overruns } = policy.counts();
+    return by('kind', Object.entries({ error: errors, overrun: overruns }));
+  });
+}

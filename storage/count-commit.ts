@@ -1,0 +1,17 @@
+import { UnknownOutcomeError, type Committed, type Lost, type StorageMetrics } from './storage.js';
+
+/** Counts how a commit ends, where there is somebody to count for; returns the same commit. */
+export function countCommit(
+  metrics: StorageMetrics | undefined,
+  commit: Promise<Committed | Lost>,
+): Promise<Committed | Lost> {
+  if (metrics)
+    commit.then(
+      ({ committed }) => metrics.commits.inc({ result: committed ? 'ok' : 'lost' }),
+      (error) =>
+        metrics.commits.inc({
+          result: error instanceof UnknownOutcomeError ? 'unknown' : 'refused',
+        }),
+    );
+  return commit;
+}
