@@ -1,3 +1,4 @@
+import { BoundedMap } from '../security/bounded-map.js';
 import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account/account.js';
 import { operators } from '../kinds/group/group.js';
@@ -47,8 +48,8 @@ const remembered = 20_000;
  * waiting where the caches have session and account.
  */
 export function sessionAuthenticator(services: ProviderServices): Authenticator {
-  const found: Found = { keys: new Map(), version: services.keys.version };
-  const names = new Map<string, string>();
+  const found: Found = { keys: new BoundedMap(remembered), version: services.keys.version };
+  const names = new BoundedMap<string, string>(remembered);
   const [sessions, accounts] = [services.store.reader(Session), services.store.reader(Account)];
   const later = async (key: string): Promise<Caller | undefined> => {
     const session = await sessionBehind(services, names, key);
@@ -79,7 +80,7 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
  * dropped must not be believed from memory.
  */
 interface Found {
-  readonly keys: Map<string, string>;
+  readonly keys: BoundedMap<string, string>;
   version: number;
 }
 
@@ -104,7 +105,6 @@ function sessionKey(
   const id = signed(services, presented, services.cookies.session);
   if (!id) return undefined;
   const key = recordKey('Session', id);
-  if (keys.size >= remembered) keys.delete(keys.keys().next().value!);
   if (cookie.length <= 1_024) keys.set(cookie, key);
   return key;
 }
@@ -125,7 +125,6 @@ async function sessionBehind(
     names.delete(key);
     return undefined;
   }
-  if (names.size >= remembered) names.delete(names.keys().next().value!);
   names.set(key, known);
   return session;
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../security/bounded-map.js';
 import type { Storage } from '../storage/storage.js';
 import { toStatusError } from './storage-errors.js';
 import { defaultLimits, type Limits } from './limit-settings.js';
@@ -54,11 +55,11 @@ export class NetworkLimits {
   readonly #storage: Storage;
   readonly #factor: number;
   readonly #limits: Limits;
-  readonly #blocks = new Map<string, Block>();
+  readonly #blocks = new BoundedMap<string, Block>(held);
   /** Blocks of the ceilings for everybody, which nothing displaces. */
   readonly #common = new Map<string, Block>();
   readonly #drawing = new Map<string, Promise<void>>();
-  readonly #places = new Map<string, Place>();
+  readonly #places = new BoundedMap<string, Place>(held);
   readonly #ratios = new Map<string, { readonly at: number; readonly ratio: Promise<number> }>();
 
   constructor(storage: Storage, factor = 1, limits: Limits = defaultLimits) {
@@ -135,14 +136,10 @@ export class NetworkLimits {
   /** Where a limit is counted for a network, worked out once for as long as it is remembered. */
   #place(limit: Limit, network: string): Place {
     const block = `${limit.name} ${network}`;
-    let place = this.#places.get(block);
-    if (place === undefined) {
-      if (this.#places.size >= held) this.#places.clear();
+    return this.#places.getOrMake(block, () => {
       const prefixes = prefixesOf(network);
-      place = { key: limitKey(limit, prefixes.wide), block, prefixes };
-      this.#places.set(block, place);
-    }
-    return place;
+      return { key: limitKey(limit, prefixes.wide), block, prefixes };
+    });
   }
 
   /**
@@ -236,10 +233,7 @@ export class NetworkLimits {
    * forget the others' windows.
    */
   #hold({ block: name, prefixes }: Place, block: Block): void {
-    if (prefixes.wide === everybody) return void this.#common.set(name, block);
-    this.#blocks.delete(name);
-    if (this.#blocks.size >= held) this.#blocks.delete(this.#blocks.keys().next().value!);
-    this.#blocks.set(name, block);
+    (prefixes.wide === everybody ? this.#common : this.#blocks).set(name, block);
   }
 }
 

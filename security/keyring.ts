@@ -13,6 +13,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { z } from 'zod';
+import { BoundedMap } from './bounded-map.js';
 
 const secret = z
   .string()
@@ -170,7 +171,7 @@ export class Keys {
   /** What the keys file says now, ready for use. */
   #now: Ready;
   /** Cookies whose signature was found good, with the key it was made by. */
-  readonly #signed = new Map<string, number>();
+  readonly #signed = new BoundedMap<string, number>(rememberedSignatures);
   #version = 0;
   #file: KeysFile;
   readonly #dropped = new Set<string>();
@@ -291,7 +292,7 @@ export class Keys {
   /** The signature of a cookie's `<name>=<value>`, base64url (docs/design/security.md#cookies). */
   signCookie(data: string): string {
     const signature = createHmac('sha256', this.#now.cookies[0]!).update(data).digest('base64url');
-    this.#remember(`${data}.${signature}`, 0);
+    this.#signed.set(`${data}.${signature}`, 0);
     return signature;
   }
 
@@ -305,14 +306,8 @@ export class Keys {
     const index = this.#now.cookies.findIndex((key) =>
       same(Buffer.from(createHmac('sha256', key).update(data).digest('base64url')), given),
     );
-    if (index >= 0) this.#remember(pair, index);
+    if (index >= 0) this.#signed.set(pair, index);
     return index;
-  }
-
-  #remember(pair: string, index: number): void {
-    if (this.#signed.size >= rememberedSignatures)
-      this.#signed.delete(this.#signed.keys().next().value!);
-    this.#signed.set(pair, index);
   }
 }
 

@@ -1,5 +1,6 @@
 import cookieParser from 'cookie-parser';
 import type { IncomingMessage } from 'node:http';
+import { BoundedMap } from '../../security/bounded-map.js';
 import type { Authenticator, AuthenticationRequest } from '../../registry/authenticator.js';
 import { cookieValues } from '../../security/cookie-header.js';
 import type { Caller } from '../../registry/kind.js';
@@ -17,8 +18,7 @@ const split = cookieParser(undefined, { decode: identity });
 const visitor: Caller = { type: 'Anonymous' };
 
 /** Cookie headers as they were taken apart: a browser sends the same one with every request. */
-const parsed = new Map<string, Readonly<Record<string, unknown>>>();
-const remembered = 5_000;
+const parsed = new BoundedMap<string, Readonly<Record<string, unknown>>>(5_000);
 
 function parse(cookie: string): Readonly<Record<string, unknown>> {
   let cookies = parsed.get(cookie);
@@ -28,9 +28,7 @@ function parse(cookie: string): Readonly<Record<string, unknown>> {
   };
   split(held as never, {} as never, () => {});
   cookies = held.cookies ?? {};
-  if (cookie.length > 1_024) return cookies;
-  if (parsed.size >= remembered) parsed.delete(parsed.keys().next().value!);
-  parsed.set(cookie, cookies);
+  if (cookie.length <= 1_024) parsed.set(cookie, cookies);
   return cookies;
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../security/bounded-map.js';
 import { parseMediaRanges, type MediaType } from './media-type.js';
 
 /**
@@ -22,8 +23,8 @@ const known: Readonly<Record<string, 'as' | 'group' | 'version'>> = {
 export const takesJSON = ({ type }: Clause): boolean => json.has(type);
 
 /** Headers as they were taken apart: a client sends the same few again and again. */
-const parsed = new Map<string, readonly Clause[]>();
-const remembered = { headers: 500, characters: 512 };
+const parsed = new BoundedMap<string, readonly Clause[]>(500);
+const longest = 512;
 const anything: readonly Clause[] = [{ type: '*/*' }];
 
 /**
@@ -38,9 +39,7 @@ export function clausesOf(accept: string | undefined): readonly Clause[] {
     .map(clauseOf)
     .filter(({ weight }) => weight > 0);
   clauses = weighed.sort((a, b) => b.weight - a.weight).map(({ clause }) => clause);
-  if (accept.length > remembered.characters) return clauses;
-  if (parsed.size >= remembered.headers) parsed.delete(parsed.keys().next().value!);
-  parsed.set(accept, clauses);
+  if (accept.length <= longest) parsed.set(accept, clauses);
   return clauses;
 }
 

@@ -1,4 +1,5 @@
 import type { Change, Revision } from '../../storage/storage.js';
+import { BoundedMap } from '../../security/bounded-map.js';
 import type { AnyKind } from '../kind.js';
 import { encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
@@ -14,7 +15,7 @@ export class WatchCacheEvent {
   /** The object after the change; of a deletion, undefined. */
   readonly after: EncodedObject | undefined;
   readonly before: EncodedObject | undefined;
-  readonly #shared = new Map<string, unknown>();
+  readonly #shared = new BoundedMap<string, unknown>(views);
 
   constructor(kind: AnyKind, change: Change, revision: Revision) {
     this.revision = revision;
@@ -32,12 +33,7 @@ export class WatchCacheEvent {
    * makes room.
    */
   shared<T>(view: string, make: () => T): T {
-    const known = this.#shared.get(view) as T | undefined;
-    if (known !== undefined) return known;
-    if (this.#shared.size >= views) this.#shared.delete(this.#shared.keys().next().value!);
-    const made = make();
-    this.#shared.set(view, made);
-    return made;
+    return this.#shared.getOrMake(view, make) as T;
   }
 }
 

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { BoundedMap } from '../security/bounded-map.js';
+
+test('a bounded map forgets what was set longest ago, and only to make room', () => {
+  const map = new BoundedMap<string, number>(2);
+  map.set('a', 1).set('b', 2).set('a', 3);
+  expect([...map]).toEqual([
+    ['b', 2],
+    ['a', 3],
+  ]);
+  map.set('c', 4);
+  expect([...map.keys()]).toEqual(['a', 'c']);
+  map.delete('a');
+  map.set('d', 5);
+  expect([...map.keys()]).toEqual(['c', 'd']);
+});
+
+test('a bounded map makes what it does not hold, once', () => {
+  const map = new BoundedMap<string, number>(1);
+  let made = 0;
+  const make = (): number => (made += 1);
+  expect([map.getOrMake('a', make), map.getOrMake('a', make)]).toEqual([1, 1]);
+  expect([map.getOrMake('b', make), map.getOrMake('a', make), map.size]).toEqual([2, 3, 1]);
+});
