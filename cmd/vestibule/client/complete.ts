@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { contextsFile, readContexts } from './contexts.js';
 import { discover, find } from './discovery.js';
 import { flags, type Asked } from '../terminal/flags.js';
@@ -68,27 +69,23 @@ async function candidates(args: readonly string[], environment: NodeJS.ProcessEn
 }
 
 /** What was typed after a word: arguments, flags, and the flag whose value comes next. */
-function read(
-  word: Word,
-  rest: readonly string[],
-): { positionals: string[]; given: Record<string, string>; open: string | undefined } {
+function read(word: Word, rest: readonly string[]) {
+  const known = flagsOf(word);
+  const { tokens } = parseArgs({
+    args: rest.filter((one) => one !== '='), // bash gives --output=json as three words
+    options: Object.fromEntries(known.map((flag) => [flag, flags[flag]])),
+    strict: false,
+    tokens: true,
+  });
   const positionals: string[] = [];
   const given: Record<string, string> = {};
   let open: string | undefined;
-  for (const one of rest.filter((each) => each !== '=')) {
-    // bash gives --output=json as three words
-    if (open !== undefined) {
-      given[open] = one;
-      open = undefined;
-      continue;
-    }
-    const [, long, value] = /^--([a-z-]+)(?:=(.*))?$/.exec(one) ?? [];
-    const flag = flagsOf(word).find(
-      (each) => each === long || one === `-${(flags[each] as { short?: string }).short}`,
-    );
-    if (flag === undefined) {
-      if (!one.startsWith('-')) positionals.push(one);
-    } else if (value !== undefined) given[flag] = value;
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const flag = known.find((one) => one === token.name);
+    if (flag === undefined) continue;
+    if (token.value !== undefined) given[flag] = token.value;
     else if (flags[flag].type === 'string') open = flag;
   }
   return { positionals, given, open };

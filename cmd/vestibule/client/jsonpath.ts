@@ -1,72 +1,45 @@
 import { CommandError } from '../terminal/errors.js';
 import { asLine } from './output-format.js';
 
-/**
- * One step of a path, and of a template one part: what kubectl's JSONPath has, without recursive
- * descent and scripts.
- */
-type Step =
-  | { readonly key: string }
-  | { readonly all: true }
-  | { readonly from?: number; readonly to?: number }
-  | { readonly at: number }
-  | { readonly where: Condition };
-interface Condition {
-  readonly path: readonly Step[];
-  readonly operator?: string;
-  readonly literal?: unknown;
-}
-type Part =
-  | { readonly text: string }
-  | { readonly path: readonly Step[] }
-  | { readonly range: readonly Step[]; readonly parts: readonly Part[] };
+/** What a path, or one step of it, finds in a value. */
+type Path = (value: unknown) => unknown[];
+/** What a template, or one part of it, makes of a value. */
+type Template = (value: unknown) => string;
 
 /**
- * Fills a template of kubectl's JSONPath (`{range .items[*]}{.metadata.name}{"\n"}{end}`) with a
- * value; what is not there is left empty.
+ * Fills a template of kubectl's JSONPath (`{range .items[*]}{.metadata.name}{"\n"}{end}`), without
+ * recursive descent and scripts, with a value; what is not there is left empty.
  */
 export const fill = (template: string, value: unknown): string =>
-  texts(new Reader(template).template(), value);
+  new Reader(template).template()(value);
 
-const texts = (parts: readonly Part[], value: unknown): string =>
-  parts
-    .map((part) => {
-      if ('text' in part) return part.text;
-      if ('path' in part)
-        return follow(part.path, value)
-          .map((one) => (typeof one === 'string' ? one : asLine(one)))
-          .join(' ');
-      return follow(part.range, value)
-        .map((one) => texts(part.parts, one))
-        .join('');
-    })
-    .join('');
+const children: Path = (value) =>
+  typeof value === 'object' && value !== null ? Object.values(value) : [];
 
-const follow = (path: readonly Step[], value: unknown): unknown[] =>
-  path.reduce<unknown[]>((values, step) => values.flatMap((one) => taken(step, one)), [value]);
-
-function taken(step: Step, value: unknown): unknown[] {
-  if ('key' in step)
-    return typeof value === 'object' && value !== null && Object.hasOwn(value, step.key)
-      ? [(value as Record<string, unknown>)[step.key]]
+const member =
+  (key: string): Path =>
+  (value) =>
+    typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+      ? [(value as Record<string, unknown>)[key]]
       : [];
-  if ('all' in step) return typeof value === 'object' && value !== null ? Object.values(value) : [];
-  if (!Array.isArray(value)) return [];
-  if ('at' in step) return value.slice(step.at).slice(0, 1);
-  if ('where' in step) return value.filter((one) => holds(step.where, one));
-  return value.slice(step.from, step.to);
-}
 
-function holds({ path, operator, literal }: Condition, value: unknown): boolean {
-  const [one] = follow(path, value) as [any];
-  if (operator === undefined) return one !== undefined;
-  if (operator === '==') return one === literal;
-  if (operator === '!=') return one !== literal;
-  if (one === undefined || typeof one !== typeof literal) return false;
-  if (one === literal) return operator.endsWith('=');
-  const least = one < (literal as any);
-  return operator.startsWith('<') ? least : !least;
-}
+const items =
+  (choose: (list: readonly unknown[]) => unknown[]): Path =>
+  (value) =>
+    Array.isArray(value) ? choose(value) : [];
+
+/** Values of two types are in no order. */
+const comparisons: Readonly<Record<string, (one: any, other: any) => boolean>> = {
+  '==': (one, other) => one === other,
+  '!=': (one, other) => one !== other,
+  '<': (one, other) => typeof one === typeof other && one < other,
+  '<=': (one, other) => typeof one === typeof other && one <= other,
+  '>': (one, other) => typeof one === typeof other && one > other,
+  '>=': (one, other) => typeof one === typeof other && one >= other,
+};
+
+const numberOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text);
 
 /** Reads a template from its beginning to its end. */
 class Reader {
@@ -77,74 +50,73 @@ class Reader {
     this.#text = text;
   }
 
-  template(inRange = false): Part[] {
-    const parts: Part[] = [];
+  template(inRange = false): Template {
+    const parts: Template[] = [];
     for (;;) {
-      const text = this.#match(/[^{]+/y);
-      if (text) parts.push({ text: text[0] });
-      if (this.#at >= this.#text.length) {
-        if (inRange) this.#fail('{range} has no {end}');
-        return parts;
-      }
-      if (this.#match(/\{\s*end\s*\}/y)) {
-        if (!inRange) this.#fail('{end} has no {range}');
-        return parts;
-      }
+      const text = this.#match(/[^{]+/y)?.[0];
+      if (text !== undefined) parts.push(() => text);
+      const isEnd = this.#match(/\{\s*end\s*\}/y) !== undefined;
+      if (isEnd && !inRange) this.#fail('{end} has no {range}');
+      if (!isEnd && inRange && this.#at >= this.#text.length) this.#fail('{range} has no {end}');
+      if (isEnd || this.#at >= this.#text.length)
+        return (value) => parts.map((part) => part(value)).join('');
       parts.push(this.#part());
     }
   }
 
-  #part(): Part {
+  #part(): Template {
     this.#need(/\{\s*/y, '{');
-    const range = this.#match(/range\s+/y) !== undefined;
-    const quoted = range ? undefined : this.#literal();
-    const path = typeof quoted === 'string' ? [] : this.#path();
+    const isRange = this.#match(/range\s+/y) !== undefined;
+    const quoted = isRange ? undefined : this.#literal();
+    const path: Path = typeof quoted === 'string' ? () => [quoted] : this.#path();
     this.#need(/\s*\}/y, '}');
-    if (typeof quoted === 'string') return { text: quoted };
-    return range ? { range: path, parts: this.template(true) } : { path };
+    const one = isRange ? this.template(true) : textOf;
+    return (value) =>
+      path(value)
+        .map(one)
+        .join(isRange ? '' : ' ');
   }
 
-  #path(): Step[] {
-    const steps: Step[] = [];
+  #path(): Path {
+    const steps: Path[] = [];
     this.#match(/[$@]/y);
     for (;;) {
       if (this.#match(/\.\./y)) this.#fail('".." is not known here');
       const [, all, key] = this.#match(/\.(?:(\*)|((?:\\.|[\w/-])+))/y) ?? [];
-      if (all !== undefined) steps.push({ all: true });
-      else if (key !== undefined) steps.push({ key: key.replaceAll(/\\(.)/g, '$1') });
+      if (all !== undefined) steps.push(children);
+      else if (key !== undefined) steps.push(member(key.replaceAll(/\\(.)/g, '$1')));
       else if (this.#match(/\[\s*/y)) steps.push(this.#bracket());
-      else if (!this.#match(/\.(?=\s*\})/y)) return steps;
+      else if (!this.#match(/\.(?=\s*\})/y))
+        return (value) =>
+          steps.reduce<unknown[]>((values, step) => values.flatMap((one) => step(one)), [value]);
     }
   }
 
-  #bracket(): Step {
+  #bracket(): Path {
     const step = this.#inBracket();
     this.#need(/\s*\]/y, ']');
     return step;
   }
 
-  #inBracket(): Step {
-    if (this.#match(/\*/y)) return { all: true };
+  #inBracket(): Path {
+    if (this.#match(/\*/y)) return children;
     if (this.#match(/\?\(\s*/y)) return this.#condition();
     const [, from, colon, to] = this.#match(/(-?\d+)?(?:\s*(:)(?:\s*(-?\d+))?)?(?=\s*\])/y) ?? [];
-    if (colon !== undefined)
-      return {
-        ...(from !== undefined && { from: Number(from) }),
-        ...(to !== undefined && { to: Number(to) }),
-      };
-    if (from !== undefined) return { at: Number(from) };
+    if (colon !== undefined) return items((list) => list.slice(numberOf(from), numberOf(to)));
+    if (from !== undefined) return items((list) => list.slice(Number(from)).slice(0, 1));
     const key = this.#literal();
-    return typeof key === 'string' ? { key } : this.#fail('a name, a number or * belongs here');
+    return typeof key === 'string' ? member(key) : this.#fail('a name, a number or * belongs here');
   }
 
-  #condition(): Step {
+  #condition(): Path {
     const path = this.#path();
-    const operator = this.#match(/\s*(==|!=|<=|>=|<|>)\s*/y)?.[1];
-    const literal = operator === undefined ? undefined : this.#literal();
-    if (operator !== undefined && literal === undefined)
+    const compare = comparisons[this.#match(/\s*(==|!=|<=|>=|<|>)\s*/y)?.[1] ?? ''];
+    const literal = compare && this.#literal();
+    if (compare && literal === undefined)
       this.#fail('a text, a number, true or false belongs here');
     this.#need(/\s*\)/y, ')');
-    return { where: { path, ...(operator !== undefined && { operator, literal }) } };
+    const holds = compare ?? ((one: unknown) => one !== undefined);
+    return items((list) => list.filter((one) => holds(path(one)[0], literal)));
   }
 
   #literal(): string | number | boolean | undefined {
@@ -174,3 +146,5 @@ class Reader {
     throw new CommandError(`-o jsonpath: at ${this.#at + 1}, ${why}`, 2);
   }
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : asLine(value));

@@ -49,21 +49,18 @@ export async function* changes(
           ...flags,
           'field-selector': `metadata.name=${(await readOne(service, resource, target.name, form)).items[0]!.object.metadata.name}`,
         };
-  const held = new Held(await readAll(service, resource, form, chosen));
+  const list = (): Promise<ListResult> => readAll(service, resource, form, chosen);
+  const held = new Held(await list());
   yield { type: 'ADDED', items: [...held.items], columns: held.columns };
-  let [isTooOld, isLost] = [false, false];
+  let isLost = false;
   for (let tries = 0; ; tries += 1) {
     const begun = Date.now();
     try {
-      if (isTooOld) yield* held.become(await readAll(service, resource, form, chosen));
-      isTooOld = false;
+      if (held.version === undefined) yield* held.become(await list());
       const query = selection(chosen);
-      for (const [name, value] of Object.entries({
-        watch: 'true',
-        allowWatchBookmarks: 'true',
-        resourceVersion: held.version,
-      }))
-        query.set(name, value);
+      query.set('watch', 'true');
+      query.set('allowWatchBookmarks', 'true');
+      query.set('resourceVersion', held.version!);
       const stream = await service.stream(`${pathOf(resource)}?${query}`, accepts[form]);
       isLost = false;
       for await (const line of lines(stream)) {
@@ -73,9 +70,11 @@ export async function* changes(
       if (Date.now() - begun > 1_000) tries = 0;
     } catch (error) {
       if (!isPassing(error)) throw error;
-      isTooOld ||= error instanceof ApiRefusalError && error.status === 410;
-      if (!isTooOld && !isLost) lost(error.message);
-      isLost ||= !isTooOld;
+      if (error instanceof ApiRefusalError && error.status === 410) held.version = undefined;
+      else if (!isLost) {
+        lost(error.message);
+        isLost = true;
+      }
     }
     await pause(
       Math.min(waits.most, waits.least * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2),
@@ -96,7 +95,8 @@ interface Event {
 
 /** What was told so far: each object as it was last, and how far that goes. */
 class Held {
-  version: string;
+  /** Where the watch goes on; undefined where all has to be read anew. */
+  version: string | undefined;
   columns: readonly TableColumn[];
   readonly #items: Map<string, ListItem>;
 
