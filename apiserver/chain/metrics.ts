@@ -6,18 +6,6 @@ import { endpointName } from '../request/provider-paths.js';
 import { none } from '../codec/query.js';
 import type { RequestInfo, NonResourceRequestInfo } from '../request/request-info.js';
 
-/** What tells requests apart: never who asks, for which object, or from where. */
-export interface RequestLabels {
-  readonly verb: string;
-  readonly dry_run: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly scope: string;
-  readonly component: 'apiserver';
-}
-
 /** The verbs as a kube-apiserver's metrics name them. */
 const verbs: Readonly<Record<Verb, string>> = {
   get: 'GET',
@@ -46,8 +34,11 @@ export function countRequest(
     metrics.responseSizes.observe(labels, res.bytes);
 }
 
-/** What a request counts under; one that could not be read counts by its method alone. */
-export function requestLabels(requestInfo: RequestInfo | undefined, method: string): RequestLabels {
+/**
+ * What a request counts under: never who asks, for which object, or from where. One that could not
+ * be read counts by its method alone.
+ */
+export function requestLabels(requestInfo: RequestInfo | undefined, method: string) {
   if (requestInfo?.type !== 'resource')
     return {
       verb: methods.has(method) ? method : 'other',

@@ -15,15 +15,17 @@ const headers = {
  * is asked for.
  */
 export class MetricsPort {
-  readonly #metrics: Metrics;
-  readonly #settings: Readonly<Record<string, unknown>>;
+  readonly #pages: ReadonlyMap<string, { readonly type: string; text(): Promise<string> }>;
   readonly #log: Log;
   readonly #http: Server;
 
   /** `settings` as anyone who reaches the port may see them. */
   constructor(metrics: Metrics, settings: Readonly<Record<string, unknown>>, log: Log) {
-    this.#metrics = metrics;
-    this.#settings = settings;
+    const shown = `${JSON.stringify({ vestibule: settings }, null, 2)}\n`;
+    this.#pages = new Map([
+      ['/metrics', { type: metrics.contentType, text: () => metrics.text() }],
+      ['/configz', { type: 'application/json', text: async () => shown }],
+    ]);
     this.#log = log;
     this.#http = createServer(
       {
@@ -55,28 +57,20 @@ export class MetricsPort {
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
-      const path = req.url!.split('?', 1)[0]!;
-      if (path !== '/metrics' && path !== '/configz')
-        return answer(req, res, 404, 'text/plain; charset=utf-8', '404 page not found\n');
-      if (req.method !== 'GET' && req.method !== 'HEAD')
-        return answer(req, res, 405, 'text/plain; charset=utf-8', 'only GET is served\n', {
-          Allow: 'GET, HEAD',
-        });
-      if (path === '/configz')
-        return answer(
-          req,
-          res,
-          200,
-          'application/json',
-          `${JSON.stringify({ vestibule: this.#settings }, null, 2)}\n`,
-        );
-      answer(req, res, 200, this.#metrics.contentType, await this.#metrics.text());
+      const page = this.#pages.get(req.url!.split('?', 1)[0]!);
+      if (!page) return answer(req, res, 404, plain, '404 page not found\n');
+      if (req.method === 'GET' || req.method === 'HEAD')
+        return answer(req, res, 200, page.type, await page.text());
+      res.setHeader('Allow', 'GET, HEAD');
+      answer(req, res, 405, plain, 'only GET is served\n');
     } catch (error) {
       this.#log.error({ err: error }, 'the metrics could not be told');
-      answer(req, res, 500, 'text/plain; charset=utf-8', 'Internal error occurred\n');
+      answer(req, res, 500, plain, 'Internal error occurred\n');
     }
   }
 }
+
+const plain = 'text/plain; charset=utf-8';
 
 function answer(
   req: IncomingMessage,
@@ -84,11 +78,9 @@ function answer(
   code: number,
   type: string,
   body: string,
-  more: Record<string, string> = {},
 ): void {
   res.writeHead(code, {
     ...headers,
-    ...more,
     'Content-Type': type,
     'Content-Length': Buffer.byteLength(body),
   });
