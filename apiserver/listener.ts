@@ -106,7 +106,7 @@ export class Listener {
   }
 
   /**
-   * No answer is left to node's defaults; a connection on which nobody speaks HTTP, or not after a
+   * No answer is left to node's defaults; a connection on which no one speaks HTTP, or not after a
    * handshake, gets none.
    */
   #guard({ serve, unread }: Handlers): void {
@@ -187,7 +187,7 @@ const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /**
  * Connections that are open keep the certificate they began with; the next ones get the newer.
- * Where there may be front proxies, whoever connects is asked for a certificate of their
+ * Where there may be front proxies, anyone who connects is asked for a certificate of their
  * authorities, and needs none.
  */
 function secure(

@@ -46,7 +46,7 @@ interface ServerParts extends AccessLogParts {
   readonly ownHost?: URL | undefined;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
-  /** Whose word about callers counts; nobody's where there is none. */
+  /** Whose word about callers counts; no one's where there is none. */
   readonly proxyTrust?: TrustSource;
   readonly authorize: Authorizer;
   readonly ports: (req: ApiRequest, res: ApiResponse) => Ports;
@@ -170,7 +170,7 @@ export class Server {
 
   /**
    * Another policy has come into force: watches whose objects are shown as policy sees them end, so
-   * that they are read anew.
+   * that they are read again.
    */
   renewViews(): void {
     this.#watcher.renewViews();

@@ -79,7 +79,7 @@ export const Grant = defineKind({
     /** Scopes asked for and left out: not asked again until the Client sends prompt=consent. */
     rejected: z.array(z.string()),
     clientUID: z.string(),
-    /** Agreed to by nobody: made for a first party, and worth nothing once the Client is none. */
+    /** Agreed to by no one: made for a first party, and worth nothing once the Client is none. */
     firstParty: z.boolean().optional(),
     /**
      * What of the scopes that other services supply was agreed to, by scope: nothing else is
@@ -88,7 +88,7 @@ export const Grant = defineKind({
     claims: z
       .record(z.string(), z.object({ provider: z.string(), claims: z.array(z.string()) }))
       .optional(),
-    /** Milliseconds since the epoch of the decision: everybody is asked anew after 365 days. */
+    /** Milliseconds since the epoch of the decision: everybody is asked again after 365 days. */
     decided: z.number().int(),
   }),
   columns: {
@@ -122,8 +122,8 @@ export const Grant = defineKind({
 });
 
 /**
- * A browser in a sign-in agrees anew, to less or to more, and this service may for a first party;
- * whoever writes the Grant itself can only take away.
+ * A browser in a sign-in agrees again, to less or to more, and this service may for a first party;
+ * anyone who writes the Grant itself can only take away.
  */
 const narrows = ({ caller }: Call): boolean =>
   caller.type !== 'Browser' && caller.type !== 'System';

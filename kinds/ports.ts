@@ -16,7 +16,7 @@ export interface FetchAnswer {
   body: Buffer;
 }
 
-/** What the kind Policy needs of whoever judges requests. */
+/** What the kind Policy needs of anyone who judges requests. */
 export interface PolicyPort {
   /** Whether a text may be put in force; up to seconds. */
   check(text: string): Promise<Checked>;
@@ -96,7 +96,7 @@ declare module '../registry/kind.js' {
     readonly emailFrom: string;
     /**
      * Addresses, lower case, that stand in for the members of Group `operators` while it lists
-     * nobody.
+     * no one.
      */
     readonly operators: readonly string[];
     /** Ranges in CIDR notation that outgoing calls may reach besides public ones. */

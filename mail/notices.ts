@@ -95,7 +95,7 @@ export const accountDeletedMail = ({ host, browser, asked, byOwner }: AccountDel
   ]);
 
 /**
- * The notice that somebody signed in from a browser that none of the account's sessions is from.
+ * The notice that someone signed in from a browser that none of the account's sessions is from.
  */
 export const newBrowserMail = ({ host, browser, now, account }: NewBrowser): Message =>
   message(`A new sign-in to your account with ${host}`, [

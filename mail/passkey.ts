@@ -6,7 +6,7 @@ export interface PasskeyChange {
   readonly change: 'Added' | 'Removed';
   /** The passkey's name. */
   readonly name: string;
-  /** Where it was done; absent where somebody else than its owner did it. */
+  /** Where it was done; absent where someone else than its owner did it. */
   readonly browser?: string;
   readonly host: string;
   /** Where it can be undone. */

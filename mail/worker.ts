@@ -27,7 +27,7 @@ export type DeliveryState = 'Deferred' | 'Failed' | 'Unknown' | undefined;
 export type NoteDelivery = (order: MailOrder, id: string, state: DeliveryState) => Promise<void>;
 
 /**
- * Carries out rows of the mail queue: at most once, again only where it is certain that nobody took
+ * Carries out rows of the mail queue: at most once, again only where it is certain that no one took
  * it, never after its code's life.
  */
 export function mailWorker(

@@ -5,7 +5,7 @@
 const separators = /[\u007f-\u009f\u2028\u2029]/g;
 
 /**
- * JSON text in which nothing but a line feed ends a line, whoever reads it: the rest is escaped,
+ * JSON text in which nothing but a line feed ends a line, anyone who reads it: the rest is escaped,
  * which changes no value.
  */
 export const escapeSeparators = (json: string): string =>

@@ -10,7 +10,7 @@ export type Attributes = Record<string, string | number | boolean>;
  */
 export type SpanName = 'authenticate' | 'policy' | 'commit' | 'mail' | 'claims review' | 'provider';
 
-/** Whoever writes spans down, where somebody wants them. */
+/** Anyone who writes spans down, where someone wants them. */
 export interface Tracer {
   /**
    * A request, within the trace that `traceparent` names (W3C Trace Context) where there is one.
@@ -29,16 +29,16 @@ export interface Tracer {
 let tracer: Tracer | undefined;
 
 /**
- * From now on spans are written by this one, in all of this process; by nobody where none is given.
+ * From now on spans are written by this one, in all of this process; by no one where none is given.
  */
 export const setTracer = (given: Tracer | undefined): void => {
   tracer = given;
 };
 
-/** Who writes spans down, if anybody does. */
+/** Who writes spans down, if anyone does. */
 export const getTracer = (): Tracer | undefined => tracer;
 
-/** Does a step, within a span where somebody wants them. */
+/** Does a step, within a span where someone wants them. */
 export const withSpan = <T>(
   step: SpanName,
   work: () => T,

@@ -30,7 +30,7 @@ const signed = (
     : undefined;
 };
 
-/** Whoever holds the cookie of the very interaction that is asked for. */
+/** Anyone who holds the cookie of the very interaction that is asked for. */
 export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
   async (presented) => {
@@ -44,7 +44,7 @@ export const interactionAuthenticator =
 const remembered = 20_000;
 
 /**
- * Whoever is signed in, by the session's cookie; a cookie that is merely stale is nobody's. Without
+ * Anyone who is signed in, by the session's cookie; a cookie that is merely stale is no one's. Without
  * waiting where the caches have session and account.
  */
 export function sessionAuthenticator(services: ProviderServices): Authenticator {

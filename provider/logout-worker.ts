@@ -51,8 +51,8 @@ async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Writes what became of one Client. Where nobody is left to be told the Session goes, in a commit
- * of its own: whoever watches it has read the outcome by then.
+ * Writes what became of one Client. Where no one is left to be told the Session goes, in a commit
+ * of its own: anyone who watches it has read the outcome by then.
  */
 async function noteState(services: ProviderServices, notice: Notice, state: State): Promise<void> {
   const key = objectKey(Session, notice.session);

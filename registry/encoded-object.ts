@@ -45,7 +45,7 @@ function headOf(kind: AnyKind): Buffer {
 const splice = Buffer.from('",');
 const spliceLength = '"resourceVersion":"'.length;
 
-/** An object as it stands in the store: bytes until somebody needs more. */
+/** An object as it stands in the store: bytes until someone needs more. */
 export class EncodedObject {
   readonly kind: AnyKind;
   readonly name: string;

@@ -9,7 +9,7 @@ const retry = 1_000;
 const patience = 1_000;
 
 /**
- * Every object of one small kind, told to whoever keeps an index of it: first what there is, then
+ * Every object of one small kind, told to anyone who keeps an index of it: first what there is, then
  * each change as the hub hears of it.
  */
 export class Informer<K extends AnyKind> {
@@ -81,7 +81,7 @@ export class Informer<K extends AnyKind> {
     return this.fresh;
   }
 
-  /** All there are, from the store itself: for whoever cannot rely on what was told. */
+  /** All there are, from the store itself: for anyone who cannot rely on what was told. */
   latest(): Promise<ObjectOf<K>[]> {
     return this.#store.reader(this.#kind).list();
   }
@@ -109,7 +109,7 @@ export class Informer<K extends AnyKind> {
 }
 
 /**
- * An object that can be read; what cannot counts as absent here, and is a 500 for whoever asks for
+ * An object that can be read; what cannot counts as absent here, and is a 500 for anyone who asks for
  * it.
  */
 function objectOf<K extends AnyKind>(stored: EncodedObject): ObjectOf<K> | undefined {

@@ -78,7 +78,7 @@ export interface RequestFacts {
 /** One decision of policy, with what is done about it. */
 export interface Decision extends DecisionSummary {
   /**
-   * Refused by a rule that looks at nobody in particular: whoever does the same in the same way is
+   * Refused by a rule that looks at no one in particular: anyone who does the same in the same way is
    * refused.
    */
   readonly appliesToEveryone?: true;
@@ -87,7 +87,7 @@ export interface Decision extends DecisionSummary {
 }
 
 /**
- * Pieces of a transaction that somebody else wrote: the library's records, a projection, a
+ * Pieces of a transaction that someone else wrote: the library's records, a projection, a
  * decision.
  */
 export interface StagedWrites {
@@ -132,7 +132,7 @@ export interface Call {
   readonly decision?: Decision;
   /**
    * Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in;
-   * `record` says what becomes of the answer, `caller` who asks where it is not whoever asks here.
+   * `record` says what becomes of the answer, `caller` who asks where it is not anyone who asks here.
    */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
@@ -208,7 +208,7 @@ export interface Transaction {
   ): Promise<void>;
   /** Takes one from a counted limit in this commit, or throws 429. */
   spend(limit: Limit, subject: string): Promise<void>;
-  /** Adds pieces that somebody else wrote. */
+  /** Adds pieces that someone else wrote. */
   add(part: StagedWrites): void;
   /** Does something to the answer once the commit is made; never on a dry run. */
   after(effect: () => void): void;

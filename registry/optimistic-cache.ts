@@ -18,7 +18,7 @@ export class OptimisticCache {
   }
 
   /**
-   * A commit of this replica was made: what it had read and wrote anew is what is likely to be
+   * A commit of this replica was made: what it had read and wrote again is what is likely to be
    * written again.
    */
   committed(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {

@@ -338,7 +338,7 @@ const put = (entry: Entry, head: RowHead, sealed: Buffer): Write => ({
 });
 
 /**
- * When a row is next to be looked at: its time, or the end of somebody's claim; where another
+ * When a row is next to be looked at: its time, or the end of someone's claim; where another
  * replica wrote it, that much later, for the first time counted from when it was known here.
  */
 function dueAt(head: RowHead, since: number, claimFor = shortClaim): number {
@@ -347,7 +347,7 @@ function dueAt(head: RowHead, since: number, claimFor = shortClaim): number {
 }
 
 /**
- * Drops what a worker has not carried out yet, by what it was given to do; a row that somebody is
+ * Drops what a worker has not carried out yet, by what it was given to do; a row that someone is
  * at is left to them.
  */
 export async function dropRows(

@@ -1,7 +1,7 @@
 const sentences = new Map<string, string>();
 
 /**
- * Keeps what a pattern demands in words, for whoever sent something else ("must be …"), and returns
+ * Keeps what a pattern demands in words, for anyone who sent something else ("must be …"), and returns
  * the pattern.
  */
 export function inWords(pattern: RegExp, words: string): RegExp {

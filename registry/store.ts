@@ -151,7 +151,7 @@ export class Store {
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }
 
-  /** The same where it needs no waiting; undefined where the driver must ask somebody. */
+  /** The same where it needs no waiting; undefined where the driver must ask someone. */
   inMemory(
     kind: AnyKind,
     name: string,
@@ -197,7 +197,7 @@ export class Store {
     );
   }
 
-  /** Reads of one kind, for whoever has already been let in. */
+  /** Reads of one kind, for anyone who has already been let in. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
     type O = ObjectOf<K>;
     const range = (owner?: string) =>
@@ -358,7 +358,7 @@ export class Store {
     return { result, committed: true };
   }
 
-  /** What creates, changes or deletes one object in somebody else's commit. */
+  /** What creates, changes or deletes one object in someone else's commit. */
   async stage<K extends AnyKind>(
     kind: K,
     name: string,

@@ -43,7 +43,7 @@ const words = (address: string): string => {
 };
 /**
  * The same, also by way of a translator (RFC 6052, RFC 8215), a tunnel (RFC 3056) or the oldest
- * spelling: whoever opens those networks does not open this.
+ * spelling: anyone who opens those networks does not open this.
  */
 const metadata = new AddressList([
   ...metadata4,

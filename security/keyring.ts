@@ -114,7 +114,7 @@ function idsOf({ cookies, hmac, sealing, signing }: KeysFile): KeyIDs {
 
 /**
  * A keys file without the keys that were dropped; of a sort of which none would be left, all stay,
- * to make what nobody opens.
+ * to make what no one opens.
  */
 function without(
   file: KeysFile,
@@ -199,7 +199,7 @@ export class Keys {
   }
 
   /**
-   * How often other keys were taken over: whoever keeps something that was made of them looks at
+   * How often other keys were taken over: anyone who keeps something that was made of them looks at
    * it.
    */
   get version(): number {

@@ -1,6 +1,6 @@
 import { UnknownOutcomeError, type Committed, type Lost, type StorageMetrics } from './storage.js';
 
-/** Counts how a commit ends, where there is somebody to count for; returns the same commit. */
+/** Counts how a commit ends, where there is someone to count for; returns the same commit. */
 export function countCommit(
   metrics: StorageMetrics | undefined,
   commit: Promise<Committed | Lost>,

@@ -7,7 +7,7 @@
 /** A point in the store's history: a positive safe integer that only grows. */
 export type Revision = number;
 
-/** One key as stored, expired or not: whoever reads judges `expires` by a clock of their own. */
+/** One key as stored, expired or not: anyone who reads judges `expires` by a clock of their own. */
 export interface Entry {
   readonly key: string;
   readonly value: Buffer;
@@ -147,7 +147,7 @@ export interface StorageMetrics {
  *   [{ key, is: entry?.revision ?? 'absent' }],
  *   [{ put: key, value: Buffer.from(String(visits)) }],
  * );
- * if (!committed) throw new Error('somebody else wrote first: read again');
+ * if (!committed) throw new Error('someone else wrote first: read again');
  * ```
  */
 export interface Storage {

@@ -521,7 +521,7 @@ export interface Policy {
   };
 }
 
-/** What policy decided about somebody. */
+/** What policy decided about someone. */
 export interface PolicyDecision {
   apiVersion: 'id.vestibule.org/v1alpha1';
   kind: 'PolicyDecision';

@@ -77,7 +77,7 @@ type Attempts = Metrics['authenticationAttempts'];
 
 /**
  * Step 3 of a request: whom a front proxy vouches for, else the first authenticator that knows who
- * it is; a bad token is never "nobody" (docs/design/kubernetes.md#authentication).
+ * it is; a bad token is never "no one" (docs/design/kubernetes.md#authentication).
  */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
@@ -137,7 +137,7 @@ export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefin
   kind.bound ? name : undefined;
 
 /**
- * A bad token is never "nobody", whatever it comes with; the provider judges its own, and health
+ * A bad token is never "no one", whatever it comes with; the provider judges its own, and health
  * stays open (docs/design/kubernetes.md#authentication).
  */
 function isJudged(req: ApiRequest): boolean {
@@ -148,7 +148,7 @@ function isJudged(req: ApiRequest): boolean {
 }
 
 /**
- * Counts whom a credential turned out to be of; a cookie that is nobody's (any more) counts for
+ * Counts whom a credential turned out to be of; a cookie that is no one's (any more) counts for
  * nothing here, as it does everywhere.
  */
 async function counted(attempts: Attempts, found: () => Promise<Caller>): Promise<Caller> {

@@ -44,7 +44,7 @@ export class Authorization {
     this.#authorize = authorize;
   }
 
-  /** Authorizes a request for whoever sent it, and remembers what was decided and found. */
+  /** Authorizes a request for anyone who sent it, and remembers what was decided and found. */
   readonly step: Step = async (req) => {
     const requestInfo = req.requestInfo!;
     if (requestInfo.type === 'resource')
@@ -271,7 +271,7 @@ export class Authorization {
   }
 
   /**
-   * 401, 403 or 404, recorded; whoever may not know of the object is told nothing by the record
+   * 401, 403 or 404, recorded; anyone who may not know of the object is told nothing by the record
    * either: it is that of an object that is not there.
    */
   #refusal(asking: AuthorizationRequestContext, target: EncodedObject | undefined): Error {
@@ -309,7 +309,7 @@ export class Authorization {
   }
 }
 
-/** What policy says to a question that nobody acts on. */
+/** What policy says to a question that no one acts on. */
 export interface AccessReviewResult {
   readonly allowed: boolean;
   readonly reason?: string;

@@ -5,7 +5,7 @@ import type { Step } from './step.js';
 
 /**
  * Calls `fail` with a 504 when a request is not answered within the time that its `timeout` gives
- * it (Kubernetes API conventions); what is done by then may stand. Whoever still answers afterwards
+ * it (Kubernetes API conventions); what is done by then may stand. Anyone who still answers afterwards
  * is heard by no one. The timer is cleared with the answer; a watch keeps its own time.
  */
 export const startDeadline =

@@ -11,7 +11,7 @@ export interface InFlightLimits {
 }
 
 /**
- * Requests being answered at once, bounded. One whose body is still on its way takes nobody's
+ * Requests being answered at once, bounded. One whose body is still on its way takes no one's
  * place: senders that are slow on purpose would else stop everybody's changes. Of those there are
  * twice as many as changes at most, and the oldest is cut for another.
  */

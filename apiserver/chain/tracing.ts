@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse } from '../http/message.js';
 import { isFromProxy } from '../http/client-network.js';
 
 /**
- * Serves a request, within a span where somebody wants them; the trace that it says it belongs to
+ * Serves a request, within a span where someone wants them; the trace that it says it belongs to
  * counts from a trusted proxy alone (docs/design/operations.md#traces).
  */
 export function withinSpan(

@@ -127,7 +127,7 @@ export class Documents {
   }
 
   /**
-   * Answers a GET of one of them; 304 to whoever has it, 406 to whoever takes it in no form there
+   * Answers a GET of one of them; 304 to anyone who has it, 406 to anyone who takes it in no form there
    * is.
    */
   send(req: ApiRequest, res: ApiResponse): void {

@@ -88,7 +88,7 @@ function nameFaults(kind: AnyKind, name: unknown, generateName: unknown): Cause[
 
 /**
  * Puts what a PUT or merge patch says into `next`, which is as the store has it; answers the
- * members nobody knows.
+ * members no one knows.
  */
 export function changed(
   kind: AnyKind,

@@ -39,7 +39,7 @@ export function refuseOtherKind(body: Record<string, unknown>, kind: string): vo
 }
 
 /**
- * Members of a body that nobody knows, removed from it: of the whole, of metadata and, by `schema`,
+ * Members of a body that no one knows, removed from it: of the whole, of metadata and, by `schema`,
  * of spec.
  */
 export function unknownMembers(body: Record<string, unknown>, schema: JSONSchema): string[] {

@@ -72,7 +72,7 @@ export class Handlers {
   }
 
   /**
-   * The object read anew once the store has reached the version that was named, and decided anew:
+   * The object read again once the store has reached the version that was named, and decided again:
    * 400, 504 (docs/design/kubernetes.md#lists).
    */
   async #notOlder(req: ApiRequest, res: ApiResponse): Promise<void> {

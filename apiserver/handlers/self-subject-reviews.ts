@@ -199,7 +199,7 @@ function valid(spec: unknown): Asked {
   return asked;
 }
 
-/** Whoever asks, in Kubernetes' words; nobody is 401. */
+/** Anyone who asks, in Kubernetes' words; no one is 401. */
 function userInfo(caller: Caller): unknown {
   switch (caller.type) {
     case 'Account':

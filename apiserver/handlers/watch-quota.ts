@@ -45,7 +45,7 @@ export class WatchQuota {
 type Bound = [who: string, max: number];
 
 /**
- * What a watch counts against, and how many there may be: anybody can begin interactions, so they
+ * What a watch counts against, and how many there may be: anyone can begin interactions, so they
  * count by network too.
  */
 function placesOf(caller: Caller, network: string, bounds: Bounds): Bound[] {

@@ -20,7 +20,7 @@ export class Watcher {
   readonly #metrics: Metrics | undefined;
 
   /**
-   * `again` asks anew who sent a request and whether it may stay.
+   * `again` asks again who sent a request and whether it may stay.
    */
   constructor(
     store: Store,

@@ -29,7 +29,7 @@ export function clientNetwork(
   return isIPv6(address) ? `${expand(address).slice(0, 4).join(':')}::/64` : address;
 }
 
-/** Whether whoever connected is one of the proxies that are trusted. */
+/** Whether anyone who connected is one of the proxies that are trusted. */
 export const isFromProxy = (request: IncomingMessage, trusted: AddressList | undefined): boolean =>
   trusted !== undefined && trusted.has(plain(request.socket.remoteAddress ?? ''));
 

@@ -35,7 +35,7 @@ export class ApiRequest extends IncomingMessage {
   fieldCount = 0;
   /** What is asked, once that is known. */
   requestInfo: RequestInfo | undefined;
-  /** Who asks, once that is known; of what anybody may ask, it stays open. */
+  /** Who asks, once that is known; of what anyone may ask, it stays open. */
   caller: Caller | undefined;
   /**
    * The Client that a request to the provider was about, for the log alone: it need not have proved
@@ -54,7 +54,7 @@ export class ApiRequest extends IncomingMessage {
   /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
   welcome: (() => void) | undefined;
 
-  /** Called when somebody begins to read the body. */
+  /** Called when someone begins to read the body. */
   override _read(size: number): void {
     const { welcome } = this;
     this.welcome = undefined;

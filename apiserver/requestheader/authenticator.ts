@@ -8,7 +8,7 @@ import { claimPattern, takeHeaders, userOf } from './headers.js';
 import type { ProxyTrust, TrustSource } from './trust.js';
 
 /**
- * What somebody at the other end of a connection showed when it began, and what the trust of now
+ * What someone at the other end of a connection showed when it began, and what the trust of now
  * makes of it.
  */
 interface Peer {
@@ -37,7 +37,7 @@ const credentials = /^(?:cookie|authorization)$/i;
 
 /**
  * The authentication of callers whom a cluster's front proxy vouches for
- * (docs/design/kubernetes.md#front-proxy). Without a source nobody is believed, and the headers are
+ * (docs/design/kubernetes.md#front-proxy). Without a source no one is believed, and the headers are
  * removed all the same.
  */
 export class RequestHeaderAuthenticator {
@@ -57,7 +57,7 @@ export class RequestHeaderAuthenticator {
   }
 
   /**
-   * Takes every claim of who somebody is out of a request, before anything else looks at it; keeps
+   * Takes every claim of who someone is out of a request, before anything else looks at it; keeps
    * it where a front proxy made it, whose cookies and tokens then go too.
    */
   receive(req: ApiRequest, res: ApiResponse): void {
@@ -122,7 +122,7 @@ export class RequestHeaderAuthenticator {
 const refusalOf = ({ periods }: Peer): string =>
   periods.length > 0 ? refusals.expired : refusals.untrusted;
 
-/** The certificate of whoever connected, with those that lead on from it; none, or unreadable. */
+/** The certificate of anyone who connected, with those that lead on from it; none, or unreadable. */
 function peerOf(socket: TLSSocket): Peer | undefined {
   const first = socket.getPeerCertificate(true);
   if (!first?.raw) return undefined;

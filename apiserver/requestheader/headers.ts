@@ -65,8 +65,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const hidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 /**
- * Who that is, as kube-apiserver reads it; undefined where nobody is named, more than one, or
- * nobody that could be told apart by what is shown.
+ * Who that is, as kube-apiserver reads it; undefined where no one is named, more than one, or
+ * no one that could be told apart by what is shown.
  */
 export function userOf(
   claim: AssertedHeaders,

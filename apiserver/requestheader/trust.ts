@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 
 /**
- * Whom a service believes who somebody is, and in which headers: kube-apiserver's settings of the
+ * Whom a service believes who someone is, and in which headers: kube-apiserver's settings of the
  * same names (docs/design/kubernetes.md#front-proxy). Names of headers are in lower case.
  */
 export interface ProxySettings {
@@ -20,7 +20,7 @@ export interface ProxyTrust extends ProxySettings {
   /** The authorities. */
   readonly certificates: readonly X509Certificate[];
   /**
-   * Those of the authorities that TLS is told of, PEM: whoever connects is asked for a certificate
+   * Those of the authorities that TLS is told of, PEM: anyone who connects is asked for a certificate
    * of theirs. Of several by one name it is told of none: it would try a signature by one with the
    * key of another, and Node ends the connection of which OpenSSL has an error left, though what
    * an authority signed itself is judged here.
@@ -36,7 +36,7 @@ export interface TrustSource {
 }
 
 /**
- * Headers that mean something to this service or to HTTP: no proxy may be told to say who somebody
+ * Headers that mean something to this service or to HTTP: no proxy may be told to say who someone
  * is in them.
  */
 const taken = [

@@ -115,7 +115,7 @@ async function serve(args: readonly string[]): Promise<void> {
 
 /**
  * Keeps compiled code from one start to the next where Node can (22.1 and later), in the store's
- * own folder: whoever can write there could change anything.
+ * own folder: anyone who can write there could change anything.
  */
 function keepCompiled(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -87,7 +87,7 @@ export const Account = defineKind({
       .describe('ISO 8601 date or year.'),
   }),
   status: z.object({
-    disabledTimestamp: timestamp().optional().describe('Since when nobody can sign in to it.'),
+    disabledTimestamp: timestamp().optional().describe('Since when no one can sign in to it.'),
     email: z
       .object({
         address: z.string().max(320).describe('The address as its owner spelt it.'),
@@ -110,7 +110,7 @@ export const Account = defineKind({
     /** WebAuthn user handle, 64 random bytes, base64url. */
     userHandle: z.string(),
     /**
-     * Sign-ins up to then (seconds since the epoch) count no more, but for the session that ended
+     * Sign-ins up to then (seconds since the epoch) count no more, except the session that ended
      * the others.
      */
     signedOut: z.object({ seconds: z.number().int(), kept: z.string().optional() }).optional(),
@@ -135,7 +135,7 @@ export const Account = defineKind({
       next.status.setup = { complete: missing.length === 0, missing };
     },
     /**
-     * Nobody can sign in to it from this commit on, and its address is free; everything it owns
+     * No one can sign in to it from this commit on, and its address is free; everything it owns
      * goes afterwards, itself last.
      */
     async beginDelete(tx, old, call) {
@@ -156,7 +156,7 @@ export const Account = defineKind({
   },
 });
 
-/** Who somebody is, as a sign-in shows it. */
+/** Who someone is, as a sign-in shows it. */
 export const accountSummary = ({ metadata, spec, status }: ObjectOf<typeof Account>) => ({
   name: metadata.name,
   email: status.email.address,

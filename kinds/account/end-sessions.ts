@@ -8,7 +8,7 @@ import { Session } from '../session/session.js';
 const atOnce = 12;
 const workFor = 86_400_000;
 
-/** Whose sessions are to end, but for one, unless they began later. */
+/** Whose sessions are to end, except one, unless they began later. */
 interface Order {
   readonly account: string;
   readonly kept?: string;

@@ -4,7 +4,7 @@ import { canonical } from '../signin/email-address.js';
 import { claimsOf } from '../session/acr.js';
 import type { Method, Session } from '../session/session.js';
 
-/** How somebody signed in, as policy sees it. */
+/** How someone signed in, as policy sees it. */
 interface SignedIn {
   readonly methods: readonly string[];
   readonly assurance: string;

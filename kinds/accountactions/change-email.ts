@@ -91,7 +91,7 @@ function sessionOf({ caller }: Call, name: string): string {
 
 /**
  * POST accounts/~/emailchallenge: sends a code to an address that is to become the account's, and
- * answers alike whether or not the address is somebody's (docs/design/api.md#change-of-address).
+ * answers alike whether or not the address is someone's (docs/design/api.md#change-of-address).
  * The challenge, the mail and every limit but that of the client network are one commit.
  */
 export const newAddressChallenge = defineAction({

@@ -75,7 +75,7 @@ const erase = (call: Call, kind: AnyKind, names: readonly string[]): Promise<voi
     for (const name of names) await tx.erase(kind, name);
   });
 
-/** Somebody signs in with the address anew: that mail is not of this account. */
+/** Someone signs in with the address again: that mail is not of this account. */
 const isLater = (order: MailOrder, asked: number): boolean =>
   'signIn' in order && order.signIn.now > asked;
 

@@ -6,7 +6,7 @@ import { Account } from '../account/account.js';
 import { enqueueDeletion } from '../account/deletion-row.js';
 
 /**
- * POST accounts/<name>/disable: nobody can sign in to it any more; its sessions end, and all that
+ * POST accounts/<name>/disable: no one can sign in to it any more; its sessions end, and all that
  * was issued under its grants. What it owns stays.
  */
 export const disable = defineAction({

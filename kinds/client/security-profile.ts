@@ -131,7 +131,7 @@ export function conditionsOf(
           reason: 'Optional',
           message:
             'Authorization requests without a code challenge are taken: a code that is ' +
-            'intercepted can be redeemed by whoever has the secret of this app.',
+            'intercepted can be redeemed by anyone who has the secret of this app.',
         }
       : {
           type: 'PKCERequired',

@@ -20,7 +20,7 @@ export class Memberships {
   readonly #mirror: Informer<typeof Group>;
 
   /**
-   * `named` are addresses that stand in for the members of Group `operators` while it lists nobody,
+   * `named` are addresses that stand in for the members of Group `operators` while it lists no one,
    * or is not there (docs/design/api.md#operators).
    */
   constructor(store: Store, named: readonly string[]) {

@@ -155,7 +155,7 @@ const said = ({ hasAny, fullFrom }: Known): OperatorsHave => ({
   operatorsHaveFullPasskeys: fullFrom <= Date.now(),
 });
 
-/** Undefined where an object cannot be read: whoever asks for it is told so. */
+/** Undefined where an object cannot be read: anyone who asks for it is told so. */
 function addressOf(stored: EncodedObject): string | undefined {
   try {
     return canonical((stored.object as ObjectOf<typeof Account>).status.email.address);

@@ -1,4 +1,4 @@
-/** Somebody who runs the service, as policy will see them. */
+/** Someone who runs the service, as policy will see them. */
 export interface Operator {
   readonly domain: string;
   readonly groups: readonly string[];

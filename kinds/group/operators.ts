@@ -6,7 +6,7 @@ import type { Operator } from './operator.js';
 
 /**
  * Who runs the service at this moment, as policy sees them: members of Group `operators` or, while
- * it lists nobody, those that the settings name; an account that nobody can sign in to is none.
+ * it lists no one, those that the settings name; an account that no one can sign in to is none.
  */
 export async function operatorsNow(store: Store, groups: Memberships): Promise<Operator[]> {
   const accounts = store.reader(Account);

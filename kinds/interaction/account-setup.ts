@@ -19,7 +19,7 @@ export const nameOfAccount = (interaction: InteractionObject, call: Call): strin
 };
 
 /**
- * 410 where the account is gone or nobody can sign in to it any more, or where it has ended this
+ * 410 where the account is gone or no one can sign in to it any more, or where it has ended this
  * sign-in since.
  */
 export function assertSessionValid(

@@ -155,7 +155,7 @@ async function judgeScopes(
 }
 
 /**
- * Why another service's scope cannot be agreed to yet: nobody was told which claims that would
+ * Why another service's scope cannot be agreed to yet: no one was told which claims that would
  * share.
  */
 function notRead(

@@ -39,7 +39,7 @@ export async function decorateInteraction(
 }
 
 /**
- * The ways to sign in that policy permits here and now, without those by which nobody could sign in
+ * The ways to sign in that policy permits here and now, without those by which no one could sign in
  * to this Client while another way is left: a passkey may be demanded of everybody. What policy
  * thinks of a person is not told here.
  */
@@ -130,7 +130,7 @@ async function showConsent(interaction: InteractionObject, call: Call): Promise<
 }
 
 /**
- * A scope that was asked for, unless nobody supplies it any more, and what policy says to sharing
+ * A scope that was asked for, unless no one supplies it any more, and what policy says to sharing
  * it.
  */
 interface Judged {

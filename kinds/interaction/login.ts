@@ -191,7 +191,7 @@ async function enterByLink(
 /**
  * Compares a code and answers only after the commit that follows from it: the sign-in of a right
  * code, the count of a wrong one. Either changes the Interaction, so that of codes tried at once
- * one commits and the others are judged anew.
+ * one commits and the others are judged again.
  */
 async function enterByCode(
   call: Call,
@@ -274,7 +274,7 @@ function wrongCode(
 }
 
 /**
- * One commit: the proof is used, the Account made if new, the phase Authenticated; whoever comes
+ * One commit: the proof is used, the Account made if new, the phase Authenticated; anyone who comes
  * second finds it used. A refusal of the person uses it up all the same.
  */
 async function enter(

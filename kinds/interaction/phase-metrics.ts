@@ -76,7 +76,7 @@ export class PhaseMetrics {
   }
 }
 
-/** Undefined where an object cannot be read: whoever asks for it is told so. */
+/** Undefined where an object cannot be read: anyone who asks for it is told so. */
 function phaseOf(stored: EncodedObject): PhaseName | undefined {
   try {
     return (stored.object as InteractionObject).status.phase;

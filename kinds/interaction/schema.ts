@@ -66,7 +66,7 @@ const ClientSummary = z
     displayName: z.string().describe('Its name for people.'),
     logoURI: z.string().optional().describe('Logo.'),
     homepageURI: z.string().optional().describe('Home page.'),
-    initiateLoginURI: z.string().optional().describe('Starts a sign-in there anew.'),
+    initiateLoginURI: z.string().optional().describe('Starts a sign-in there again.'),
     policyURI: z.string().optional().describe('Privacy policy.'),
     termsURI: z.string().optional().describe('Terms of service.'),
     firstParty: z.boolean().describe('Run by the same people as this service.'),

@@ -1,6 +1,6 @@
 /**
  * Names that makers of authenticators publish for their AAGUIDs: facts for people, never a ground
- * for trust, since nobody attests them.
+ * for trust, since no one attests them.
  */
 const names: ReadonlyMap<string, string> = new Map([
   ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd', 'Apple Passwords'],

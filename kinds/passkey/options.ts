@@ -61,7 +61,7 @@ const CreationOptions = z.object({
       userVerification: z.literal('required').describe('The authenticator knows its person.'),
     })
     .describe('What the authenticator must be able to do.'),
-  attestation: z.literal('none').describe('Nobody is asked what made it.'),
+  attestation: z.literal('none').describe('No one is asked what made it.'),
 });
 
 /** What a passkey challenge is answered with (docs/design/api.md#passkey-challenges). */
@@ -92,7 +92,7 @@ export const challengeAnswer = (
   status: { options, expirationTimestamp: toTimestamp(now + challengeLife) },
 });
 
-/** Options of a sign-in: the same for everybody, since nobody has said who they are. */
+/** Options of a sign-in: the same for everybody, since no one has said who they are. */
 export const requestOptions = (challenge: string, { rpID }: Settings): Options => ({
   challenge,
   timeout: challengeLife,

@@ -52,7 +52,7 @@ export const accountPasskeyChallenge = defineAction({
   limit: challengeLimit,
   description: 'Returns options for the browser to register a passkey.',
   spec: z.object({
-    purpose: z.literal('Register').describe('Register: whoever asks is signed in already.'),
+    purpose: z.literal('Register').describe('Register: anyone who asks is signed in already.'),
   }),
   async run(call, account) {
     const { caller } = call;

@@ -87,7 +87,7 @@ const DecisionStatus = z.object({
 });
 
 /**
- * A PolicyDecision as the server holds it; `internal` has what the object told, which whoever was
+ * A PolicyDecision as the server holds it; `internal` has what the object told, which anyone who was
  * refused may not know.
  */
 export type DecisionObject = KindObject<
@@ -107,7 +107,7 @@ export const PolicyDecision = defineKind({
   shortNames: ['pd'],
   owner: 'spec.account',
   named: 'service',
-  description: 'What policy decided about somebody.',
+  description: 'What policy decided about someone.',
   verbs: ['get', 'list', 'watch'],
   spec: DecisionSpec,
   status: DecisionStatus,

@@ -99,7 +99,7 @@ async function start(
 
 /**
  * A passkey that does not count in full yet does not begin to while its owner is on the way back
- * in: else whoever added it would be first.
+ * in: else anyone who added it would be first.
  */
 async function holdBack(
   tx: Transaction,

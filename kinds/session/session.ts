@@ -23,7 +23,7 @@ const SignOut = z.object({
 export type SignOut = z.infer<typeof SignOut>;
 
 /**
- * Where somebody is signed in: a projection of the provider's own session, written in the same
+ * Where someone is signed in: a projection of the provider's own session, written in the same
  * commit as it.
  */
 export const Session = defineKind({

@@ -85,7 +85,7 @@ export async function lockedUntil(
 }
 
 /**
- * Counts a wrong code, which nothing but time takes back, whoever signs in meanwhile; as many as `limits.wrongCodesPerAddress` says put
+ * Counts a wrong code, which nothing but time takes back, anyone who signs in meanwhile; as many as `limits.wrongCodesPerAddress` says put
  * codes to rest, for twice as long each time.
  */
 export async function countTry(

@@ -23,12 +23,12 @@ export const Challenges = z.object({
   Register: Challenge.optional(),
 });
 
-/** Whoever keeps challenges. */
+/** Anyone who keeps challenges. */
 interface Holder {
   passkeyChallenges?: z.infer<typeof Challenges> | undefined;
 }
 
-/** A challenge that nobody was given before. */
+/** A challenge that no one was given before. */
 export const newChallenge = (): string => randomBytes(32).toString('base64url');
 
 /** Puts a challenge in force; the one before for the same purpose is over. */

@@ -41,7 +41,7 @@ export function requireRecentProof(
 }
 
 /**
- * Demands the same of whoever asks: a person, by the passkeys of their own account, which a caller
+ * Demands the same of anyone who asks: a person, by the passkeys of their own account, which a caller
  * that has read the account in its transaction passes on. A token is no sign-in; Machines and this
  * service itself have none to renew.
  */

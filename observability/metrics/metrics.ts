@@ -46,7 +46,7 @@ const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /**
  * Every metric of this service beside those of the process: Kubernetes' names where there is one,
- * else our own. Made only with a metrics port: nobody else pays for it.
+ * else our own. Made only with a metrics port: no one else pays for it.
  */
 export class Metrics {
   readonly definitions: Definition[] = [];
@@ -86,12 +86,12 @@ export class Metrics {
   );
   readonly storageObjects = this.#gauge(
     'apiserver_storage_objects',
-    'Objects in the store, counted once a minute while somebody looks; those that have expired are among them until they are collected.',
+    'Objects in the store, counted once a minute while someone looks; those that have expired are among them until they are collected.',
     ['resource'],
   );
   readonly storageSize = this.#gauge(
     'apiserver_storage_size_bytes',
-    'Bytes that the database of a member of etcd takes on its disk, asked once a minute while somebody looks; etcd-0 is the first of --etcd-servers.',
+    'Bytes that the database of a member of etcd takes on its disk, asked once a minute while someone looks; etcd-0 is the first of --etcd-servers.',
     ['storage_cluster_id'],
   );
   readonly watchEvents = this.#counter('apiserver_watch_events_total', 'Watch events sent.', [
@@ -291,7 +291,7 @@ export class Metrics {
   }
 
   /**
-   * Reads a metric anew at each scrape. Where that fails it is left without a value, and all others
+   * Reads a metric again at each scrape. Where that fails it is left without a value, and all others
    * are as ever.
    */
   onScrape<L extends string>(
@@ -331,7 +331,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Prometheus' text format 0.0.4, as of now; whoever asks while it is made shares it. */
+  /** Prometheus' text format 0.0.4, as of now; anyone who asks while it is made shares it. */
   text(): Promise<string> {
     this.#scrape ??= this.#registry.metrics().finally(() => {
       this.#scrape = undefined;

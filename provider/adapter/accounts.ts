@@ -34,7 +34,7 @@ export function ownedBy(name: string): { ownerReferences?: OwnerReference[] } {
   return account ? { ownerReferences: [ownerReference(Account, account)] } : {};
 }
 
-/** Whether somebody can sign in to it. */
+/** Whether someone can sign in to it. */
 export const isAlive = (account: AccountObject): boolean =>
   !account.status.disabledTimestamp && !account.metadata.deletionTimestamp;
 
@@ -42,7 +42,7 @@ export const isAlive = (account: AccountObject): boolean =>
 export const domainOf = (account: AccountObject): string =>
   account.status.email.address.toLowerCase().split('@')[1] ?? '';
 
-/** What is known of somebody's sign-in. */
+/** What is known of someone's sign-in. */
 export interface SignedIn {
   readonly session?: string;
   readonly authenticated?: number;

@@ -17,7 +17,7 @@ const mostWrites = 80;
 /** A commit takes no more. */
 const mostBare = 100;
 
-/** Marks a Session as ending; it goes at once where nobody is left to be told. */
+/** Marks a Session as ending; it goes at once where no one is left to be told. */
 export async function endingPart(
   services: ProviderServices,
   name: string,
@@ -79,7 +79,7 @@ export async function endSessions(
   };
 }
 
-/** Without room for notices nobody is told of these ends, now or later. */
+/** Without room for notices no one is told of these ends, now or later. */
 function untold(signOut: ReadonlyMap<string, SignOut>): void {
   for (const { clients } of signOut.values())
     for (const client of clients) if (client.state === 'Retrying') client.state = 'GaveUp';

@@ -6,7 +6,7 @@ import { clientObject } from './clients.js';
 import type { SignOut } from '../../kinds/session/session.js';
 import type { ProviderServices } from '../context/context.js';
 
-/** Somebody to be told that a session ended (OpenID Connect Back-Channel Logout 1.0). */
+/** Someone to be told that a session ended (OpenID Connect Back-Channel Logout 1.0). */
 export interface Notice {
   readonly client: string;
   readonly account: string;

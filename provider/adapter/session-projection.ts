@@ -102,7 +102,7 @@ function statusOf(
   };
 }
 
-/** The Clients somebody signed in to from one library session, but for our own pages. */
+/** The Clients someone signed in to from one library session, except our own pages. */
 async function clientsOf(
   services: ProviderServices,
   payload: AdapterPayload,

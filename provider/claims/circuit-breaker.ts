@@ -9,15 +9,15 @@ interface State {
 }
 
 /**
- * Keeps calls away from a service that failed five times in a row: for 30 s nobody calls it, then
+ * Keeps calls away from a service that failed five times in a row: for 30 s no one calls it, then
  * one does for all. Times by the monotonic clock.
  */
 export class Breaker {
   readonly #states = new Map<string, State>();
 
   /**
-   * Whether `name` may be called now; whoever may has to say how it went. Another `version` of it
-   * begins anew.
+   * Whether `name` may be called now; anyone who may has to say how it went. Another `version` of it
+   * begins again.
    */
   enter(name: string, version: string): boolean {
     let state = this.#states.get(name);

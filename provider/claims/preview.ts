@@ -45,7 +45,7 @@ async function keep(
 
 /**
  * Whatever was shown at any time of this sign-in, the names of what is declared where values could
- * not be had; of a scope that somebody else supplies by now, what they showed.
+ * not be had; of a scope that someone else supplies by now, what they showed.
  */
 function merged(held: Shown = {}, scopes: readonly Scope[], reviewed: Reviewed): Shown {
   const shown = { ...held };

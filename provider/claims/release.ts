@@ -46,7 +46,7 @@ export async function supply(
 }
 
 /**
- * Of a scope's claims those that somebody agreed to get from this very service; of a first party,
+ * Of a scope's claims those that someone agreed to get from this very service; of a first party,
  * all.
  */
 function claimsAgreed(

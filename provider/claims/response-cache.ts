@@ -8,7 +8,7 @@ interface Held<T> {
 }
 
 /**
- * Answers in memory for a minute at most and nowhere else; whoever asks the same while one is under
+ * Answers in memory for a minute at most and nowhere else; anyone who asks the same while one is under
  * way waits for that one.
  */
 export class Answers<T> {

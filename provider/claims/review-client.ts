@@ -20,7 +20,7 @@ type Outcome = ObjectOf<typeof ClaimsReview>['status']['outcome'];
 const deadline = 2_500;
 
 /**
- * Refusals that say something of the service, not of the person asked about: others keep nobody
+ * Refusals that say something of the service, not of the person asked about: others keep no one
  * else from being asked about.
  */
 const busy = new Set([408, 429]);
@@ -70,7 +70,7 @@ export class ClaimsReviewClient {
     );
   }
 
-  /** One review, recorded off the path of whoever waits for it. */
+  /** One review, recorded off the path of anyone who waits for it. */
   async #review(
     provider: ClaimsProviderObject,
     asking: ClaimsReviewRequest,

@@ -23,7 +23,7 @@ export function normalise(request: IncomingMessage, baseURL: string, names: Cook
   request.headers = { ...headers, ...(kept !== undefined && { cookie: kept }) };
 }
 
-/** The same request seen with such headers, while whoever else holds it keeps its own. */
+/** The same request seen with such headers, while anyone who else holds it keeps its own. */
 export function rewriteToIssuer(request: IncomingMessage, baseURL: string): IncomingMessage {
   return Object.create(request, {
     headers: { value: ownHeaders(request.headers, baseURL), enumerable: true },

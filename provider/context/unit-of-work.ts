@@ -8,7 +8,7 @@ import { withProviderErrors } from './errors.js';
 
 /**
  * A commit of an exchange did not happen: something it had read, or relied on, was changed by
- * somebody else.
+ * someone else.
  */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError';
@@ -96,13 +96,13 @@ export class UnitOfWork {
     this.#checks.set(check.key, check);
   }
 
-  /** Adds what somebody else decided or wrote. */
+  /** Adds what someone else decided or wrote. */
   add(part: StagedWrites): void {
     this.#parts.push(part);
   }
 
   /**
-   * A Part made only when the commit is, and made anew when it lost; a later one under the same id
+   * A Part made only when the commit is, and made again when it lost; a later one under the same id
    * takes its place.
    */
   defer(id: string, make: () => Promise<StagedWrites>): void {
@@ -118,7 +118,7 @@ export class UnitOfWork {
     return { checks: [...this.#checks.values()], writes: [...this.#staged.values()] };
   }
 
-  /** Returns what was gathered, for a commit that somebody else makes. */
+  /** Returns what was gathered, for a commit that someone else makes. */
   async staged(): Promise<readonly StagedWrites[]> {
     return [this.#own(), ...this.#parts, ...(await this.#made())];
   }
@@ -179,7 +179,7 @@ export async function inUnitOfWork<T>(exchange: UnitOfWork, work: () => Promise<
 }
 
 /**
- * Between exchanges nothing follows promises: on Node 20 whoever does, the library's own context
+ * Between exchanges nothing follows promises: on Node 20 anyone who does, the library's own context
  * included, taxes every promise of the process.
  */
 function rest(): void {

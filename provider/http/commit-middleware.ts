@@ -38,7 +38,7 @@ export const settling =
 
 /**
  * Whether a token request was refused after the library had used up what it brought (a code, a
- * device code, a refresh token): then nothing of the request is written, so that whoever holds it
+ * device code, a refresh token): then nothing of the request is written, so that anyone who holds it
  * may ask for something else. What was used up before is no use of this request, and ends the
  * grant.
  */

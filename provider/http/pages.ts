@@ -82,7 +82,7 @@ export function errorPage(services: ProviderServices, status: number, auditID: s
   );
 }
 
-/** Asks before somebody is signed out: a link alone never does it. */
+/** Asks before someone is signed out: a link alone never does it. */
 export function renderLogout(services: ProviderServices, ctx: ProviderContext): void {
   const { secret } = ctx.oidc.session!.state!;
   show(

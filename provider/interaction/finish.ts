@@ -67,7 +67,7 @@ export async function finish(
 
 /**
  * Adds to a transaction what hands the library the result that the record states once it is
- * committed. False where this request cannot: then whoever reads the record hands it over.
+ * committed. False where this request cannot: then anyone who reads the record hands it over.
  */
 export async function stageResult(
   submission: Submission,
@@ -101,7 +101,7 @@ function isBegunBy(
   return uid !== undefined && nameOf(uid) === metadata.name && internal.returnTo !== undefined;
 }
 
-/** The record stands; whoever reads it next has its result handed over again. */
+/** The record stands; anyone who reads it next has its result handed over again. */
 function gaveUp(services: ProviderServices, { metadata }: InteractionObject): Error {
   services.log.error(
     { interaction: metadata.name },
@@ -168,7 +168,7 @@ async function resultOf(
 }
 
 /**
- * Every decision makes a library Grant of its own; the session's former one is revoked, but for
+ * Every decision makes a library Grant of its own; the session's former one is revoked, except
  * devices: each that is connected is a sign-in of its own, whichever browser it was confirmed in.
  */
 async function consentResult(

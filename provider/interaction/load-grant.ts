@@ -44,7 +44,7 @@ const uidOfClient = (name: string, client: ClientObject | undefined): string | u
   builtIn.has(name) ? '' : client?.metadata.uid;
 
 /**
- * The remembered decision, unless it is a year old or the Client was made anew; the exchange then
+ * The remembered decision, unless it is a year old or the Client was made again; the exchange then
  * depends on it.
  */
 export async function rememberedGrant(
@@ -138,7 +138,7 @@ export async function loadExistingGrant(
 }
 
 /**
- * Whether a session's copy is of the decision as it stands; it is stamped anew where the person has
+ * Whether a session's copy is of the decision as it stands; it is stamped again where the person has
  * signed in again since.
  */
 async function isCurrent(

@@ -191,7 +191,7 @@ export class WatchCache {
   }
 
   /**
-   * Whether what was heard of `resource` can be trusted: something was heard lately, and everything
+   * Whether what was heard of `resource` can be trusted: something was heard recently, and everything
    * this replica wrote to it.
    */
   trusts(resource: string): boolean {

@@ -111,7 +111,7 @@ async function write(
   }
 }
 
-/** Gives a store its place, with its lock, which nobody has found meanwhile. */
+/** Gives a store its place, with its lock, which no one has found meanwhile. */
 function place(draft: string, directory: string): void {
   try {
     renameSync(draft, directory);

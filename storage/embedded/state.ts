@@ -75,7 +75,7 @@ export class StoreState {
     this.#waiting.add(go);
   }
 
-  /** Nobody is shown anything any more. */
+  /** No one is shown anything any more. */
   close(): void {
     this.closed = true;
     clearInterval(this.#clock);

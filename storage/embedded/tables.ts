@@ -28,7 +28,7 @@ export interface Tables {
   readonly system: Database<Buffer, string>;
 }
 
-/** What is read of them by whoever only reads. */
+/** What is read of them by anyone who only reads. */
 export type Readable = Pick<Tables, 'directory' | 'root' | 'current' | 'log' | 'system'>;
 
 const options = {

@@ -138,7 +138,7 @@ export class Cluster {
     for (const listener of this.onAnswer) listener(revision, asked);
   }
 
-  /** Connects anew, with other credentials; what is under way ends by the former connections. */
+  /** Connects again, with other credentials; what is under way ends by the former connections. */
   renew(credentials: Credentials): void {
     const former = this.#members;
     this.#members = membersOf(this.#servers, credentials);

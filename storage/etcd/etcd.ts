@@ -31,14 +31,14 @@ export interface EtcdOptions extends ClusterOptions {
   readonly leaseWidth?: number;
   /** Told one sentence when this etcd is known to be faulty. */
   readonly onWarning?: (message: string) => void;
-  /** Opens also what was restored in part, to begin anew. */
+  /** Opens also what was restored in part, to begin again. */
   readonly restoring?: boolean;
   readonly metrics?: StorageMetrics;
 }
 
 /** A store in etcd. */
 export interface EtcdStorage extends Storage {
-  /** Connects anew with other certificates; nothing that is under way is lost, and no watch. */
+  /** Connects again with other certificates; nothing that is under way is lost, and no watch. */
   renew(credentials: Credentials): void;
 }
 

@@ -26,7 +26,7 @@ export class CurrentRevision {
   }
 
   /**
-   * Has the cluster tell it to all who listen; one read at a time, whoever asks. Resolves when that
+   * Has the cluster tell it to all who listen; one read at a time, anyone who asks. Resolves when that
    * is over, with or without an answer.
    */
   ask(): Promise<unknown> {

@@ -20,7 +20,7 @@ export class ProgressKey {
     this.#keyspace = keyspace;
   }
 
-  /** Writes one unless one is being written; whoever still needs it asks again. */
+  /** Writes one unless one is being written; anyone who still needs it asks again. */
   mark(): void {
     if (this.#writing) return;
     this.#writing = true;

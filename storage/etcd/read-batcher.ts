@@ -6,7 +6,7 @@ import type { Keyspace } from './key-prefix.js';
 
 const together = 100;
 /**
- * Milliseconds after which what waits goes on without what is under way: nobody waits for twice the
+ * Milliseconds after which what waits goes on without what is under way: no one waits for twice the
  * patience.
  */
 const moment = 100;

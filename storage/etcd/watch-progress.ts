@@ -68,7 +68,7 @@ export class WatchProgress {
   }
 
   /**
-   * By performance.now(): whatever was written before then, this stream has brought. Whoever asks
+   * By performance.now(): whatever was written before then, this stream has brought. Anyone who asks
    * is about to tell it.
    */
   asOf(): number {
@@ -145,7 +145,7 @@ export class WatchProgress {
 
   /**
    * Has a quorum asked where its last word is too old, then the member for an answer, with which
-   * whoever reads the stream is told.
+   * anyone who reads the stream is told.
    */
   #confirm(now: number): void {
     if (this.#confirming) return;

@@ -90,7 +90,7 @@ export function encodeItem({ key, value, expires }: SnapshotItem): Buffer {
   return record;
 }
 
-/** What stands behind the last record, but for the digest. */
+/** What stands behind the last record, except the digest. */
 export function encodeEnd(records: number): Buffer {
   const end = Buffer.alloc(endBytes - digestBytes);
   end.writeDoubleBE(records, 2);

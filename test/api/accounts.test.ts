@@ -66,7 +66,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     operator = (await signIn(service, 'op@example.test')).tab;
   });
 
-  /** Somebody signed in with tokens that outlive the session. */
+  /** Someone signed in with tokens that outlive the session. */
   async function person(address: string) {
     const signedIn = await signIn(service, address, {
       scope: 'openid email profile offline_access',

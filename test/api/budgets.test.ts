@@ -37,7 +37,7 @@ describe.each(['embedded', 'etcd'] as const)(
     });
 
     let number = 0;
-    /** A browser in a network that nobody else is in. */
+    /** A browser in a network that no one else is in. */
     function browser(on: TestService = number % 2 ? service : second): Tab {
       number += 1;
       return Object.assign(on.tab(), {
@@ -61,7 +61,7 @@ describe.each(['embedded', 'etcd'] as const)(
       return { begun, mail };
     };
 
-    /** A browser from which somebody signed in with the address. */
+    /** A browser from which someone signed in with the address. */
     async function known(email: string): Promise<Tab> {
       const tab = browser();
       await signIn(service, email, { tab });

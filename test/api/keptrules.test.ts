@@ -19,7 +19,7 @@ interface Kept {
 }
 const read = (value: Buffer): Kept => JSON.parse(value.toString('utf8', 32)) as Kept;
 
-/** The same rules but for one, which shows itself: what anybody may do, nobody may. */
+/** The same rules except one, which shows itself: what anyone may do, no one may. */
 const turned = ({ source, rules }: Kept): Kept => ({
   source,
   rules: rules.map((rule) =>
@@ -49,7 +49,7 @@ describe.each(['embedded', 'etcd'] as const)('the rules of the policy in force, 
         Buffer.concat([keys.mac(purpose, JSON.stringify(kept)), Buffer.from(JSON.stringify(kept))]),
     };
   };
-  /** What another replica, which starts now, answers to anybody who reads policies. */
+  /** What another replica, which starts now, answers to anyone who reads policies. */
   const answers = async (service: TestService): Promise<number> =>
     (await (await service.replica()).tab().get('policies')).code;
 

@@ -19,7 +19,7 @@ function boundTo(target: Storage, name: string | symbol): unknown {
   return typeof member === 'function' ? member.bind(target) : member;
 }
 
-/** A store whose watches say nothing while they are held: nobody hears what others write. */
+/** A store whose watches say nothing while they are held: no one hears what others write. */
 class Deaf {
   held = false;
   #freed: (() => void)[] = [];

@@ -23,7 +23,7 @@ jest.setTimeout(300_000);
 
 const hour = 3_600_000;
 
-/** What somebody with the victim's mailbox does, and what its owner does, who has passkeys. */
+/** What someone with the victim's mailbox does, and what its owner does, who has passkeys. */
 const acts = [
   'thief signs in',
   'thief signs in',
@@ -45,7 +45,7 @@ const acts = [
 ] as const;
 type Act = (typeof acts)[number];
 
-/** One account, held by its owner's passkeys, and whoever reads its mail. */
+/** One account, held by its owner's passkeys, and anyone who reads its mail. */
 class Siege {
   readonly #service: TestService;
   readonly #address: string;

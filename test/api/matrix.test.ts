@@ -96,7 +96,7 @@ const forMachines = (row: string | undefined, { verb }: Asked): string | undefin
   verb === 'watchone' ? row : row?.replaceAll(/\S+-own/g, '');
 
 /**
- * What is answered to whoever is refused: 404 for what they may not know of, 401 to nobody, else
+ * What is answered to anyone who is refused: 404 for what they may not know of, 401 to no one, else
  * 403 (docs/design/api.md#refusals).
  */
 function refusal(subject: Subject, { resource, verb }: Asked): number {

@@ -15,7 +15,7 @@ import {
 } from '../support/service.js';
 import type { Answer } from '../support/tab.js';
 
-/** What differs from request to request whoever is asked about. */
+/** What differs from request to request anyone who is asked about. */
 const fleeting = new Set(['date', 'audit-id']);
 
 describe('what an address tells before it is proven (D1)', () => {

@@ -35,7 +35,7 @@ describe.each(['embedded', 'etcd'] as const)('who may watch, and what (G2, G6), 
   });
   afterAll(stopAll);
 
-  /** Somebody new who is signed in, as both replicas see their browser. */
+  /** Someone new who is signed in, as both replicas see their browser. */
   async function person(address = `p${(met += 1)}@example.test`): Promise<Person> {
     const { tab } = await signIn(service, address);
     const elsewhere = Object.assign(replica.tab(), { cookies: tab.cookies });
@@ -47,7 +47,7 @@ describe.each(['embedded', 'etcd'] as const)('who may watch, and what (G2, G6), 
     };
   }
 
-  /** What somebody has open at the other replica of the kinds that people own. */
+  /** What someone has open at the other replica of the kinds that people own. */
   const open = async (
     { elsewhere }: Person,
     kinds = ['sessions', 'accounts', 'grants', 'passkeys'],

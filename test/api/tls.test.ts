@@ -33,7 +33,7 @@ interface Answer {
   readonly protocol: string | null;
 }
 
-/** One request on a connection of its own, as somebody who trusts these certificates alone. */
+/** One request on a connection of its own, as someone who trusts these certificates alone. */
 function get(
   service: TestService,
   ca: string,

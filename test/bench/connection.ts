@@ -13,7 +13,7 @@ const empty = Buffer.alloc(0);
 
 /**
  * A kept-alive HTTP/1.1 connection that carries one exchange at a time and costs the client next to
- * nothing; made anew where the server let go of it.
+ * nothing; made again where the server let go of it.
  */
 export class Connection {
   /** How many answers came on all of them. */

@@ -9,7 +9,7 @@ export interface Options {
   readonly against: string | undefined;
 }
 
-/** Reads the command line; throws for an option nobody knows. */
+/** Reads the command line; throws for an option no one knows. */
 export function readOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
     args: [...args],

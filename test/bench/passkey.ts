@@ -49,7 +49,7 @@ function credential(challenge: string, origin: string, rpID: string): object {
   };
 }
 
-/** Registers a passkey of somebody who is signed in; answers its path. */
+/** Registers a passkey of someone who is signed in; answers its path. */
 export async function passkeyOf({ browser }: Person, origin: string): Promise<string> {
   const {
     status: { options },

@@ -3,7 +3,7 @@ import { Connection } from './connection.js';
 import { signIn } from './flow.js';
 import { Mailbox } from './mailbox.js';
 
-/** Somebody who is signed in, with an account page to look at. */
+/** Someone who is signed in, with an account page to look at. */
 export interface Person {
   readonly name: string;
   readonly browser: Browser;

@@ -15,7 +15,7 @@ export interface LoadedSide {
   readonly load: string;
   readonly args: unknown;
   readonly warm: Side['warm'];
-  /** Whether the generator may sleep: it shares its core with somebody. */
+  /** Whether the generator may sleep: it shares its core with someone. */
   readonly sleeps?: boolean;
 }
 

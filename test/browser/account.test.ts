@@ -16,7 +16,7 @@ const kept = (person: Person): Person => {
   return person;
 };
 
-/** The account page of somebody who is signed in here. */
+/** The account page of someone who is signed in here. */
 const ownPage = async (service: TestService, tab: Tab): Promise<Person> => {
   const person = kept(await asPerson(service, tab));
   await person.page.goto(`${service.baseURL}/account`);

@@ -62,7 +62,7 @@ const byPasskey = async (person: Person): Promise<void> => {
   await person.at('account');
 };
 
-/** A service whose policy lets nobody in to one of its Clients but by a passkey. */
+/** A service whose policy lets no one in to one of its Clients but by a passkey. */
 async function start(store: 'embedded' | 'etcd'): Promise<TestService> {
   const manifests = pathOf(temporary(), 'manifests');
   mkdirSync(manifests);

@@ -23,7 +23,7 @@ const kept = (person: Person): Person => {
   return person;
 };
 
-/** The account page of somebody who is signed in here. */
+/** The account page of someone who is signed in here. */
 async function ownPage(address: string): Promise<Person> {
   const person = kept(await asPerson(service, (await signIn(service, address)).tab));
   await person.page.goto(`${service.baseURL}/account`);

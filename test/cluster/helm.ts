@@ -80,7 +80,7 @@ export class Helm {
   }
 
   /**
-   * What it tells whoever installs it with these values. Helm 3 asks a cluster before it tells,
+   * What it tells anyone who installs it with these values. Helm 3 asks a cluster before it tells,
    * even where nothing is installed.
    */
   async notes(more: readonly string[]): Promise<string> {
@@ -151,7 +151,7 @@ export const valuesIn = (page: string): any[] =>
 
 /**
  * Everything that the chart is rendered to by one Helm: scenarios, examples, and the values that
- * pages show, each with what it was made of. Whoever has an API server to put objects to, or a list
+ * pages show, each with what it was made of. Anyone who has an API server to put objects to, or a list
  * of what may be in them, takes them from here.
  */
 export async function* everythingRendered(

@@ -7,7 +7,7 @@ import { release } from '../../observability/build-info.js';
 import { checkout } from '../support/checkout.js';
 import { packagesOf } from './container.js';
 
-/** Everything is installed and built anew. */
+/** Everything is installed and built again. */
 jest.setTimeout(900_000);
 
 const root = join(import.meta.dirname, '../..');

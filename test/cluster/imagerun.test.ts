@@ -21,7 +21,7 @@ import { begin, redeem, signIn, type Reached } from '../support/signin.js';
 import { Tab } from '../support/tab.js';
 import { base, build, Container, engine, packagesOf, removeBuilt, run } from './container.js';
 
-/** Everything is installed and built anew, twice. */
+/** Everything is installed and built again, twice. */
 jest.setTimeout(900_000);
 
 const root = join(import.meta.dirname, '../..');

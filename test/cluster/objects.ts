@@ -35,7 +35,7 @@ export class Objects {
     return objects;
   }
 
-  /** Asks anew what is served. */
+  /** Asks again what is served. */
   async discover(): Promise<void> {
     const found = await Promise.all(
       ['/api', '/apis'].map(async (path) => {
@@ -99,7 +99,7 @@ export class Objects {
   }
 
   /**
-   * Every object there is by kind, namespace and name, but for those that an API server keeps for
+   * Every object there is by kind, namespace and name, except those that an API server keeps for
    * itself.
    */
   async all(): Promise<string[]> {

@@ -111,7 +111,7 @@ const browser = (): Tab => Object.assign(new Tab(issuer, issuer), { tls: { ca: t
 const reached = { tab: browser };
 
 /**
- * The tokens of whoever signs in by a Client, as a program gets them that has the code sent to its
+ * The tokens of anyone who signs in by a Client, as a program gets them that has the code sent to its
  * own address.
  */
 async function tokens(

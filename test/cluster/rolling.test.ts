@@ -29,10 +29,10 @@ afterAll(async () => {
 
 /**
  * Answers by code, and where one is a failure by who gave it: ours is a Status, what the aggregator
- * says where nobody answers it is plain text.
+ * says where no one answers it is plain text.
  */
 const answers = new Map<string, number>();
-/** What failures said, but for the ports. */
+/** What failures said, except the ports. */
 const said = new Set<string>();
 function count(code: number, text: string): number {
   if (code >= 500) said.add(text.trim().replaceAll(/:\d+/g, '').slice(0, 300));

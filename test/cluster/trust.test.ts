@@ -111,7 +111,7 @@ describe.each(['embedded', 'etcd'] as const)(
         );
         cluster.believe(after.cert);
         // the API server keeps what the ConfigMap says already beside the new: the former goes when
-        // it is made anew
+        // it is made again
         const renewed = async (): Promise<number> => {
           await cluster.as('admin').delete(configMap, plain);
           await eventually(

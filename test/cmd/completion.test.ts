@@ -170,7 +170,7 @@ whereInstalled('zsh')(
   'zsh fills in what the script is told, from a file on its fpath and from the script itself (skipped where there is no zsh)',
   async () => {
     const home = await homeWith('zsh', 'functions/_vestibule');
-    // A terminal of its own, in which Tab is pressed as somebody would; what becomes of the line,
+    // A terminal of its own, in which Tab is pressed as someone would; what becomes of the line,
     // or what is listed below it, is waited for.
     const pressed = `
     zmodload zsh/zpty

@@ -21,7 +21,7 @@ let environment: NodeJS.ProcessEnv;
 const text = readFileSync(join(import.meta.dirname, '../../docs/how-to/command.md'), 'utf8');
 
 /**
- * What the page and the help of each word show, but for signing in, what `create` is tested with
+ * What the page and the help of each word show, except signing in, what `create` is tested with
  * elsewhere, settings (`config.test.ts`), stores (`snapshot.test.ts`) and keys (`keys.test.ts`).
  */
 const shown = [

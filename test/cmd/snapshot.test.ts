@@ -417,7 +417,7 @@ describe.each(kinds)('with a store on %s', (kind) => {
   test('the epoch is raised where no replica runs', async () => {
     const place = await filled(kind);
     expect(await run('epoch', 'raise', ...place.flags)).toEqual(
-      failed('nobody is here to be asked: add --yes', 2),
+      failed('no one is here to be asked: add --yes', 2),
     );
     const clock = (expires: number) =>
       using(place.open(), (storage) =>

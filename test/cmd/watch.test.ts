@@ -78,7 +78,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-/** A service on that store with somebody who may do all. */
+/** A service on that store with someone who may do all. */
 async function signedInOn(store: 'embedded' | 'etcd') {
   const own = await startTest({
     store,

@@ -91,7 +91,7 @@ async function signedIn(page: string, at = 0) {
   };
 }
 
-/** A browser in which somebody is signed in. */
+/** A browser in which someone is signed in. */
 async function tabOf(address: string): Promise<Tab> {
   const { name, spec } = clientOf(`${folder}/web-app.md`);
   return (

@@ -17,7 +17,7 @@ const hash = createHash('sha256').update(secret).digest('hex');
 let found: readonly Shown[] | undefined;
 
 /**
- * Every object of this service that the pages show, but for Policies, whose text stands elsewhere.
+ * Every object of this service that the pages show, except Policies, whose text stands elsewhere.
  */
 export function objectsShown(): readonly Shown[] {
   return (found ??= pages()

@@ -37,7 +37,7 @@ export function halves(directory: string, entries: ReadonlyMap<string, Entry>): 
   ];
 }
 
-/** Every unique value is claimed by the object that has it, and every claim is somebody's. */
+/** Every unique value is claimed by the object that has it, and every claim is someone's. */
 function uniqueFaults(kind: AnyKind, entries: ReadonlyMap<string, Entry>): string[] {
   const claimed = new Map<string, string>();
   for (const object of objectsOf(entries, kind.resource))
@@ -62,7 +62,7 @@ const owned = (entries: ReadonlyMap<string, Entry>): string[] =>
       .map(({ metadata }) => `${resource}/${metadata.name} has no Account`),
   );
 
-/** The library's session of somebody, its index and our projection stand and fall together. */
+/** The library's session of someone, its index and our projection stand and fall together. */
 function sessions(directory: string, entries: ReadonlyMap<string, Entry>): string[] {
   const records = new Records(
     new Keys(JSON.parse(readFileSync(join(directory, 'keys.json'), 'utf8'))),

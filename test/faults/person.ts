@@ -59,7 +59,7 @@ class Neighbour extends Tab {
 class Again extends Error {}
 
 /**
- * Somebody who signs in however often the service dies, and remembers whatever it acknowledged. A
+ * Someone who signs in however often the service dies, and remembers whatever it acknowledged. A
  * fault of the service is thrown.
  */
 export class Person {
@@ -89,7 +89,7 @@ export class Person {
   }
 
   /**
-   * Signs in, from the Client to its tokens, beginning anew wherever a lost answer leaves no other
+   * Signs in, from the Client to its tokens, beginning again wherever a lost answer leaves no other
    * way.
    */
   async signIn(): Promise<void> {

@@ -14,7 +14,7 @@ import { Served } from './served.js';
 
 const rounds = 10;
 
-/** A Client that nobody uses offline, as an operator declares it. */
+/** A Client that no one uses offline, as an operator declares it. */
 const clientManifest = (
   name: string,
   backchannelLogoutURI?: string,
@@ -70,7 +70,7 @@ describe('two processes on one etcd', () => {
     });
 
   /**
-   * Somebody who is signed in to two Clients and uses one of them offline; once a round, now by the
+   * Someone who is signed in to two Clients and uses one of them offline; once a round, now by the
    * one process and now by the other.
    */
   async function* turns(address: string): AsyncGenerator<{

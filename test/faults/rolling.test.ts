@@ -62,7 +62,7 @@ interface Told {
 }
 
 /**
- * Somebody signs in for the first time, each request of theirs at whichever replica the balancer
+ * Someone signs in for the first time, each request of theirs at whichever replica the balancer
  * has it.
  */
 async function once(number: number): Promise<Told> {

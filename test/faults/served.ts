@@ -199,7 +199,7 @@ export class Served {
     if (storage) await storeHoldsNone(storage).finally(() => storage.close());
   }
 
-  /** What it served from, while nobody does; nothing where that was removed or does not answer. */
+  /** What it served from, while no one does; nothing where that was removed or does not answer. */
   async #store(): Promise<Storage | undefined> {
     const at = this.#flags.indexOf('--etcd-servers');
     if (at >= 0)
@@ -210,7 +210,7 @@ export class Served {
     return existsSync(directory) ? openEmbedded({ directory }) : undefined;
   }
 
-  /** SIGTERM, as whoever rolls replicas over sends it; the exit code. */
+  /** SIGTERM, as anyone who rolls replicas over sends it; the exit code. */
   async stop(): Promise<number | null> {
     const code = await this.#end('SIGTERM');
     logsHoldNone(this.complaints);

@@ -8,7 +8,7 @@ import { facts, type CedarValue } from '../../policy/model/context-attributes.js
 import type { Vocabulary } from '../../policy/model/vocabulary.js';
 import type { AuthorizationAttributes } from '../../registry/authorizer.js';
 
-/** Cedar, for whoever checks the engine. */
+/** Cedar, for anyone who checks the engine. */
 export const cedar: typeof loaded = loaded;
 
 interface Entity {

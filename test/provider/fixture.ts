@@ -52,7 +52,7 @@ export interface HouseOptions {
   deps?: Partial<ProviderDeps>;
 }
 
-/** Counts what storage is asked for, but for decisions that are written down in the background. */
+/** Counts what storage is asked for, except decisions that are written down in the background. */
 export function counting(storage: Storage): Storage & { commits: number; reads: number } {
   const counted = {
     commits: 0,

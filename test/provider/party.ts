@@ -124,7 +124,7 @@ export class Party {
   }
 
   /**
-   * Sends a person through it, by emailed code where nobody is signed in; where the browser came
+   * Sends a person through it, by emailed code where no one is signed in; where the browser came
    * back to.
    */
   async send(tab: Tab, { url }: Request, address: string): Promise<URL> {

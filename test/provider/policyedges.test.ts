@@ -47,7 +47,7 @@ const released = async (tokens: { body: any }) =>
       .is(200)
   ).body;
 
-/** Signs somebody in as far as the consent screen. */
+/** Signs someone in as far as the consent screen. */
 async function toConsent(address: string, scope: string, parameters: Record<string, string> = {}) {
   const begun = await begin(service, { scope, parameters });
   await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email: address } }).is(200);

@@ -169,7 +169,7 @@ describe('limits of nested networks', () => {
   const limits = { ...defaultLimits, networkFactorMiddle: 2, networkFactorWide: 4 };
   const site = (subnet: number): string => `2001:db8:7:${subnet.toString(16)}::/64`;
 
-  /** How often each of these networks in turn may, until nobody may any more. */
+  /** How often each of these networks in turn may, until no one may any more. */
   async function drained(
     replicas: readonly NetworkLimits[],
     networks: readonly string[],

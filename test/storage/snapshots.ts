@@ -24,7 +24,7 @@ export interface Site {
   restore(file: string, watcher?: SnapshotProgress, revise?: Revise): Promise<Restored>;
 }
 
-/** Work that nobody looks at and nobody ends. */
+/** Work that no one looks at and no one ends. */
 export const unwatched = (): SnapshotProgress => ({
   progress: () => undefined,
   signal: new AbortController().signal,

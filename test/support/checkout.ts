@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 
 /**
- * The checkout as it stands, in a folder: all that git would keep of it, but for what `out` leaves
+ * The checkout as it stands, in a folder: all that git would keep of it, except what `out` leaves
  * out.
  */
 export function checkout(folder: string, out: (file: string) => boolean = () => false): void {

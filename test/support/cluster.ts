@@ -10,7 +10,7 @@ import type { Tab } from './tab.js';
 /** Each command is a process of its own, on a machine that may be busy. */
 jest.setTimeout(120_000);
 
-/** A service as kubectl sees it: over TLS, with tokens of an operator and of somebody else. */
+/** A service as kubectl sees it: over TLS, with tokens of an operator and of someone else. */
 export interface Cluster {
   readonly service: TestService;
   readonly operator: Tab;
@@ -18,7 +18,7 @@ export interface Cluster {
   /** Of each the one good token: another sign-in of the command ends it. */
   readonly tokens: { readonly operator: string; readonly person: string };
   /**
-   * That kubectl, as the operator or as somebody else, or with no credential; at another address
+   * That kubectl, as the operator or as someone else, or with no credential; at another address
    * than the one with TLS.
    */
   kubectl(found: Found, as?: 'operator' | 'person' | 'nobody', url?: string): Kubectl;

@@ -75,7 +75,7 @@ export class Following extends Follower {
 }
 
 /**
- * Signs the command in as whoever is in `tab`, in a file of contexts of its own; its environment.
+ * Signs the command in as anyone who is in `tab`, in a file of contexts of its own; its environment.
  */
 export const signedIn = async (service: TestService, tab: Tab): Promise<Kept> =>
   keep(service.baseURL, await tokenOf(service, tab));

@@ -42,7 +42,7 @@ export async function confirm(tab: Tab, address: string): Promise<void> {
   }
 }
 
-/** The access token of whoever is signed in in `tab`, by the device flow of the command. */
+/** The access token of anyone who is signed in in `tab`, by the device flow of the command. */
 export async function tokenOf(service: { readonly baseURL: string }, tab: Tab): Promise<string> {
   let confirmed: Promise<void> | undefined;
   const { accessToken } = await signIn({ server: service.baseURL }, (words) => {

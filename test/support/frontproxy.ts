@@ -88,12 +88,12 @@ export function callerOf(
   return tab;
 }
 
-/** As kube-apiserver says who somebody is. */
+/** As kube-apiserver says who someone is. */
 export const saying = (user: string, ...groups: string[]): Record<string, string | string[]> => ({
   'X-Remote-User': user,
   ...(groups.length > 0 && { 'X-Remote-Group': groups }),
 });
-/** Somebody who may do anything. */
+/** Someone who may do anything. */
 export const master = saying('root', 'system:masters', 'system:authenticated');
 
 /** Resolves once something holds; the test's own time is the limit. */

@@ -49,7 +49,7 @@ export interface Called {
 }
 
 /**
- * An informer as somebody uses it: started again after each error, as its documentation says, and
+ * An informer as someone uses it: started again after each error, as its documentation says, and
  * remembering what it was told.
  */
 export class Watched {

@@ -218,7 +218,7 @@ export class KubeAPIServer {
     return this.#tokens[user];
   }
 
-  /** A user's kubectl; without one, that of whoever has yet to say who they are. */
+  /** A user's kubectl; without one, that of anyone who has yet to say who they are. */
   kubectl(user?: User): Kubectl {
     this.#made.push(
       new Kubectl(

@@ -135,7 +135,7 @@ const until = async (time: number): Promise<void> => {
 };
 
 /**
- * The network between those who connect to one port of this machine and whoever listens there, for
+ * The network between those who connect to one port of this machine and anyone who listens there, for
  * tests that make it worse.
  */
 export class Link {
@@ -167,12 +167,12 @@ export class Link {
     return link;
   }
 
-  /** Where whoever is to use it connects. */
+  /** Where anyone who is to use it connects. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Bytes that have come through, to whoever listens and back. */
+  /** Bytes that have come through, to anyone who listens and back. */
   get passed(): { readonly forth: number; readonly back: number } {
     return { forth: this.#forth.bytes, back: this.#back.bytes };
   }

@@ -16,7 +16,7 @@ export async function settles<T>(
 }
 
 /**
- * Does it, and does it again while the answer is 503: then nothing was written, and whoever calls
+ * Does it, and does it again while the answer is 503: then nothing was written, and anyone who calls
  * may simply repeat.
  */
 export async function insists<T>(work: () => Promise<T>): Promise<T> {

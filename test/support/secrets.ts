@@ -4,7 +4,7 @@ import type { Answer } from './tab.js';
 
 /** Long enough that nothing else is the same by chance. */
 const long = 16;
-/** Fields of answers and parameters of redirects that open something to whoever has them. */
+/** Fields of answers and parameters of redirects that open something to anyone who has them. */
 const opening = [
   'access_token',
   'refresh_token',
@@ -63,7 +63,7 @@ export class Secrets {
   }
 
   /**
-   * Remembers what was supplied of somebody; what is long as any other secret, what is short for
+   * Remembers what was supplied of someone; what is long as any other secret, what is short for
    * the records alone.
    */
   claim(...values: unknown[]): void {

@@ -106,7 +106,7 @@ export class Tab {
   tls: object = {};
   /**
    * Whether it repeats what the store had no time for, as any caller may: nothing was written, or
-   * nobody knows.
+   * no one knows.
    */
   patient = false;
 

@@ -27,7 +27,7 @@ const statesOf = ({ status }: Session) => status.signOut?.clients ?? [];
 const isTelling = (session: Session): boolean =>
   statesOf(session).some(({ state }) => state === 'Retrying');
 
-/** Where somebody may be signed in still, since nobody could tell. */
+/** Where someone may be signed in still, since no one could tell. */
 const untold = (session: Session) =>
   statesOf(session).filter(({ state }) => state === 'GaveUp' || state === 'Unsupported');
 

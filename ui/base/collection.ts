@@ -127,7 +127,7 @@ async function keep<T extends Thing>(
 
 /** A collection that a page shows, with what it may do to it. */
 export interface Kept<T> extends Collection<T> {
-  /** Reads it anew. */
+  /** Reads it again. */
   again: () => void;
   /** Puts in what the API just answered, ahead of the watch. */
   put: (item: T) => void;
@@ -139,7 +139,7 @@ export interface Kept<T> extends Collection<T> {
 
 /**
  * A collection of the API, kept up to date by a watch; nothing is asked for while `path` is
- * undefined. While `live` is false what is known stands as it is, and it is read anew afterwards.
+ * undefined. While `live` is false what is known stands as it is, and it is read again afterwards.
  * `gone` hears the last of what goes while it is watched.
  */
 export function useCollection<T extends Thing>(

@@ -5,7 +5,7 @@ export const ignoredMs = 500;
 
 /**
  * Gives a question to ask before acting: has what is shown been in view long enough for this click
- * to be meant for it? The time starts anew when `shown` changes, when the tab comes into view and
+ * to be meant for it? The time starts again when `shown` changes, when the tab comes into view and
  * when its window gets the focus.
  */
 export function useGuard(shown: unknown): () => boolean {

@@ -7,7 +7,7 @@ type Values = Readonly<Record<string, ComponentChild>>;
 
 const pattern = /\{(\w+)(?:, plural,((?: \w+ \{[^{}]*\}){1,9}))?\}/g;
 
-/** At most so many characters of a text that somebody else wrote. */
+/** At most so many characters of a text that someone else wrote. */
 export function cap(words: string, max = 120): string {
   const letters = [...words];
   return letters.length > max ? `${letters.slice(0, max - 1).join('')}…` : words;

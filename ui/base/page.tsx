@@ -78,7 +78,7 @@ export function Page({ alert, quiet, footer, changed, wide, children }: Props) {
 
 /**
  * Where a page goes, cleared of the shell's skeleton; a page that comes back out of the browser's
- * memory is loaded anew.
+ * memory is loaded again.
  */
 export const place = (): HTMLElement => {
   addEventListener('pageshow', (event) => {

@@ -300,7 +300,7 @@ const hostile =
   '<img src=x onerror="document.title=1"><script>top.pwned=1</script>"\'`{client} {{7*7}}';
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
-/** Text that means harm, and text that is too long, wherever the page shows somebody else's. */
+/** Text that means harm, and text that is too long, wherever the page shows someone else's. */
 export const hostileAccountScenes: Record<string, () => Scene> = Object.fromEntries(
   (
     [

@@ -212,7 +212,7 @@ const evilScopes = (name: string, text: string) => [
   scope({ name: 'n', allowed: false, reason: text, preview: [] }),
 ];
 
-/** The views that show somebody else's text, each with that one. */
+/** The views that show someone else's text, each with that one. */
 function scenesWith(name: string, text: string): Record<string, Scene> {
   const evil = evilClient(name, text);
   const email = `${text}@x.test`;
@@ -234,7 +234,7 @@ function scenesWith(name: string, text: string): Record<string, Scene> {
   };
 }
 
-/** Text that means harm, and text that is too long, in every place that shows somebody else's. */
+/** Text that means harm, and text that is too long, in every place that shows someone else's. */
 export const hostileScenes: Record<string, () => Scene> = Object.fromEntries(
   Object.entries({ hostile, long }).flatMap(([name, text]) =>
     Object.entries(scenesWith(name, text)).map(([view, scene]) => [`${name}-${view}`, () => scene]),

@@ -161,7 +161,7 @@ const hostile =
 const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
 /**
- * Text that means harm, and text that is too long, wherever policies and decisions carry somebody
+ * Text that means harm, and text that is too long, wherever policies and decisions carry someone
  * else's.
  */
 export const hostilePolicyScenes: Record<string, () => Scene> = Object.fromEntries(

@@ -108,7 +108,7 @@ export function policy(
   };
 }
 
-/** The account that is signed in where somebody is. */
+/** The account that is signed in where someone is. */
 export const me = 'bcdfghjklmnpqrstvwxz';
 
 const over = (days: number): Partial<Policy['status']> => ({

@@ -14,7 +14,7 @@ import { OwnDecisions } from './own-decisions.js';
 import { PolicyView } from './policy-view.js';
 import { useRoute, type Route } from './route.js';
 
-/** Who is signed in here: an account's name, nobody, or not known yet. */
+/** Who is signed in here: an account's name, no one, or not known yet. */
 function useMe(): { me: string | undefined; known: boolean } {
   const [who, set] = useState<{ me: string | undefined; known: boolean }>({
     me: undefined,

@@ -37,7 +37,7 @@ export const toComparison = (before: string, after: string): string =>
 /** The fragment of one's own decisions by a rule. */
 export const toDecisions = (rule: string): string => `#${new URLSearchParams({ decisions: rule })}`;
 
-/** The route of this page, anew whenever the fragment changes. */
+/** The route of this page, again whenever the fragment changes. */
 export function useRoute(): Route {
   const [fragment, set] = useState(location.hash);
   useEffect(() => {

@@ -75,7 +75,7 @@ function Answers({
   );
 }
 
-/** What the Client would get, scope by scope; only what is required is chosen beforehand. */
+/** What the Client would get, scope by scope; only what is required is chosen in advance. */
 export function ConsentView({ store }: { store: SignInStore }) {
   const { phase, client, consent, account } = store.interaction!.status;
   const scopes = consent!.scopes;

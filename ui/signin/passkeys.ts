@@ -59,7 +59,7 @@ async function offer(store: SignInStore, { signal }: AbortController): Promise<b
 }
 
 /**
- * Offers passkeys among what the browser fills in, until `disarm`: anew every four minutes, after
+ * Offers passkeys among what the browser fills in, until `disarm`: again every four minutes, after
  * each failure, and when the person comes back.
  */
 export async function arm(store: SignInStore): Promise<void> {

@@ -28,7 +28,7 @@ export const passkeyDue = (
 ): boolean =>
   canUsePasskeys() && (crossDevice || Boolean(account?.setup.missing.includes('passkey')));
 
-/** Whether setup is to be offered: there is something to ask for, and it was not put off lately. */
+/** Whether setup is to be offered: there is something to ask for, and it was not put off recently. */
 export const setupDue = (account: InteractionAccount | undefined, crossDevice: boolean): boolean =>
   (Boolean(account?.setup.missing.includes('displayName')) || passkeyDue(account, crossDevice)) &&
   !offeredLately();

@@ -60,7 +60,7 @@ export class SignInStore {
     this.#claim = new TabElection(name, !token, () => this.#goesOn());
   }
 
-  /** Reads the interaction, anew after an error page. */
+  /** Reads the interaction, again after an error page. */
   async start(): Promise<void> {
     this.blocked = undefined;
     try {

@@ -9,7 +9,7 @@ import { Current, viewOf, type ViewName } from './current.js';
 import { Decision } from './decision.js';
 import type { SignInStore } from './sign-in-store.js';
 
-/** The warning before time runs out, with the way to begin anew at the Client. */
+/** The warning before time runs out, with the way to begin again at the Client. */
 function EndsSoon({ store }: { store: SignInStore }) {
   const { client, expirationTimestamp } = store.interaction!.status;
   const left = useRemaining(expirationTimestamp);

@@ -244,9 +244,9 @@ function placeOf(flags: FlagValues, environment: NodeJS.ProcessEnv): Place {
   };
 }
 
-/** Asks whoever is at the terminal; without one the answer has to be given beforehand. */
+/** Asks anyone who is at the terminal; without one the answer has to be given in advance. */
 async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new CommandError('nobody is here to be asked: add --yes', 2);
+  if (!process.stdin.isTTY) throw new CommandError('no one is here to be asked: add --yes', 2);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${question} [y/N] `);
   terminal.close();

@@ -46,7 +46,7 @@ interface Status {
   };
 }
 
-/** Asks as whoever is signed in there; where a file is missing, as nobody. */
+/** Asks as anyone who is signed in there; where a file is missing, as no one. */
 export class ApiClient {
   readonly #name: string | undefined;
   readonly #file: string | undefined;
@@ -135,7 +135,7 @@ export class ApiClient {
 
 /**
  * The service that a word is about: of the context in use or named, or, by --server, another one as
- * nobody. `renews` says whether a token that has ended may be renewed.
+ * no one. `renews` says whether a token that has ended may be renewed.
  */
 export function serviceOf(
   { flags, environment }: Pick<Asked, 'flags' | 'environment'>,

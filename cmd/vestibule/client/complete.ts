@@ -6,7 +6,7 @@ import { readAll } from './list.js';
 import { serviceOf, type ApiClient } from './api-client.js';
 import { flagsOf, hidden, words, type Word } from '../terminal/commands.js';
 
-/** How long an answer may take, in milliseconds: somebody waits at a prompt. */
+/** How long an answer may take, in milliseconds: someone waits at a prompt. */
 const patience = 5_000;
 
 /**

@@ -83,7 +83,7 @@ const uidOf = ({ metadata, details }: Thing): string | undefined =>
   metadata.uid ?? (details as { uid?: string } | undefined)?.uid;
 
 /**
- * Looks until the object is gone, another has its name, or whoever asks may not know of it any
+ * Looks until the object is gone, another has its name, or anyone who asks may not know of it any
  * more.
  */
 async function untilGone(service: ApiClient, { path, uid }: Going): Promise<void> {

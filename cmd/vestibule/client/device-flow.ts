@@ -7,7 +7,7 @@ const clientID = 'vestibule';
 const scope = 'openid offline_access api';
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Where somebody signs in, and whose certificates are trusted there. */
+/** Where someone signs in, and whose certificates are trusted there. */
 type Place = Pick<Context, 'server' | 'certificateAuthority'>;
 
 interface Provider {
@@ -119,7 +119,7 @@ async function poll(
     else if (body.error === 'access_denied') throw new CommandError('the sign-in was declined');
     else if (body.error !== 'authorization_pending') break;
   }
-  throw new CommandError('nobody confirmed the code in time; begin again');
+  throw new CommandError('no one confirmed the code in time; begin again');
 }
 
 /** Fresh tokens for a refresh token, which is then used up. */

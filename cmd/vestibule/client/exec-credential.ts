@@ -18,7 +18,7 @@ const versions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.
 
 /**
  * Prints the token of a context as an ExecCredential for kubectl, renewed where it is about to end;
- * where a new sign-in is needed and somebody is there to do it, standard error tells them how.
+ * where a new sign-in is needed and someone is there to do it, standard error tells them how.
  */
 export async function credential(asked: Asked): Promise<void> {
   const { apiVersion, interactive } = wishOf(asked.environment);
@@ -43,7 +43,7 @@ async function held(asked: Asked, interactive: boolean): Promise<Context> {
   }
 }
 
-/** Without kubectl, whoever is at a terminal is asked. */
+/** Without kubectl, anyone who is at a terminal is asked. */
 function wishOf({ KUBERNETES_EXEC_INFO: text }: NodeJS.ProcessEnv): Wish {
   if (text === undefined) return { apiVersion: versions[0]!, interactive: process.stdin.isTTY };
   let info;

@@ -12,7 +12,7 @@ const beside = 'http://127.0.0.1:8080';
 
 /**
  * Asks a service whether it is ready, and whether it says of itself what it should: for compose
- * files and `helm test`. Nothing is sent that anybody could take, so plain http will do.
+ * files and `helm test`. Nothing is sent that anyone could take, so plain http will do.
  */
 export async function healthcheck({ args, flags }: Asked): Promise<void> {
   if (args.length > 0) throw new CommandError('healthcheck takes no arguments', 2);

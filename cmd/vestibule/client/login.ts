@@ -44,7 +44,7 @@ export async function logout({ flags, environment }: Asked): Promise<void> {
   say('Signed out.\n');
 }
 
-/** Prints the address of whoever is signed in. */
+/** Prints the address of anyone who is signed in. */
 export async function whoami(asked: Asked): Promise<void> {
   const { metadata, status } = await serviceOf(asked).ask('GET', 'accounts/~');
   out(`${status.email.address} (${metadata.name})\n`);

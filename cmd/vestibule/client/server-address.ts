@@ -18,7 +18,7 @@ export function authorityOf({ 'certificate-authority': file }: FlagValues): stri
   }
 }
 
-/** Whether nobody on the way can read or change what is said there: https, or this machine. */
+/** Whether no one on the way can read or change what is said there: https, or this machine. */
 export function isTrustworthy(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return (

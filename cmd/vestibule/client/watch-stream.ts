@@ -95,7 +95,7 @@ interface Event {
 
 /** What was told so far: each object as it was last, and how far that goes. */
 class Held {
-  /** Where the watch goes on; undefined where all has to be read anew. */
+  /** Where the watch goes on; undefined where all has to be read again. */
   version: string | undefined;
   columns: readonly TableColumn[];
   readonly #items: Map<string, ListItem>;

@@ -22,7 +22,7 @@ export interface Setting {
    * Its variable has a form `…_FILE`, and its key a form `…File`, which name a file that holds it.
    */
   readonly secret?: boolean;
-  /** Not shown to whoever may look at the settings: a secret, or somebody's address. */
+  /** Not shown to anyone who may look at the settings: a secret, or someone's address. */
   readonly private?: boolean;
   readonly describe: string;
   /** The limit that it sets: its key stands in the section `limits` of the file. */
@@ -115,7 +115,7 @@ const plainSettings = [
     flag: 'requestheader-client-ca-file',
     value: 'text',
     describe:
-      'Authorities (PEM) of the front proxies of a cluster: whoever shows a certificate of ' +
+      'Authorities (PEM) of the front proxies of a cluster: anyone who shows a certificate of ' +
       'theirs for clients on the secure port says in headers who a caller is. Watched, and taken ' +
       'over as it changes. Without it, such headers are always ignored.',
   },
@@ -229,7 +229,7 @@ const plainSettings = [
     value: 'list',
     private: true,
     describe:
-      'Addresses of the people who run this service, for as long as Group operators lists nobody.',
+      'Addresses of the people who run this service, for as long as Group operators lists no one.',
   },
   {
     flag: 'device-authorization',
@@ -289,7 +289,7 @@ const plainSettings = [
     value: 'text',
     describe:
       'File that audit events are added to, a JSON line each, or - for standard output; none by ' +
-      'default. It alone holds callers’ network addresses. SIGHUP opens it anew.',
+      'default. It alone holds callers’ network addresses. SIGHUP opens it again.',
   },
   {
     flag: 'logging-format',

@@ -6,7 +6,7 @@ import { escapeSeparators } from '../../../observability/json-line.js';
 import type { Log } from '../../../observability/log.js';
 
 /**
- * So many bytes may wait to be written; what comes beyond is dropped and counted, since nobody
+ * So many bytes may wait to be written; what comes beyond is dropped and counted, since no one
  * waits for the audit log.
  */
 const max = 8 << 20;
@@ -62,7 +62,7 @@ export class AuditLog implements AuditSink {
   }
 
   /**
-   * Goes on in the file that is there now, or makes one: for whoever has renamed the former.
+   * Goes on in the file that is there now, or makes one: for anyone who has renamed the former.
    * Standard output stays what it is.
    */
   async reopen(): Promise<void> {

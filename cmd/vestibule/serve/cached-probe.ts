@@ -2,7 +2,7 @@
 const good = 60_000;
 
 /**
- * What costs something to find out and is asked for at each scrape: found out when somebody asks
+ * What costs something to find out and is asked for at each scrape: found out when someone asks
  * and the last answer is over a minute old.
  */
 export class CachedProbe<T> {

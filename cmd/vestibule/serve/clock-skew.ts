@@ -8,7 +8,7 @@ export const clocksPrefix = 'meta/clocks/';
 const bounds = { beat: 5_000, silent: 30_000, retry: 1_000, remembered: 4, apart: 5_000 };
 
 /**
- * What another replica said lately: by how much this clock was ahead of it each time, in
+ * What another replica said recently: by how much this clock was ahead of it each time, in
  * milliseconds, and when it was last heard, by the monotonic clock.
  */
 interface Peer {
@@ -25,7 +25,7 @@ interface ClocksOptions {
 
 /**
  * The clocks of the other replicas as seen in the store: each writes its own time there, and
- * whoever hears of it compares (docs/design/storage.md#clocks-of-replicas).
+ * anyone who hears of it compares (docs/design/storage.md#clocks-of-replicas).
  */
 export class ClockSkew {
   readonly #storage: Storage;
@@ -77,7 +77,7 @@ export class ClockSkew {
 
   /**
    * Seconds by which this clock is ahead of the others' (negative: behind): the middle one of those
-   * heard lately, of two in the middle the nearer; 0 where there are none.
+   * heard recently, of two in the middle the nearer; 0 where there are none.
    */
   get skew(): number {
     const now = performance.now();
@@ -89,7 +89,7 @@ export class ClockSkew {
     return ahead.length === 0 ? 0 : ahead[(ahead.length - 1) >> 1]! / 1000;
   }
 
-  /** How many other replicas were heard lately. */
+  /** How many other replicas were heard recently. */
   get peers(): number {
     return this.#peers.size;
   }

@@ -102,7 +102,7 @@ const steps = {
     file.unused = false;
     return 'the newest keys sign and seal from now on; in 90 days: keys drop';
   },
-  /** The last keys go, but for those that seal: what lives longest was sealed by them. */
+  /** The last keys go, except those that seal: what lives longest was sealed by them. */
   drop(file: KeysFile): string {
     refuseUnused(file);
     const going = (['cookies', 'hmac', 'signing'] as const).filter(

@@ -43,7 +43,7 @@ function readKeyFile(file: string): Buffer {
 }
 
 /**
- * Has a store connect anew whenever its certificates change, and tells of it; while they are wrong,
+ * Has a store connect again whenever its certificates change, and tells of it; while they are wrong,
  * the former stay (docs/design/storage.md#certificates-for-etcd). Gives back how to stop.
  */
 export function followCertificates(

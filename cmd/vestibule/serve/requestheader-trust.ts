@@ -29,7 +29,7 @@ export function followTrust(config: FrontProxyConfig, log: Log, folder?: string)
     : new FileTrust(config.caFile, config.headers, log);
 }
 
-/** Puts to the proof what is believed of front proxies, as far as nobody has to be asked. */
+/** Puts to the proof what is believed of front proxies, as far as no one has to be asked. */
 export function checkTrust(config: FrontProxyConfig): void {
   if (config.from === 'cluster')
     void new InClusterClient(config.server); // which looks for what a pod is given

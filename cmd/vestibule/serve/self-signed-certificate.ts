@@ -19,7 +19,7 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /**
  * Makes a certificate for these host names and addresses that proves itself (RFC 5280 §4.1), good
- * from a day before `now` (clocks differ) for a year after: whoever trusts it trusts it for these
+ * from a day before `now` (clocks differ) for a year after: anyone who trusts it trusts it for these
  * names and for nothing it might sign. What makes it is loaded here, since few starts need it.
  */
 export async function makeCertificate(names: readonly string[], now: number): Promise<Pair> {

@@ -57,10 +57,10 @@ export interface Service {
   readonly store: Store;
   /**
    * What was counted since the start, by name: `policy.…` of the decisions, else the provider's
-   * events; for whoever measures.
+   * events; for anyone who measures.
    */
   counts(): ReadonlyMap<string, number>;
-  /** Opens the audit log anew: its file may have been renamed. */
+  /** Opens the audit log again: its file may have been renamed. */
   reopen(): Promise<void>;
   /** Graceful: unready at once, requests finished, watches ended, the store closed. */
   stop(): Promise<void>;

@@ -75,7 +75,7 @@ export function ownNames(baseURL: string, bindAddress: string): string[] {
 }
 
 /**
- * Whether a certificate that was made here earlier does still; one of somebody else's is never
+ * Whether a certificate that was made here earlier does still; one of someone else's is never
  * replaced.
  */
 function isGood(files: Files, names: readonly string[]): boolean {

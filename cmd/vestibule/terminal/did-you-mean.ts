@@ -1,4 +1,4 @@
-/** The name that somebody meant who wrote `word`, where one is so near that it may be. */
+/** The name that someone meant who wrote `word`, where one is so near that it may be. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const [best] = names
     .map((name) => ({ name, steps: distance(name, word) }))

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, writeFileSy
 import { dirname, resolve } from 'node:path';
 
 /**
- * Puts a file in place whole, for its owner alone to read unless told: whoever reads it meanwhile
+ * Puts a file in place whole, for its owner alone to read unless told: anyone who reads it meanwhile
  * reads the former, and a link to it stays one.
  */
 export function putFile(path: string, text: string, mode = 0o600): void {

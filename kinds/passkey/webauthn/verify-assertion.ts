@@ -19,7 +19,7 @@ export interface KnownCredential {
 }
 
 /**
- * What came of an assertion: only one that was verified can be read; `why` is for audits, nobody
+ * What came of an assertion: only one that was verified can be read; `why` is for audits, no one
  * else is told.
  */
 export type AssertionVerdict =
@@ -63,7 +63,7 @@ export const counterWentBack = 'the counter went back';
 async function check(assertion: Assertion, known: KnownCredential | undefined): Promise<void> {
   const { clientDataJSON, authenticatorData, signature, userHandle } = assertion.response;
   credentialID(assertion);
-  assert(known !== undefined, 'nobody has this credential');
+  assert(known !== undefined, 'no one has this credential');
   checkClientData(clientDataJSON);
   const bytes = fromBase64url(authenticatorData, 1024);
   assert(bytes !== undefined, 'authenticator data: not base64url');
@@ -71,7 +71,7 @@ async function check(assertion: Assertion, known: KnownCredential | undefined): 
   await checkSignature(fromBase64url(signature, 1024), known.publicKey);
   assert(
     typeof userHandle === 'string' && same(userHandle, known.userHandle),
-    'user handle: of nobody or of another',
+    'user handle: of no one or of another',
   );
   assert(
     flags.be === (known.deviceType === 'multiDevice'),
@@ -154,7 +154,7 @@ const [x, y] = [
 const encoded = (bytes: string, encoding: 'hex' | 'utf8' = 'hex'): string =>
   Buffer.from(bytes, encoding).toString('base64url');
 
-/** An assertion of nobody's: the library refuses nothing of it but its signature. */
+/** An assertion of no one's: the library refuses nothing of it but its signature. */
 const dummy = {
   expected: { challenge: 'nobody', origin: 'https://nobody.invalid', rpID: 'nobody.invalid' },
   known: { publicKey: encoded(`a5010203262001215820${x}225820${y}`) },

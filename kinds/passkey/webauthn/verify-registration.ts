@@ -31,7 +31,7 @@ export interface Registration {
 }
 
 /**
- * What came of a registration: only one that was verified can be read; `why` is for audits, nobody
+ * What came of a registration: only one that was verified can be read; `why` is for audits, no one
  * else is told.
  */
 export type RegistrationVerdict =

@@ -16,7 +16,7 @@ export const together = 16;
 const [origin, rpID] = ['https://id.example.org', 'id.example.org'];
 const sha256 = (bytes: Buffer | string): Buffer => createHash('sha256').update(bytes).digest();
 
-/** Somebody's answer, and what the service knows of it. */
+/** Someone's answer, and what the service knows of it. */
 function makeProof() {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwk = publicKey.export({ format: 'jwk' });

@@ -2,7 +2,7 @@ import etcd3 from 'etcd3';
 import type { MakeLoad } from '../load.js';
 
 /**
- * What anybody would write with etcd3: one compare-and-set transaction a change, of as many bytes
+ * What anyone would write with etcd3: one compare-and-set transaction a change, of as many bytes
  * as a passkey has.
  */
 const make: MakeLoad<{ endpoint: string; inFlight: number; bytes: number }> = async ({

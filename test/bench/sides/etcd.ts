@@ -60,7 +60,7 @@ const isHealthy = (endpoint: string): Promise<boolean> =>
       .end();
   });
 
-/** A port nobody listens on now. */
+/** A port no one listens on now. */
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {

@@ -15,7 +15,7 @@ export interface Notes {
   /** Stops it where it stands: it answers nothing until `resume`. */
   pause(): void;
   resume(): void;
-  /** Ends its process, and with it all it remembers: nobody listens there until `start`. */
+  /** Ends its process, and with it all it remembers: no one listens there until `start`. */
   end(): Promise<void>;
   /** A new process at the same address. */
   start(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What had been answered by some time: the newest revision anybody was told of before it. */
+/** What had been answered by some time: the newest revision anyone was told of before it. */
 export class Floor {
   readonly #ends: { readonly end: number; readonly revision: number }[] = [];
 

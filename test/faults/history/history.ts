@@ -10,7 +10,7 @@ export interface Span {
 }
 
 /**
- * What became of a call: it was done, it was refused and changed nothing, or nobody knows
+ * What became of a call: it was done, it was refused and changed nothing, or no one knows
  * (time-out, reset, 503 or 504 after it was sent).
  */
 export type Outcome = 'done' | 'refused' | 'unknown';

@@ -2,7 +2,7 @@ import { writesOf, type History } from './history.js';
 
 /**
  * (4) Every acknowledged write is in the final log, an unknown one at most once, a refused one
- * never, and nothing that nobody wrote.
+ * never, and nothing that no one wrote.
  */
 export function kept(history: History): string[] {
   return [...lost(history), ...unasked(history), ...deletions(history)];

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 const agent = new Agent({ keepAlive: true });
 
 /**
- * What came of a request: an answer; `unsent`: nobody listened; `unknown`: it was sent and got
+ * What came of a request: an answer; `unsent`: no one listened; `unknown`: it was sent and got
  * none.
  */
 export type Reply = { readonly code: number; readonly body: any } | 'unsent' | 'unknown';

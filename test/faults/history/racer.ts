@@ -21,7 +21,7 @@ function whyNot(error: NodeJS.ErrnoException): 'unsent' | 'unknown' {
 }
 
 /**
- * Somebody whose code, link and authorization code are used by many at once, at all replicas, with
+ * Someone whose code, link and authorization code are used by many at once, at all replicas, with
  * wrong codes among them; then the session is ended at one and tried at all.
  */
 export class Racer {
@@ -36,7 +36,7 @@ export class Racer {
   }
 
   /**
-   * A round that a fault comes in between is left, and the next begins anew; what was recorded of
+   * A round that a fault comes in between is left, and the next begins again; what was recorded of
    * it stands.
    */
   async run(): Promise<void> {
@@ -128,7 +128,7 @@ export class Racer {
     await this.#signOut(name, tab);
   }
 
-  /** All at once, spread over the replicas; the answer of whoever won. */
+  /** All at once, spread over the replicas; the answer of anyone who won. */
   async #race(
     object: string,
     tries: readonly Try[],

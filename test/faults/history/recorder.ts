@@ -6,9 +6,9 @@ import type { Call, Fault } from './history.js';
 export class Recorder {
   readonly calls: Call[] = [];
   readonly faults: Fault[] = [];
-  /** Answers that nobody should be given, whatever is killed; each a sentence. */
+  /** Answers that no one should be given, whatever is killed; each a sentence. */
   readonly surprises: string[] = [];
-  /** How often each code was answered to whoever writes and reads. */
+  /** How often each code was answered to anyone who writes and reads. */
   readonly codes = new Map<number, number>();
   readonly places: readonly Served[];
   readonly chance: Chance;

@@ -9,7 +9,7 @@ import { pause, Quorum, tell, whole } from './quorum.js';
 
 jest.setTimeout(600_000);
 
-/** The replica whose clock jumps, among three: of two nobody could tell which. */
+/** The replica whose clock jumps, among three: of two no one could tell which. */
 const jumping = 2;
 const hour = 3_600_000;
 const jumps = whole ? [hour, -hour, 24 * hour, -24 * hour] : [hour];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Loaded into a process before all else: its wall clock is as many milliseconds ahead as the file
- * TEST_CLOCK_FILE says, read anew ten times a second. Timers and performance.now() go on as they
+ * TEST_CLOCK_FILE says, read again ten times a second. Timers and performance.now() go on as they
  * were.
  */
 const file = process.env.TEST_CLOCK_FILE;

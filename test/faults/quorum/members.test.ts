@@ -164,9 +164,9 @@ async function watchFrom(replica: number, version: string): Promise<Stream> {
 }
 
 /**
- * How long it takes until whoever watches at a replica is told of something made from now on at the
+ * How long it takes until anyone who watches at a replica is told of something made from now on at the
  * other. A watch whose right to stay cannot be asked for ends, and is taken up again where it was;
- * it is never told to begin anew.
+ * it is never told to begin again.
  */
 async function watchBack(watches: Stream[], replica: number, prefix: string): Promise<number> {
   const from = performance.now();
