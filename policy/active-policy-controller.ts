@@ -76,7 +76,7 @@ export class ActivePolicyController {
     )
       this.#log.warn(
         { policy: name },
-        'the policy in force is the one an earlier release came with; this release comes with another, which takes its place only when somebody creates it',
+        'the policy in force is the one an earlier release came with; this release comes with another, which takes its place only when someone creates it',
       );
     await this.take(policy);
   }
@@ -148,7 +148,7 @@ export class ActivePolicyController {
 
   /**
    * By the rules that a replica kept when it read this text, else by the text, whose rules are then
-   * kept. Nobody looks at what is kept but when a policy comes into force: replicas of different
+   * kept. No one looks at what is kept but when a policy comes into force: replicas of different
    * releases overwrite each other's once each, not for ever.
    */
   async #use(name: string, text: string): Promise<void> {

@@ -179,7 +179,7 @@ permit (
 )
 when { resource.owner == principal };
 
-// What somebody registers becomes theirs.
+// What someone registers becomes theirs.
 @id("new-passkeys")
 @message("You may add passkeys.")
 permit (principal is Account, action == Action::"create", resource is Passkey);

@@ -20,7 +20,7 @@ const anyone: readonly Caller[] = [
   { type: 'Anonymous' },
   { type: 'Browser', interaction },
   person,
-  { type: 'ClusterUser', user: 'somebody', groups: [] },
+  { type: 'ClusterUser', user: 'person', groups: [] },
   { type: 'Client', client: 'some-client' },
 ];
 
@@ -100,7 +100,7 @@ function* people(judge: PolicyEvaluator): Generator<[Caller, object]> {
   for (const account of judge.named('Account')) yield as({ account });
   for (const group of groups) yield as({ groups: [group] });
   if (groups.length > 1) yield as({ groups });
-  for (const text of judge.texts) yield as({ email: `somebody@${text}` }, { domain: text });
+  for (const text of judge.texts) yield as({ email: `person@${text}` }, { domain: text });
   for (const method of Object.keys(challenges) as Method[])
     yield as({
       methods: [method],

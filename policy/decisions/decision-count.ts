@@ -10,23 +10,17 @@ import { singlesOf } from './names.js';
 const going = 40;
 
 /**
- * Counts decisions of an account in the commit that writes them, so that there are never more than
+ * Counts a decision of an account in the commit that writes it, so that there are never more than
  * may be: beyond that the oldest go in the same commit. Those that have expired meanwhile are
- * counted until then. `now` is in milliseconds since the epoch.
+ * counted until then.
  */
-export async function countDecisions(
-  tx: Transaction,
-  store: Store,
-  account: string,
-  added: number,
-  now: number,
-): Promise<void> {
+export async function countDecision(tx: Transaction, store: Store, account: string): Promise<void> {
   const key = decisionCountKey(account);
   const held = await tx.read(key);
   let count = held ? Number(held.value.toString()) : 0;
-  if (count + added > store.settings.limits.decisionsPerAccount)
+  if (count + 1 > store.settings.limits.decisionsPerAccount)
     count = await makeRoom(tx, store, account);
-  tx.write(key, Buffer.from(String(count + added)), now + keptMs);
+  tx.write(key, Buffer.from(String(count + 1)), Date.now() + keptMs);
 }
 
 /** Deletes the oldest, which come last; answers how many stay. */

@@ -1,7 +1,7 @@
 import { randomName } from '../../registry/transaction.js';
 
 /** What decisions that concern no account are named by: no account is called so. */
-const nobody = 'd';
+const anonymous = 'd';
 
 /** The letters of names, in the order of keys. */
 const letters = '2456789bcdfghjklmnpqrstvwxz';
@@ -12,7 +12,7 @@ const digits = 9;
  * list. It tells no more than its object's own time.
  */
 export const singleName = (account: string | undefined, now: number): string =>
-  `${account ?? nobody}-${backwards(now)}${randomName(12)}`;
+  `${account ?? anonymous}-${backwards(now)}${randomName(12)}`;
 
 /** Where the names of an account's single decisions begin and end: behind its series. */
 export const singlesOf = (account: string): { readonly start: string; readonly end: string } => ({
@@ -25,7 +25,7 @@ export const singlesOf = (account: string): { readonly start: string; readonly e
  * single ones, since they are never over.
  */
 export const seriesName = (account: string | undefined, hash: string): string =>
-  `${account ?? nobody}-0${hash}`;
+  `${account ?? anonymous}-0${hash}`;
 
 /** A number that shrinks as time goes on, in letters. */
 function backwards(now: number): string {

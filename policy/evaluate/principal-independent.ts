@@ -6,7 +6,7 @@ import type { Rule } from '../parse/rules.js';
 const common = new Set(['client', 'method', 'methods', 'assurance']);
 
 /**
- * Whether a rule holds for everybody or nobody who does the same in the same way: it looks neither
+ * Whether a rule holds for everybody or no one who does the same in the same way: it looks neither
  * at who that is nor at the time.
  */
 export const isPrincipalIndependent = ({ principal, conditions }: Rule): boolean =>

@@ -33,7 +33,7 @@ export interface Vocabulary {
 }
 
 const builtIn: Readonly<Record<string, EntityType>> = {
-  Anonymous: { description: 'Somebody who is not signed in.', attributes: {} },
+  Anonymous: { description: 'Someone who is not signed in.', attributes: {} },
   Browser: {
     description:
       'A browser with the cookie of one sign-in in progress; its id is the Interaction’s name.',

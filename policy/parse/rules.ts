@@ -20,7 +20,7 @@ export interface Rule {
 
 /**
  * Raised with every change of what is read of a rule: rules read by an earlier release are then
- * read anew.
+ * read again.
  */
 export const ruleForm = 1;
 

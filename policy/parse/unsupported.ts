@@ -10,12 +10,12 @@ const attributes = 'attributes are known of principal, resource and context alon
 const numbers = `whole numbers may have at most 15 digits`;
 const records = 'records have no use here';
 const noMember = (group: string, actions: string): string =>
-  `nobody who may ask for ${actions} can be in a ${group}: the condition is false for every request`;
+  `no one who may ask for ${actions} can be in a ${group}: the condition is false for every request`;
 const wholeContext = 'the context has no use as a whole: name the attribute that is meant';
 
 /**
  * Why a valid rule cannot be answered here: it asks for what no request knows, such as the groups
- * of somebody else.
+ * of someone else.
  */
 export function unsupported(
   { resource, conditions }: Rule,

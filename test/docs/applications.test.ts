@@ -330,7 +330,6 @@ describe('what is explained', () => {
       'oidc/',
       'outbox/',
       'proofs/',
-      'tally/',
       'unique/',
     ]);
     for (const key of [

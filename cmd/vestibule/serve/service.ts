@@ -18,7 +18,6 @@ import { webauthn } from '../../../kinds/passkey/webauthn/library.js';
 import { openEngine } from '../../../policy/engine.js';
 import { recoveryWorker, stopRevivedRecoveries } from '../../../kinds/recovery/worker.js';
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
-import { seriesCounterWorker } from '../../../policy/decisions/series-counter.js';
 import { EvaluationErrorLog } from '../../../policy/evaluate/error-log.js';
 import { declareBuiltIn, Suppliers } from '../../../kinds/claims/scope-index.js';
 import { openMail } from './mail-transport.js';
@@ -240,7 +239,6 @@ async function registerWorkers(
     closingWorker(store),
     sessionsWorker(store),
     recoveryWorker(store),
-    seriesCounterWorker(store),
   ])
     outbox.register(worker);
 }
