@@ -235,7 +235,7 @@ function addKind(kind, resource) {
     console.log(`\nadd to ${place}, ${where}:\n${lines}`);
   if (left.length === 0) run('hack/gen');
   console.log(`
-Operators may read and write ${resource}, nobody else may: operatorRows in policy/default-policy.ts.
+Operators may read and write ${resource}, no one else may: operatorRows in policy/default-policy.ts.
 A service that runs already keeps its policy: name the rule in CHANGELOG.md.
 Next: say in ${file} what ${kind} objects are, give them their fields, and run hack/gen.`);
 }

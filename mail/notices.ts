@@ -55,7 +55,7 @@ export const newAddressMail = ({ code, host, browser, now, ends }: NewAddressNot
         `${host}. It works until ${clock(ends)}, once, and only in the browser that asked.`,
     },
     {
-      text: 'If this was not you, do nothing: your address is used for nothing. Never read the code to anybody.',
+      text: 'If this was not you, do nothing: your address is used for nothing. Never read the code to anyone.',
       quiet: true,
     },
   ]);
@@ -70,7 +70,7 @@ export const addressChangedMail = ({ host, browser, now }: AddressChanged): Mess
         'browser was signed out.',
     },
     {
-      text: `If this was not you, somebody else can use your account: tell whoever runs ${host} at once.`,
+      text: `If this was not you, someone else can use your account: tell the people who run ${host} at once.`,
     },
   ]);
 
@@ -106,7 +106,7 @@ export const newBrowserMail = ({ host, browser, now, account }: NewBrowser): Mes
     },
     {
       text:
-        'If it was not, sign that browser out on your account page, and see to it that nobody ' +
+        'If it was not, sign that browser out on your account page, and see to it that no one ' +
         'else can read your mail:',
     },
     { link: account, label: 'See where you are signed in' },

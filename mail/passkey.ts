@@ -21,7 +21,7 @@ export function passkeyMail({ change, name, browser, host, account, now }: Passk
       ? `A passkey was added to your account at ${host}`
       : `A passkey was removed from your account at ${host}`;
   const time = `${new Date(now).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  const by = browser === undefined ? 'by somebody who runs this service' : `from ${browser}`;
+  const by = browser === undefined ? 'by someone who runs this service' : `from ${browser}`;
   const blocks: Block[] = [
     {
       text:

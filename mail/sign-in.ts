@@ -36,7 +36,7 @@ export function signInMail({ client, code, link, browser, host, now, ends }: Sig
         'asked.',
     },
     {
-      text: 'If this was not you, do nothing: nobody gets in without it. Never read the code to anybody.',
+      text: 'If this was not you, do nothing: no one gets in without it. Never read the code to anyone.',
       quiet: true,
     },
   ];

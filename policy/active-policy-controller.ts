@@ -20,7 +20,7 @@ const again = { failed: 5_000, lost: [0, 2_000, 10_000] };
 
 /**
  * Keeps this replica judging by the newest policy in the store: loaded at start, followed through
- * the hub.
+ * the watch cache.
  */
 export class ActivePolicyController {
   readonly #engine: Engine;
@@ -169,8 +169,8 @@ export class ActivePolicyController {
   }
 
   #follow(): void {
-    const { watchCache: hub } = this.#store;
-    const { leave } = hub.subscribe(Policy.resource, hub.revision, {
+    const { watchCache } = this.#store;
+    const { leave } = watchCache.subscribe(Policy.resource, watchCache.revision, {
       event: ({ after }) => {
         const policy = after?.object as PolicyObject | undefined;
         if (policy?.status.inForce) void this.take(policy);

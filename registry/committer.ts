@@ -18,13 +18,17 @@ const nothing: StagedWrites = { checks: [], writes: [] };
 /** Commits to storage, and lets the cache and what is remembered know of it. */
 export class StoreCommitter {
   readonly #storage: Storage;
-  readonly #hub: WatchCache;
-  readonly #recollection: OptimisticCache | undefined;
+  readonly #watchCache: WatchCache;
+  readonly #optimisticCache: OptimisticCache | undefined;
 
-  constructor(storage: Storage, hub: WatchCache, recollection: OptimisticCache | undefined) {
+  constructor(
+    storage: Storage,
+    watchCache: WatchCache,
+    optimisticCache: OptimisticCache | undefined,
+  ) {
     this.#storage = storage;
-    this.#hub = hub;
-    this.#recollection = recollection;
+    this.#watchCache = watchCache;
+    this.#optimisticCache = optimisticCache;
   }
 
   /**
@@ -69,11 +73,11 @@ export class StoreCommitter {
       }),
     );
     if (!outcome.committed) {
-      this.#recollection?.lost(outcome);
+      this.#optimisticCache?.lost(outcome);
       return outcome;
     }
-    this.#recollection?.committed(checks, writes, outcome.revision);
-    this.#hub.committed(
+    this.#optimisticCache?.committed(checks, writes, outcome.revision);
+    this.#watchCache.committed(
       writes.map((write) => ('put' in write ? write.put : write.delete)),
       outcome.revision,
     );

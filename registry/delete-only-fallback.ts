@@ -19,17 +19,17 @@ export function deleteOnlyFallbackOf(
     readonly deleteOnlyFallback?: DeleteOnlyFallback;
   }[],
 ): DeleteOnlyFallback | undefined {
-  const bares = parts.map(
+  const fallbacks = parts.map(
     ({ writes, deleteOnlyFallback }) =>
       deleteOnlyFallback ?? (writes.every((write) => 'delete' in write) ? { writes } : undefined),
   );
-  if (!bares.every((one) => one !== undefined)) return undefined;
-  const writes = bares.flatMap((one) => one.writes);
+  if (!fallbacks.every((one) => one !== undefined)) return undefined;
+  const writes = fallbacks.flatMap((one) => one.writes);
   return writes.length > 0
     ? {
         writes,
         made() {
-          for (const one of bares) one.made?.();
+          for (const one of fallbacks) one.made?.();
         },
       }
     : undefined;

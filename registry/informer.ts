@@ -10,7 +10,7 @@ const patience = 1_000;
 
 /**
  * Every object of one small kind, told to anyone who keeps an index of it: first what there is, then
- * each change as the hub hears of it.
+ * each change as the watch cache hears of it.
  */
 export class Informer<K extends AnyKind> {
   readonly #store: Store;
@@ -32,7 +32,7 @@ export class Informer<K extends AnyKind> {
     this.#told = told;
   }
 
-  /** Tells what there is and follows it from there; after the hub has begun. */
+  /** Tells what there is and follows it from there; after the watch cache has begun. */
   async start(): Promise<void> {
     const page = await this.#store.storage.list(prefixRange(`objects/${this.#kind.resource}/`));
     const now = new Map(
@@ -50,7 +50,7 @@ export class Informer<K extends AnyKind> {
     });
   }
 
-  /** Follows nothing any more; before the hub stops. */
+  /** Follows nothing any more; before the watch cache stops. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -58,15 +58,15 @@ export class Informer<K extends AnyKind> {
   }
 
   /**
-   * Whether what was told can be relied on now: it is as new as the hub, and the hub has heard of
+   * Whether what was told can be relied on now: it is as new as the watch cache, and the watch cache has heard of
    * everything this replica wrote.
    */
   get fresh(): boolean {
-    const { watchCache: hub } = this.#store;
+    const { watchCache } = this.#store;
     return (
       this.#subscription !== undefined &&
-      hub.trusts(this.#kind.resource) &&
-      this.#subscription.position() >= hub.revision
+      watchCache.trusts(this.#kind.resource) &&
+      this.#subscription.position() >= watchCache.revision
     );
   }
 
@@ -75,9 +75,9 @@ export class Informer<K extends AnyKind> {
    * then be relied on.
    */
   async settled(): Promise<boolean> {
-    const { watchCache: hub } = this.#store;
+    const { watchCache } = this.#store;
     if (!this.fresh && this.#subscription)
-      await hub.waitUntil(hub.committedTo(this.#kind.resource), patience);
+      await watchCache.waitUntil(watchCache.committedTo(this.#kind.resource), patience);
     return this.fresh;
   }
 

@@ -89,10 +89,10 @@ export class Store {
       parts.settings.limitFactor,
       parts.settings.limits,
     );
-    const recollection = parts.storage.peek ? undefined : new OptimisticCache();
-    this.#optimisticCache = recollection;
-    this.#committer = new StoreCommitter(parts.storage, parts.watchCache, recollection);
-    if (recollection) parts.watchCache.onChange((change) => recollection.changed(change));
+    const optimisticCache = parts.storage.peek ? undefined : new OptimisticCache();
+    this.#optimisticCache = optimisticCache;
+    this.#committer = new StoreCommitter(parts.storage, parts.watchCache, optimisticCache);
+    if (optimisticCache) parts.watchCache.onChange((change) => optimisticCache.changed(change));
   }
 
   /**

@@ -29,7 +29,7 @@ import {
 } from './authorization-attributes.js';
 import { sweeps, refused, because } from './authorization-errors.js';
 
-const nobody: Caller = { type: 'Anonymous' };
+const anonymous: Caller = { type: 'Anonymous' };
 
 /**
  * Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as
@@ -158,12 +158,12 @@ export class Authorization {
   authorizeNonResource(requestInfo: NonResourceRequestInfo, site?: string): AuthorizedRequest {
     const action = requestInfo.type === 'review' ? 'discovery' : requestInfo.type;
     const decision = this.#authorize({
-      caller: nobody,
+      caller: anonymous,
       action,
       facts: { path: requestInfo.path, ...(site !== undefined && { site }) },
     });
     if (!decision.allowed) throw because(forbidden(whyRefused(decision)), decision);
-    return { requestInfo, caller: nobody, decision };
+    return { requestInfo, caller: anonymous, decision };
   }
 
   /** Whether one object of a list or watch may be seen, by the verb that was asked. */

@@ -25,7 +25,7 @@ interface Peer {
 /** Certificates of a chain that are looked at. */
 const max = 8;
 const because =
-  'headers that say who somebody is are not believed: the certificate shown with them ';
+  'headers that say who someone is are not believed: the certificate shown with them ';
 const refusals = {
   expired: `${because}has expired or is not good yet`,
   untrusted: `${because}leads to no authority of front proxies, or is not one for clients`,

@@ -119,7 +119,7 @@ export function metricsReference(definitions) {
  */
 const meanings = {
   BadRequest:
-    'The request cannot be read as it stands: malformed framing, JSON, path or query, a key twice, a continue token of somebody else.',
+    'The request cannot be read as it stands: malformed framing, JSON, path or query, a key twice, a continue token of someone else.',
   Unauthorized: 'A credential is needed and there is none, or the one given is not good.',
   Forbidden:
     'The policy refuses it (`details.policyDecision` names the decision where there is one), another site’s page sent it, or a sign-in of the last ten minutes is needed (cause `ReauthenticationRequired`).',
@@ -132,7 +132,7 @@ const meanings = {
   Conflict:
     'The object has changed since the `resourceVersion` that was sent, or is in a phase in which this cannot be done.',
   Expired:
-    'A code, link or sign-in is over or used, or a version or continue token is too old: begin anew, list again.',
+    'A code, link or sign-in is over or used, or a version or continue token is too old: begin again, list again.',
   RequestEntityTooLarge: 'The body is over the limit; the connection closes.',
   UnsupportedMediaType:
     'The body is of a type, charset or encoding that is not taken; the message says which are.',
@@ -171,7 +171,7 @@ const causeMeanings = {
  */
 const oauth = {
   access_denied: 'The person cancelled, or the policy refuses the sign-in or sharing `openid`.',
-  authorization_pending: 'Device flow: nobody has confirmed yet.',
+  authorization_pending: 'Device flow: no one has confirmed yet.',
   consent_required: '`prompt=none`, and consent is needed.',
   expired_token: 'Device flow: the code is over its ten minutes.',
   insufficient_scope:
@@ -185,10 +185,10 @@ const oauth = {
     'The redirect URI is not one of the Client’s. Told on a page, never by a redirect.',
   invalid_request: 'A parameter is missing, malformed or twice; most often `code_challenge`.',
   invalid_request_uri: 'The pushed request was used or is over.',
-  invalid_scope: 'The Client asks for what it does not list, or what nobody supplies.',
+  invalid_scope: 'The Client asks for what it does not list, or what no one supplies.',
   invalid_target: '`resource` names an audience that is not issued for.',
   invalid_token: 'Userinfo: the access token is not good, or not any more.',
-  login_required: '`prompt=none`, and nobody is signed in, or less strongly than is asked for.',
+  login_required: '`prompt=none`, and no one is signed in, or less strongly than is asked for.',
   request_not_supported: 'There are no request objects here.',
   request_uri_not_supported: 'Only a pushed `request_uri` is served.',
   slow_down: 'Too many requests, or polled too fast: wait longer.',

@@ -8,7 +8,7 @@ import { builtInProvider, builtInScopes, type Scope } from './scopes.js';
 /** A ClaimsProvider as the server holds it. */
 export type ClaimsProviderObject = ObjectOf<typeof ClaimsProvider>;
 
-/** The services that supply claims and the scopes there are with them, kept by the hub. */
+/** The services that supply claims and the scopes there are with them, kept by the watch cache. */
 export class Suppliers {
   readonly #providers = new Map<string, ClaimsProviderObject>();
   readonly #mirror: Informer<typeof ClaimsProvider>;
@@ -23,7 +23,7 @@ export class Suppliers {
     });
   }
 
-  /** Loads all providers and follows them; after the hub has begun. */
+  /** Loads all providers and follows them; after the watch cache has begun. */
   start(): Promise<void> {
     return this.#mirror.start();
   }

@@ -9,7 +9,7 @@ type GroupObject = ObjectOf<typeof Group>;
 const none: readonly string[] = [];
 
 /**
- * Which groups an address is in: an index kept by the hub, so that no request reads the store for
+ * Which groups an address is in: an index kept by the watch cache, so that no request reads the store for
  * it.
  */
 export class Memberships {
@@ -28,7 +28,7 @@ export class Memberships {
     this.#mirror = new Informer(store, Group, (before, after) => this.#moved(before, after));
   }
 
-  /** Loads all groups and follows them; after the hub has begun. */
+  /** Loads all groups and follows them; after the watch cache has begun. */
   start(): Promise<void> {
     return this.#mirror.start();
   }

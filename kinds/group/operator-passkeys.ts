@@ -46,7 +46,7 @@ export class OperatorPasskeys {
     this.#groups = groups;
   }
 
-  /** Follows accounts from here on; after the hub has begun. */
+  /** Follows accounts from here on; after the watch cache has begun. */
   start(): void {
     this.#forget();
     this.#subscription = this.#store.watchCache.subscribe(
@@ -61,7 +61,7 @@ export class OperatorPasskeys {
     );
   }
 
-  /** Follows nothing any more; before the hub stops. */
+  /** Follows nothing any more; before the watch cache stops. */
   stop(): void {
     this.#subscription?.leave();
   }
@@ -75,20 +75,20 @@ export class OperatorPasskeys {
 
   /** The same, reading where it must. */
   async of(): Promise<OperatorsHave> {
-    const { watchCache: hub } = this.#store;
+    const { watchCache } = this.#store;
     if (!this.#isFresh && this.#subscription)
-      await hub.waitUntil(hub.committedTo(Account.resource), patience);
+      await watchCache.waitUntil(watchCache.committedTo(Account.resource), patience);
     return (
       this.held() ?? said(await (this.#isFresh ? (this.#reading ??= this.#keep()) : this.#read()))
     );
   }
 
   get #isFresh(): boolean {
-    const { watchCache: hub } = this.#store;
+    const { watchCache } = this.#store;
     return (
       this.#subscription !== undefined &&
-      hub.trusts(Account.resource) &&
-      this.#subscription.position() >= hub.revision
+      watchCache.trusts(Account.resource) &&
+      this.#subscription.position() >= watchCache.revision
     );
   }
 

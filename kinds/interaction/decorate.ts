@@ -45,10 +45,15 @@ export async function decorateInteraction(
  */
 async function permittedMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
   const permitted = await begunBy(interaction, call);
-  const nobody = { client: interaction.spec.client, domain: '', groups: [], record: 'never' };
+  const unknownPerson = {
+    client: interaction.spec.client,
+    domain: '',
+    groups: [],
+    record: 'never',
+  };
   const decisions = await Promise.all(
     permitted.map((method) =>
-      call.decide('signIn', { ...nobody, ...signedInNow(method, call.now) }),
+      call.decide('signIn', { ...unknownPerson, ...signedInNow(method, call.now) }),
     ),
   );
   const left = permitted.filter((_, i) => !decisions[i]!.appliesToEveryone);

@@ -10,7 +10,7 @@ type PhaseName = InteractionObject['status']['phase'];
 const retry = 1_000;
 
 /**
- * How many Interactions the store has in each phase, followed through the hub; those that are over
+ * How many Interactions the store has in each phase, followed through the watch cache; those that are over
  * count until they are collected.
  */
 export class PhaseMetrics {
@@ -53,7 +53,7 @@ export class PhaseMetrics {
     }
   }
 
-  /** Follows nothing any more; before the hub stops. */
+  /** Follows nothing any more; before the watch cache stops. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);

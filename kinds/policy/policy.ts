@@ -179,7 +179,7 @@ export async function enact(
   const loaded = manifest ?? newest?.manifest;
   tx.write(newestKey, Buffer.from(JSON.stringify({ number, ...(loaded && { manifest: loaded }) })));
   const taken = call.dryRun ? undefined : await tx.get(Policy, policyName(number));
-  if (taken) return taken; // another came in between the two reads: this commit is lost at the newest, and made anew
+  if (taken) return taken; // another came in between the two reads: this commit is lost at the newest, and made again
   const { labels, annotations } = metadata;
   return tx.create(Policy, {
     metadata: {

@@ -31,7 +31,7 @@ const isUnproven = (stored: EncodedObject | undefined): boolean =>
 /**
  * The sign-ins that are begun and not proven, which anyone can make: all of them together have a
  * share of the store. Beyond it the ones go first that their browser has left alone for longest.
- * Followed through the hub, on every replica.
+ * Followed through the watch cache, on every replica.
  */
 export class UnprovenSignIns {
   readonly #on: ProviderServices;
@@ -47,7 +47,7 @@ export class UnprovenSignIns {
     this.#on = services;
   }
 
-  /** Begins to follow them; gives back how to stop, before the hub does. */
+  /** Begins to follow them; gives back how to stop, before the watch cache does. */
   follow(): () => Promise<void> {
     void this.#start();
     return () => this.#stop();

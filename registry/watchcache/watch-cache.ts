@@ -19,7 +19,7 @@ interface Subscriber {
    * fast as it takes them.
    */
   ready?(): Promise<void>;
-  /** No more will come: the history needed is gone, or the hub stops. */
+  /** No more will come: the history needed is gone, or the watch cache stops. */
   end(why: 'Compacted' | 'Stopped'): void;
 }
 
@@ -99,7 +99,7 @@ export class WatchCache {
     return all;
   }
 
-  /** Whether the hub heard from the store recently enough to be ready. */
+  /** Whether the watch cache heard from the store recently enough to be ready. */
   get ready(): boolean {
     return this.lagMs < silence.unready;
   }

@@ -50,7 +50,7 @@ class Deaf {
 }
 
 describe.each(['embedded', 'etcd'] as const)('what is read without a version, on %s', (store) => {
-  test('a list has what was answered before it, though the hub has not heard of it', async () => {
+  test('a list has what was answered before it, though the watch cache has not heard of it', async () => {
     if (store === 'etcd') etcd ??= await startEtcd();
     const deaf = new Deaf(
       store === 'etcd'

@@ -234,7 +234,7 @@ describe.each(['embedded', 'etcd'] as const)('metrics on %s', (store) => {
     ).toBeGreaterThan(1_000);
   });
 
-  test('store, policy, hub and health say how they are', async () => {
+  test('store, policy, watch cache and health say how they are', async () => {
     expect(moved('vestibule_commits_total', { result: 'ok' })).toBeGreaterThan(20);
     expect(after.sum('vestibule_commit_batch_size_sum')).toBeGreaterThanOrEqual(
       after.sum('vestibule_commits_total', { result: 'ok' }),

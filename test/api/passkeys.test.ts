@@ -566,7 +566,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
       .patch(`passkeys/${name}`, { spec: { displayName: 'x' } })
       .fails(403, 'Forbidden');
     await operator.delete(`passkeys/${name}`).is(200);
-    expect((await mailTo(service, email)).text).toContain('by somebody who runs this service');
+    expect((await mailTo(service, email)).text).toContain('by someone who runs this service');
     expect(await eventually(() => tab.get('sessions/~'), 401)).toBe(401);
     await operator.get('sessions/~').is(200);
   });

@@ -180,13 +180,13 @@ export class House {
       ClaimsReview,
       Group,
     ];
-    const hub = new WatchCache(storage, kinds, log);
+    const watchCache = new WatchCache(storage, kinds, log);
     const authorize: Authorizer = options.authorize ?? (() => permitted);
     const identity: { it?: IdentityProvider } = {};
     const store = new Store({
       storage,
       registry: new Registry(kinds, []),
-      watchCache: hub,
+      watchCache,
       keys,
       settings,
       authorize,
@@ -209,7 +209,7 @@ export class House {
       outbox,
       ...options.deps,
     });
-    await hub.start();
+    await watchCache.start();
     await groups.start();
     await suppliers.start();
     outbox.start();
@@ -221,7 +221,7 @@ export class House {
         groups.stop();
         suppliers.stop();
       },
-      () => hub.stop(),
+      () => watchCache.stop(),
       ...(own ? [() => own.close()] : []),
     ];
     return (house.it = new House({

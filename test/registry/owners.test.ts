@@ -79,7 +79,7 @@ test('what is owned points to its owner from the beginning, as its transaction s
 
 test('an owner that is in memory is not read, and one that moves meanwhile costs no race', async () => {
   await hold();
-  await room.hub.waitUntil((await storage.get('x')).revision, 60_000);
+  await room.watchCache.waitUntil((await storage.get('x')).revision, 60_000);
   await room.store.cached(Holder, 'ada');
   const from = { reads: storage.reads, commits: storage.commits };
   await piece('ada-2');

@@ -39,10 +39,10 @@ const settings: Settings = {
   rpID: 'localhost',
 };
 
-/** One replica's registry over a storage: hub, store, and an outbox with these workers. */
+/** One replica's registry over a storage: watch cache, store, and an outbox with these workers. */
 export class Room {
   readonly storage: Storage;
-  readonly hub: WatchCache;
+  readonly watchCache: WatchCache;
   readonly store: Store;
   readonly keys: Keys;
   readonly outbox: Outbox;
@@ -51,11 +51,11 @@ export class Room {
     const log = createLog('silent');
     this.storage = storage;
     this.keys = keys;
-    this.hub = new WatchCache(storage, kinds, log);
+    this.watchCache = new WatchCache(storage, kinds, log);
     this.store = new Store({
       storage,
       registry: new Registry(kinds, []),
-      watchCache: this.hub,
+      watchCache: this.watchCache,
       keys,
       settings,
       authorize: () => ({ allowed: true, reasons: [] }),
@@ -73,14 +73,14 @@ export class Room {
     }: { kinds?: readonly AnyKind[]; workers?: readonly Worker[] } = {},
   ): Promise<Room> {
     const room = new Room(storage, kinds, workers);
-    await room.hub.start();
+    await room.watchCache.start();
     room.outbox.start();
     return room;
   }
 
   async close(): Promise<void> {
     await this.outbox.stop();
-    await this.hub.stop();
+    await this.watchCache.stop();
   }
 
   /** Makes a Thing, or changes the one there is. */

@@ -118,15 +118,15 @@ function useTypedCode(
 interface WaysProps {
   /** Milliseconds until another code may be asked for. */
   left: number;
-  anew: () => void;
+  resend: () => void;
   other: () => void;
 }
 
 /** The ways on without the code: another one, or another address. */
-function Ways({ left, anew, other }: WaysProps) {
+function Ways({ left, resend, other }: WaysProps) {
   return (
     <div class="ways">
-      <Button off={left > 0} press={anew}>
+      <Button off={left > 0} press={resend}>
         {t('address.again')}
         {left > 0 && <span class="until"> {inTime(sure(left))}</span>}
       </Button>
@@ -156,7 +156,7 @@ function CodeForm({
   const { codeLength } = status;
   const left = useRemaining(status.resendAfterTimestamp);
   const { code, malformed, send, take } = useTypedCode(status, use);
-  const anew = (): void =>
+  const resend = (): void =>
     void act.run(
       async () =>
         sent(await call<NewAddress>('POST', 'accounts/~/emailchallenge', { spec: { email } })),
@@ -198,7 +198,7 @@ function CodeForm({
       <Button look="main" submit busy={act.busy} progress="address.checking">
         {t('address.use')}
       </Button>
-      <Ways left={left} anew={anew} other={other} />
+      <Ways left={left} resend={resend} other={other} />
     </form>
   );
 }

@@ -103,7 +103,7 @@ export class AuditLog implements AuditSink {
     } catch (error) {
       this.#log.error(
         { err: error },
-        'the audit log could not be opened anew; the former file is written on',
+        'the audit log could not be opened again; the former file is written on',
       );
     }
   }

@@ -7,18 +7,19 @@ import type { Storage } from '../../../storage/storage.js';
 /** The pieces that must be well for a replica to be ready, each with how it is asked. */
 export function healthChecks({
   storage,
-  hub,
+  watchCache,
   policy,
   clocks,
 }: {
   storage: Storage;
-  hub: WatchCache;
+  watchCache: WatchCache;
   policy: PolicyAuthorizer;
   clocks: ClockSkew | undefined;
 }): HealthCheck[] {
   const stored = async (): Promise<void> => {
     await storage.get('meta/ready');
-    if (!hub.ready) throw new Error('the watch cache has received nothing from storage for 10 s');
+    if (!watchCache.ready)
+      throw new Error('the watch cache has received nothing from storage for 10 s');
   };
   return [
     { name: 'storage', run: stored },

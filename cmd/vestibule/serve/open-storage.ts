@@ -67,7 +67,7 @@ export function followCertificates(
         now = next;
         storage.renew(next);
         renewed(next);
-        log.info({ files }, 'the certificates for etcd have changed: connecting anew');
+        log.info({ files }, 'the certificates for etcd have changed: connecting again');
       } catch (error) {
         log.error(
           { err: error, files },

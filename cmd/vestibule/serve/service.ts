@@ -169,14 +169,14 @@ async function openBase({ config, log, given, held, links }: StartContext) {
   return { proxyTrust, keys, registry, engine, metrics, audit, storage, port, baseURL };
 }
 
-/** Puts registry, hub, keys and policy together as a store, and starts the hub. */
+/** Puts registry, watch cache, keys and policy together as a store, and starts the watch cache. */
 async function openStore(
   context: StartContext,
   { registry, engine, storage, baseURL, ...base }: Base,
 ) {
   const { config, log, given, held, links } = context;
   const settings = await settingsOf(config, baseURL, storage, log);
-  const hub = new WatchCache(storage, registry.kinds, log);
+  const watchCache = new WatchCache(storage, registry.kinds, log);
   const keys = base.keys ?? ensureKeys(keysFileOf(config));
   await useKeys(keys, given.keys ? undefined : keysFileOf(config), storage, log, held);
   const authorize: Authorizer = (question) => links.policy!.authorize(question);
@@ -184,14 +184,14 @@ async function openStore(
     ...links.provider!.ports(...request),
     policy: links.policy!,
   });
-  const store = new Store({ storage, registry, watchCache: hub, keys, settings, authorize, ports });
+  const store = new Store({ storage, registry, watchCache, keys, settings, authorize, ports });
   links.store = store;
   const policy = openPolicyAuthorizer(await engine, store, log, () => links.server?.renewViews());
   links.policy = policy;
   const outbox = new Outbox(store, keys, log);
-  held.add(() => hub.stop());
-  await hub.start();
-  return { settings, hub, keys, authorize, ports, store, policy, outbox };
+  held.add(() => watchCache.stop());
+  await watchCache.start();
+  return { settings, watchCache, keys, authorize, ports, store, policy, outbox };
 }
 
 /** Starts the indexes over what is stored, and makes the provider. */
@@ -261,7 +261,7 @@ async function startPolicy(
 function createServer(
   { config, log, folder }: StartContext,
   { proxyTrust, metrics, audit, storage, baseURL }: Base,
-  { hub, keys, authorize, ports, store, policy }: Core,
+  { watchCache, keys, authorize, ports, store, policy }: Core,
   provider: IdentityProvider,
   clocks: ClockSkew | undefined,
 ): Server {
@@ -271,7 +271,7 @@ function createServer(
     ...(config.trustedProxies.length > 0 && {
       trustedProxies: new AddressList(config.trustedProxies),
     }),
-    checks: healthChecks({ storage, hub, policy, clocks }),
+    checks: healthChecks({ storage, watchCache, policy, clocks }),
     store,
     keys,
     log,

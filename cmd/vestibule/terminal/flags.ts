@@ -76,7 +76,7 @@ export const flags = {
   server: {
     type: 'string',
     value: 'URL',
-    about: 'asks another service, as nobody: no token is sent there',
+    about: 'asks another service, as no one: no token is sent there',
   },
   'certificate-authority': {
     type: 'string',

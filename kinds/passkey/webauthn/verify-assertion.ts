@@ -156,17 +156,17 @@ const encoded = (bytes: string, encoding: 'hex' | 'utf8' = 'hex'): string =>
 
 /** An assertion of no one's: the library refuses nothing of it but its signature. */
 const dummy = {
-  expected: { challenge: 'nobody', origin: 'https://nobody.invalid', rpID: 'nobody.invalid' },
+  expected: { challenge: 'unknown', origin: 'https://unknown.invalid', rpID: 'unknown.invalid' },
   known: { publicKey: encoded(`a5010203262001215820${x}225820${y}`) },
   assertion: {
     id: 'bm9ib2R5',
     response: {
       clientDataJSON: encoded(
-        '{"type":"webauthn.get","challenge":"nobody","origin":"https://nobody.invalid"}',
+        '{"type":"webauthn.get","challenge":"unknown","origin":"https://unknown.invalid"}',
         'utf8',
       ),
       authenticatorData: encoded(
-        `${createHash('sha256').update('nobody.invalid').digest('hex')}0500000000`,
+        `${createHash('sha256').update('unknown.invalid').digest('hex')}0500000000`,
       ),
       signature: encoded(`30440220${x}0220${y}`),
     },

@@ -35,7 +35,7 @@ export function clubhouse(issuer, self) {
     });
     const review = JSON.parse(body);
     if (review.kind !== 'ClaimsReview' || review.spec.account !== payload.sub)
-      throw new Error('about somebody else');
+      throw new Error('about someone else');
     const member = memberOf(payload.sub);
     const names = review.spec.scopes.flatMap((scope) => claimsOf[scope] ?? []);
     return {

@@ -14,7 +14,7 @@ let real: Storage;
 const rooms: Room[] = [];
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'vestibule-hub-'));
+  directory = mkdtempSync(join(tmpdir(), 'vestibule-watch-cache-'));
   real = await openEmbedded({ directory });
 });
 afterEach(async () => {
@@ -78,7 +78,7 @@ class Listener {
   readonly subscription: Subscription;
 
   constructor(room: Room, from: number) {
-    this.subscription = room.hub.subscribe('things', from, this);
+    this.subscription = room.watchCache.subscribe('things', from, this);
   }
 
   event({ before, after, revision }: WatchCacheEvent): void {
@@ -104,11 +104,11 @@ describe('the cache', () => {
       await one.put('a', { size });
       expect(await sizeOf(one, 'a')).toBe(size);
     }
-    await two.hub.waitUntil(await revision(), 60_000);
+    await two.watchCache.waitUntil(await revision(), 60_000);
     expect(await sizeOf(two, 'a')).toBe(50);
     await two.remove('a');
     expect(await sizeOf(two, 'a')).toBeUndefined();
-    await one.hub.waitUntil(await revision(), 60_000);
+    await one.watchCache.waitUntil(await revision(), 60_000);
     expect(await sizeOf(one, 'a')).toBeUndefined();
   });
 
@@ -135,24 +135,24 @@ describe('the cache', () => {
     const { storage, hold, release } = muffled();
     const [deaf, other] = [await open(storage), await open()];
     await deaf.put('a', { size: 1 });
-    await deaf.hub.waitUntil(await revision(), 60_000);
+    await deaf.watchCache.waitUntil(await revision(), 60_000);
     expect(await sizeOf(deaf, 'a')).toBe(1);
     hold();
-    await until(async () => deaf.hub.lagMs > 100, 'silence');
+    await until(async () => deaf.watchCache.lagMs > 100, 'silence');
     await other.put('a', { size: 2 });
-    await until(async () => deaf.hub.lagMs > 2_000, 'two seconds of it');
+    await until(async () => deaf.watchCache.lagMs > 2_000, 'two seconds of it');
     expect(await sizeOf(deaf, 'a')).toBe(2);
-    expect(deaf.hub.ready).toBe(true);
+    expect(deaf.watchCache.ready).toBe(true);
     const now = performance.now;
     try {
       performance.now = () => now.call(performance) + 10_000;
-      expect(deaf.hub.ready).toBe(false);
+      expect(deaf.watchCache.ready).toBe(false);
     } finally {
       performance.now = now;
     }
     release();
-    await until(async () => deaf.hub.lagMs < 1_000, 'the hub again');
-    expect(deaf.hub.ready).toBe(true);
+    await until(async () => deaf.watchCache.lagMs < 1_000, 'the watch cache again');
+    expect(deaf.watchCache.ready).toBe(true);
   });
 });
 
@@ -162,9 +162,9 @@ describe('what a store tells of a while ago', () => {
     const behind = await open(storage);
     await behind.put('a', { size: 1 });
     await behind.put('b', { size: 1 });
-    await behind.hub.waitUntil(await revision(), 60_000);
+    await behind.watchCache.waitUntil(await revision(), 60_000);
     for (const name of ['a', 'b']) expect(await sizeOf(behind, name)).toBe(1);
-    expect(behind.hub.held('objects/things/a')).toBeDefined();
+    expect(behind.watchCache.held('objects/things/a')).toBeDefined();
     const then = performance.now();
     from(() => then - 500);
     const now = performance.now;
@@ -172,20 +172,20 @@ describe('what a store tells of a while ago', () => {
       performance.now = () => then + 1_900;
       await (await open()).put('b', { size: 2 });
       await until(
-        async () => behind.hub.revision === (await revision()),
+        async () => behind.watchCache.revision === (await revision()),
         'what is written elsewhere',
       );
-      expect(behind.hub.held('objects/things/b')?.stored).toMatchObject({
+      expect(behind.watchCache.held('objects/things/b')?.stored).toMatchObject({
         object: { spec: { size: 2 } },
       });
       performance.now = () => then + 2_001;
-      expect(behind.hub.lagMs).toBeGreaterThan(2_000);
-      expect(behind.hub.held('objects/things/a')).toBeUndefined();
-      expect(behind.hub.trusts('things')).toBe(false);
+      expect(behind.watchCache.lagMs).toBeGreaterThan(2_000);
+      expect(behind.watchCache.held('objects/things/a')).toBeUndefined();
+      expect(behind.watchCache.trusts('things')).toBe(false);
       from(() => then + 2_000);
       await (await open()).put('b', { size: 3 });
-      await until(async () => behind.hub.revision === (await revision()), 'more of it');
-      expect(behind.hub.held('objects/things/a')).toBeDefined();
+      await until(async () => behind.watchCache.revision === (await revision()), 'more of it');
+      expect(behind.watchCache.held('objects/things/a')).toBeDefined();
     } finally {
       performance.now = now;
     }
@@ -201,7 +201,7 @@ describe('a subscriber', () => {
     await room.put('a', { size: 2 });
     await room.put('a', { size: 3 });
     await room.remove('a');
-    await room.hub.waitUntil(await revision(), 60_000);
+    await room.watchCache.waitUntil(await revision(), 60_000);
     expect(listener.told.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
       '- 2',
       'a 3',
@@ -209,7 +209,7 @@ describe('a subscriber', () => {
     ]);
     listener.subscription.leave();
     await room.put('a', { size: 9 });
-    await room.hub.waitUntil(await revision(), 60_000);
+    await room.watchCache.waitUntil(await revision(), 60_000);
     expect(listener.told).toHaveLength(3);
   });
 
@@ -260,13 +260,13 @@ describe('a subscriber', () => {
     const room = await open();
     const from = await revision();
     for (let size = 1; size <= 150; size += 1) await room.put('a', { size });
-    await room.hub.waitUntil(await revision(), 60_000);
+    await room.watchCache.waitUntil(await revision(), 60_000);
     let [told, asked] = [0, 0];
     let goOn = (): void => {};
     const waiting = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const { leave } = room.hub.subscribe('things', from, {
+    const { leave } = room.watchCache.subscribe('things', from, {
       event: () => {
         told += 1;
       },
@@ -281,11 +281,11 @@ describe('a subscriber', () => {
     leave();
     goOn();
     await room.put('a', { size: 151 });
-    await room.hub.waitUntil(await revision(), 60_000);
+    await room.watchCache.waitUntil(await revision(), 60_000);
     expect([before < 150, told]).toEqual([true, before]);
   });
 
-  test('is ended when the hub stops', async () => {
+  test('is ended when the watch cache stops', async () => {
     const room = await open();
     const listener = new Listener(room, await revision());
     await rooms.pop()!.close();
@@ -293,11 +293,11 @@ describe('a subscriber', () => {
   });
 });
 
-test('a hub that was cut off past a compaction starts over: watchers are ended, the cache reads anew', async () => {
+test('a watch cache that was cut off past a compaction starts over: watchers are ended, the cache reads anew', async () => {
   const { storage, hold, release } = muffled();
   const [deaf, other] = [await open(storage), await open()];
   await deaf.put('a', { size: 1 });
-  await deaf.hub.waitUntil(await revision(), 60_000);
+  await deaf.watchCache.waitUntil(await revision(), 60_000);
   const listener = new Listener(deaf, await revision());
   hold();
   for (let size = 2; size <= 20; size += 1) await other.put('a', { size });

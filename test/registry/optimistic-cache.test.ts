@@ -124,7 +124,7 @@ describe('a store that is far away', () => {
 
   test('is not asked for what another changed, once the watch has told of it', async () => {
     await two.put('a', { size: 7 });
-    await one.hub.waitUntil((await near.get('objects/things/a')).entry!.revision, 60_000);
+    await one.watchCache.waitUntil((await near.get('objects/things/a')).entry!.revision, 60_000);
     reads = [];
     await one.store.change(one.store.systemCall(), (tx) =>
       tx.update(Thing, 'a', ({ spec }) => {

@@ -29,8 +29,8 @@ class Teller {
     return { key, value: this.value, revision: this.#revision };
   }
 
-  /** One change of one object, heard by the hub at once. */
-  async change(hub: WatchCache, name: string, gone = false): Promise<void> {
+  /** One change of one object, heard by the watch cache at once. */
+  async change(watchCache: WatchCache, name: string, gone = false): Promise<void> {
     this.#revision += 1;
     const key = `objects/things/${name}`;
     this.#queue.push({
@@ -38,7 +38,7 @@ class Teller {
       changes: [{ key, ...(gone ? {} : { entry: this.#entry(key) }) }],
     } as Batch);
     this.#wake();
-    await hub.waitUntil(this.#revision, 60_000);
+    await watchCache.waitUntil(this.#revision, 60_000);
   }
 
   async *#watch(prefix: string, from: number, signal: AbortSignal): AsyncIterable<Batch> {
@@ -58,18 +58,18 @@ class Teller {
 }
 
 let teller: Teller;
-let hub: WatchCache;
+let watchCache: WatchCache;
 beforeEach(async () => {
   teller = new Teller();
-  hub = new WatchCache(teller.storage, [Thing], createLog('silent'));
-  await hub.start();
+  watchCache = new WatchCache(teller.storage, [Thing], createLog('silent'));
+  await watchCache.start();
 });
-afterEach(() => hub.stop());
+afterEach(() => watchCache.stop());
 
 const name = (i: number): string => `n${String(i).padStart(4, '0')}`;
 const key = (i: number): string => `objects/things/${name(i)}`;
 const heldOf = (max: number): number[] =>
-  Array.from({ length: max }, (_, i) => i).filter((i) => hub.held(key(i))?.stored);
+  Array.from({ length: max }, (_, i) => i).filter((i) => watchCache.held(key(i))?.stored);
 
 describe('the ring of what happened', () => {
   /**
@@ -81,7 +81,7 @@ describe('the ring of what happened', () => {
     const ready = async (): Promise<void> => {
       parts += 1;
     };
-    const subscription = hub.subscribe('things', 1, {
+    const subscription = watchCache.subscribe('things', 1, {
       event: ({ revision }: WatchCacheEvent) => {
         seen.push(revision);
       },
@@ -97,15 +97,15 @@ describe('the ring of what happened', () => {
 
   test('keeps many small changes', async () => {
     teller.value = small;
-    for (let i = 0; i < 500; i += 1) await teller.change(hub, name(i));
+    for (let i = 0; i < 500; i += 1) await teller.change(watchCache, name(i));
     expect(await told()).toEqual({ seen: Array.from({ length: 500 }, (_, i) => i + 2), parts: 5 });
     expect(teller.catchUps).toEqual([]);
   });
 
   test('holds no more than sixteen mebibytes: who wants older ones is sent to the store', async () => {
-    for (let i = 0; i < 16; i += 1) await teller.change(hub, name(i));
+    for (let i = 0; i < 16; i += 1) await teller.change(watchCache, name(i));
     expect(await told()).toEqual({ seen: Array.from({ length: 16 }, (_, i) => i + 2), parts: 16 });
-    await teller.change(hub, name(16));
+    await teller.change(watchCache, name(16));
     expect((await told()).seen).toEqual([]);
     expect(teller.catchUps).toEqual([1]);
   });
@@ -113,20 +113,20 @@ describe('the ring of what happened', () => {
 
 describe('the cache', () => {
   test('holds no more than 64 mebibytes of what was read; the oldest goes first', async () => {
-    for (let i = 0; i < 100; i += 1) await hub.cached(Thing, key(i));
+    for (let i = 0; i < 100; i += 1) await watchCache.cached(Thing, key(i));
     expect(heldOf(100)).toEqual(Array.from({ length: 64 }, (_, i) => 36 + i));
   });
 
   test('counts what objects grow to, and what a deletion frees', async () => {
     teller.value = small;
-    for (let i = 0; i < 80; i += 1) await hub.cached(Thing, key(i));
+    for (let i = 0; i < 80; i += 1) await watchCache.cached(Thing, key(i));
     expect(heldOf(80)).toHaveLength(80);
     teller.value = large;
-    for (let i = 0; i < 80; i += 1) await teller.change(hub, name(i));
+    for (let i = 0; i < 80; i += 1) await teller.change(watchCache, name(i));
     const held = heldOf(80).length;
     expect([held <= 64, held >= 60]).toEqual([true, true]);
-    for (const i of heldOf(80)) await teller.change(hub, name(i), true);
-    for (let i = 100; i < 164; i += 1) await hub.cached(Thing, key(i));
+    for (const i of heldOf(80)) await teller.change(watchCache, name(i), true);
+    for (let i = 100; i < 164; i += 1) await watchCache.cached(Thing, key(i));
     expect(heldOf(164)).toHaveLength(64);
   });
 });
