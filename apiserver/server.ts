@@ -14,7 +14,7 @@ import { Authentication, boundName } from './chain/authentication.js';
 import { identify } from './chain/identify.js';
 import { checkMessageSyntax } from './chain/message-syntax.js';
 import { refuseUntilReady } from './chain/readiness.js';
-import { checkQuery, readRequestInfo } from './chain/request-info.js';
+import { checkQuery, readRequestInfo } from './chain/read-request.js';
 import type { Step } from './chain/step.js';
 import { createApi, type Api } from './router.js';
 import { refuseBody } from './http/body.js';

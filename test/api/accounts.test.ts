@@ -93,7 +93,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
   }
 
   describe('the address', () => {
-    test('is changed by a code sent to the new one; the old one is told and opens nothing (D4, D5)', async () => {
+    test('is changed by a code sent to the new one; the old one is told and opens nothing', async () => {
       const { tab, name } = await person('old@example.test');
       const elsewhere = (await signIn(service, 'old@example.test')).tab;
       const pending = await begin(service);
@@ -201,7 +201,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     });
   });
 
-  test('disabled by an operator, is signed out everywhere with all that was issued, until it is enabled (L2)', async () => {
+  test('disabled by an operator, is signed out everywhere with all that was issued, until it is enabled', async () => {
     const { tab, name, access, refresh } = await person('barred@example.test');
     const other = await service.replica();
     const theirs = other.tab();
@@ -230,7 +230,7 @@ describe.each(['embedded', 'etcd'] as const)('an account, on %s', (store) => {
     await other.stop();
   });
 
-  test('deleted by its owner, is gone with all it owned, and the person is told (D6)', async () => {
+  test('deleted by its owner, is gone with all it owned, and the person is told', async () => {
     const { tab, name, access, refresh } = await person('leaving@example.test');
     await tab.patch('accounts/~', { spec: { displayName: 'Leaving' } }).is(200);
     await tab.get('accounts/zzzzzzzzzzzzzzzzzzzz').fails(404, 'NotFound');

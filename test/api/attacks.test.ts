@@ -232,7 +232,7 @@ describe('what has ended', () => {
   });
 });
 
-describe('tokens in each other’s place (K4)', () => {
+describe('tokens in each other’s place', () => {
   test('nothing but an access token opens userinfo, and nothing of a Client’s opens the API', async () => {
     const done = await signIn(one, 'slots@example.test', {
       scope: 'openid email offline_access',

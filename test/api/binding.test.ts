@@ -11,7 +11,7 @@ afterAll(async () => {
 });
 
 describe.each(['embedded', 'etcd'] as const)(
-  'an interaction belongs to one browser (B), on %s',
+  'an interaction belongs to one browser, on %s',
   (store) => {
     let service: TestService;
     beforeAll(async () => {
@@ -50,7 +50,7 @@ describe.each(['embedded', 'etcd'] as const)(
         },
       });
 
-    test('B2, B3 without its cookie every route is the same 404, byte for byte', async () => {
+    test('without its cookie every route is the same 404, byte for byte', async () => {
       const other = await begin(service);
       const stranger = service.tab();
       const forged = service.tab();
@@ -129,7 +129,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await tab.get(I).is(200);
     });
 
-    test('B5 a victim with a live session who opens the attacker’s page changes nothing', async () => {
+    test('a victim with a live session who opens the attacker’s page changes nothing', async () => {
       const victim = await signIn(service, 'victim@example.test');
       expect(
         (await victim.tab.navigate(`/interaction/${I.split('/').at(-1)}`).is(200)).headers[
@@ -140,7 +140,7 @@ describe.each(['embedded', 'etcd'] as const)(
       expect((await tab.get(I).is(200)).body.status.phase).toBe('LoginRequired');
     });
 
-    test('B6 returnTo opened in a second browser is an error page without a redirect', async () => {
+    test('returnTo opened in a second browser is an error page without a redirect', async () => {
       await tab.post(`${I}/emailchallenge`, { spec: { email: 'b6@example.test' } }).is(200);
       const { code } = await mailTo(service, 'b6@example.test');
       const { body } = await tab
@@ -152,7 +152,7 @@ describe.each(['embedded', 'etcd'] as const)(
       expect((await proceed(tab, body.status.returnTo)).searchParams.get('code')).toBeTruthy();
     });
 
-    test('B7 an action in the wrong phase is 409 and changes nothing; an empty body is 422', async () => {
+    test('an action in the wrong phase is 409 and changes nothing; an empty body is 422', async () => {
       const before = (await tab.get(I).is(200)).body.metadata.resourceVersion;
       await tab.post(`${I}/consent`, { spec: { scopes: ['openid'] } }).fails(409, 'Conflict');
       await tab.get(`${I}/account`).fails(409, 'Conflict');
@@ -163,7 +163,7 @@ describe.each(['embedded', 'etcd'] as const)(
       expect((await tab.get(I).is(200)).body.metadata.resourceVersion).toBe(before);
     });
 
-    test('B8 two sign-ins in two tabs end independently; another account ends the first session', async () => {
+    test('two sign-ins in two tabs end independently; another account ends the first session', async () => {
       const first = await signIn(service, 'one@example.test');
       const former = service.tab();
       former.cookies = [...first.tab.cookies];
@@ -204,7 +204,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await former.get('accounts/~').fails(401, 'Unauthorized');
     });
 
-    test('B9 cancelling is told once; afterwards 409, after an hour 410, after two 404', async () => {
+    test('cancelling is told once; afterwards 409, after an hour 410, after two 404', async () => {
       const { body } = await tab.delete(I).is(200);
       expect(body.status.phase).toBe('Aborted');
       await tab.delete(I).fails(409, 'Conflict');
@@ -229,7 +229,7 @@ describe.each(['embedded', 'etcd'] as const)(
       clock.release();
     });
 
-    test('B10 nothing from the request becomes a way back', async () => {
+    test('nothing from the request becomes a way back', async () => {
       for (const body of [
         { spec: { returnTo: 'https://evil.test' } },
         { spec: { email: 'a@example.test', returnTo: '//evil.test' } },
@@ -243,7 +243,7 @@ describe.each(['embedded', 'etcd'] as const)(
   },
 );
 
-test('B4 a sign-in is named by a hash of what its cookie holds, which stands nowhere else (42)', async () => {
+test('a sign-in is named by a hash of what its cookie holds, which stands nowhere else', async () => {
   const service = await startTest({ flags: ['--limit-factor', '1000'] });
   await createClient(service, 'app');
   const { tab, I, name } = await begin(service);
@@ -262,7 +262,7 @@ test('B4 a sign-in is named by a hash of what its cookie holds, which stands now
   );
 });
 
-test('B4 names are uniform, distinct and in no order', async () => {
+test('names are uniform, distinct and in no order', async () => {
   const { nameOf } = await import('../../security/keyring.js');
   const { randomBytes } = await import('node:crypto');
   const names = Array.from({ length: 10_000 }, () => nameOf(randomBytes(32).toString('base64url')));

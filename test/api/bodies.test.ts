@@ -22,8 +22,8 @@ afterAll(stopAll);
 
 const account = async () => (await tab.get('accounts/~').is(200)).body;
 
-describe('bodies and patches (F)', () => {
-  test('F1 keys that poison prototypes are 400 at any depth, however they are spelt', async () => {
+describe('bodies and patches', () => {
+  test('keys that poison prototypes are 400 at any depth, however they are spelt', async () => {
     for (const body of [
       '{"__proto__":{"x":1}}',
       '{"spec":{"constructor":{"prototype":{"x":1}}}}',
@@ -36,7 +36,7 @@ describe('bodies and patches (F)', () => {
     expect((await account()).x).toBeUndefined();
   });
 
-  test('F2 removing what an object is', async () => {
+  test('removing what an object is', async () => {
     await tab.patch('accounts/~', { spec: null }).fails(422, 'Invalid', 'spec');
     await tab.patch('accounts/~', { kind: null }).fails(400, 'BadRequest');
     await tab.patch('accounts/~', { kind: 'Session' }).fails(400, 'BadRequest');
@@ -120,7 +120,7 @@ describe('bodies and patches (F)', () => {
       expect((await tab.get(path)).code).toBe(path === 'accounts/%7' ? 400 : 404);
   });
 
-  test('F3 status and internal are never stored; fields that are not there are named', async () => {
+  test('status and internal are never stored; fields that are not there are named', async () => {
     const before = await account();
     const { body } = await tab
       .patch('accounts/~', { status: { email: { address: 'evil@example.test' }, passkeys: 9 } })
@@ -144,7 +144,7 @@ describe('bodies and patches (F)', () => {
       .fails(422, 'Invalid', 'metadata.finalizers');
   });
 
-  test('F4 a patch that is not an object is 400; arrays are replaced whole, null removes', async () => {
+  test('a patch that is not an object is 400; arrays are replaced whole, null removes', async () => {
     for (const body of ['[]', '"x"', 'null', '1', ''])
       await tab.patch('accounts/~', body).fails(400, 'BadRequest');
     await tab
@@ -164,7 +164,7 @@ describe('bodies and patches (F)', () => {
     expect(body.spec.homepageURI).toBeUndefined();
   });
 
-  test('F5 versions: stale is 409, right is 200, no change is no change; other patches are 415', async () => {
+  test('versions: stale is 409, right is 200, no change is no change; other patches are 415', async () => {
     const { metadata } = await account();
     const { body } = await tab
       .patch('accounts/~', {
@@ -199,7 +199,7 @@ describe('bodies and patches (F)', () => {
     }
   });
 
-  test('F6 deep bodies are 400 quickly, a hundred times', async () => {
+  test('deep bodies are 400 quickly, a hundred times', async () => {
     await tab
       .patch('accounts/~', `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`)
       .fails(400, 'BadRequest');
@@ -208,7 +208,7 @@ describe('bodies and patches (F)', () => {
     await tab.patch('accounts/~', `{"a":[${'1,'.repeat(20_001)}1]}`).fails(400, 'BadRequest');
   });
 
-  test('F7 over the limit is 413, declared or endless, and the connection closes', async () => {
+  test('over the limit is 413, declared or endless, and the connection closes', async () => {
     const { headers } = await tab
       .patch('accounts/~', ' '.repeat((256 << 10) + 1))
       .fails(413, 'RequestEntityTooLarge');
@@ -230,7 +230,7 @@ describe('bodies and patches (F)', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(128 << 20);
   });
 
-  test('F8 a key twice, bad UTF-8, numbers that are none, a byte order mark, half a surrogate are 400', async () => {
+  test('a key twice, bad UTF-8, numbers that are none, a byte order mark, half a surrogate are 400', async () => {
     await tab.patch('accounts/~', '{"spec":{},"spec":{}}').fails(400, 'BadRequest');
     await tab
       .patch('accounts/~', '{"spec":{"displayName":"a","display\\u004eame":"b"}}')
@@ -258,7 +258,7 @@ describe('bodies and patches (F)', () => {
       await tab.patch('accounts/~', body).fails(400, 'BadRequest');
   });
 
-  test('F9 encoded bodies are 415, too many or too long headers 431', async () => {
+  test('encoded bodies are 415, too many or too long headers 431', async () => {
     const bomb = gzipSync(Buffer.alloc(50 << 20));
     await tab
       .send('PATCH', 'accounts/~', {
@@ -306,7 +306,7 @@ describe('bodies and patches (F)', () => {
   });
 });
 
-describe('F10 properties', () => {
+describe('properties', () => {
   const json = fc
     .jsonValue({ maxDepth: 4 })
     .filter(

@@ -228,7 +228,7 @@ const closed = [
 ];
 
 test.each(['jwksURI', 'backchannelLogoutURI'])(
-  'a Client’s %s is judged as a supplier’s address is, when it is written (H1)',
+  'a Client’s %s is judged as a supplier’s address is, when it is written',
   async (field) => {
     const declare = (at: TestService, name: string, uri: string): Promise<unknown> =>
       at.store.change(at.store.systemCall(), (tx) =>
@@ -279,7 +279,7 @@ test.each(['jwksURI', 'backchannelLogoutURI'])(
   },
 );
 
-test('an address that is not public is refused by its text alone (H1)', async () => {
+test('an address that is not public is refused by its text alone', async () => {
   const declare = (at: TestService, url: string): Promise<unknown> =>
     at.store.change(at.store.systemCall(), (tx) =>
       tx.create(ClaimsProvider, {

@@ -21,7 +21,7 @@ const mails = async (): Promise<number> =>
   (await service.tab().get('mockmessages').is(200)).body.items.length;
 const challenge = { spec: { email: 'ada@example.test' } };
 
-describe('what another site’s page sends (A)', () => {
+describe('what another site’s page sends', () => {
   let tab: Tab;
   let I: string;
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('what another site’s page sends (A)', () => {
   });
 
   test.each(['cross-site', 'same-site', 'Same-Origin', 'nonsense', ''])(
-    'A1 a change with Sec-Fetch-Site %p is 403 and no mail is sent',
+    'a change with Sec-Fetch-Site %p is 403 and no mail is sent',
     async (site) => {
       await tab
         .post(`${I}/emailchallenge`, challenge, { headers: { 'sec-fetch-site': site } })
@@ -39,7 +39,7 @@ describe('what another site’s page sends (A)', () => {
     },
   );
 
-  test('A1 two values of Sec-Fetch-Site or of Origin are 403', async () => {
+  test('two values of Sec-Fetch-Site or of Origin are 403', async () => {
     await tab
       .post(`${I}/emailchallenge`, challenge, {
         headers: { 'sec-fetch-site': ['same-origin', 'same-origin'] },
@@ -52,7 +52,7 @@ describe('what another site’s page sends (A)', () => {
       .fails(403, 'Forbidden');
   });
 
-  test('A2 without Sec-Fetch-Site the origin must be ours to the byte', async () => {
+  test('without Sec-Fetch-Site the origin must be ours to the byte', async () => {
     const { port } = new URL(service.baseURL);
     for (const origin of [
       evil,
@@ -78,7 +78,7 @@ describe('what another site’s page sends (A)', () => {
     await second.tab.post(`${second.I}/emailchallenge`, challenge, { plain: true }).is(200);
   });
 
-  test('A2 same-origin with a foreign Origin is 403, with null it passes; none takes ours or nothing', async () => {
+  test('same-origin with a foreign Origin is 403, with null it passes; none takes ours or nothing', async () => {
     await tab
       .post(`${I}/emailchallenge`, challenge, { headers: { origin: evil } })
       .fails(403, 'Forbidden');
@@ -96,7 +96,7 @@ describe('what another site’s page sends (A)', () => {
       .is(200);
   });
 
-  test('A2 a token that fetch of Node sends is taken: it sends Sec-Fetch-Mode, as programs may', async () => {
+  test('a token that fetch of Node sends is taken: it sends Sec-Fetch-Mode, as programs may', async () => {
     const { tab: signedIn } = await signIn(service, 'program@example.test');
     const authorization = `Bearer ${await tokenOf(service, signedIn)}`;
     const answer = await fetch(`${service.url}/apis/id.vestibule.org/v1alpha1/accounts/~`, {
@@ -129,7 +129,7 @@ describe('what another site’s page sends (A)', () => {
         .fails(403, 'Forbidden');
   });
 
-  test('A2 a bearer token with any Origin is 403, alone and bad it is 401', async () => {
+  test('a bearer token with any Origin is 403, alone and bad it is 401', async () => {
     await tab
       .get('accounts', {
         plain: true,
@@ -147,7 +147,7 @@ describe('what another site’s page sends (A)', () => {
       .fails(401, 'Unauthorized');
   });
 
-  test('A2 Host and forwarded headers play no part', async () => {
+  test('Host and forwarded headers play no part', async () => {
     await tab
       .post(`${I}/emailchallenge`, challenge, {
         headers: {
@@ -166,7 +166,7 @@ describe('what another site’s page sends (A)', () => {
         .fails(403, 'Forbidden');
   });
 
-  test('A4 a browser’s JSON under another media type is 415', async () => {
+  test('a browser’s JSON under another media type is 415', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -187,7 +187,7 @@ describe('what another site’s page sends (A)', () => {
       .is(200);
   });
 
-  test('A5 an action takes no GET or HEAD and no claimed method', async () => {
+  test('an action takes no GET or HEAD and no claimed method', async () => {
     for (const action of ['emailchallenge', 'login', 'consent']) {
       const { headers } = await tab.get(`${I}/${action}`).fails(405, 'MethodNotAllowed');
       expect(headers.allow).toBe('POST');
@@ -213,7 +213,7 @@ describe('what another site’s page sends (A)', () => {
     expect((await tab.get(I).is(200)).body.status.phase).toBe('LoginRequired');
   });
 
-  test('A6 no answer carries a CORS header; OPTIONS is 405', async () => {
+  test('no answer carries a CORS header; OPTIONS is 405', async () => {
     for (const path of [I, 'accounts', '/api', '/', '/oauth2/auth'])
       for (const method of ['OPTIONS', 'GET']) {
         const answer = await tab.send(method, path, {
@@ -228,7 +228,7 @@ describe('what another site’s page sends (A)', () => {
     expect((await tab.get(I).is(200)).headers['cross-origin-resource-policy']).toBe('same-origin');
   });
 
-  test('A7 a cross-site read is 403 but as a document navigation, which leads to the page', async () => {
+  test('a cross-site read is 403 but as a document navigation, which leads to the page', async () => {
     const { name } = { name: I.split('/').at(-1)! };
     await tab
       .get(I, {
@@ -262,7 +262,7 @@ describe('what another site’s page sends (A)', () => {
   });
 });
 
-describe('A3 every changing route, both mounts, each credential', () => {
+describe('every changing route, both mounts, each credential', () => {
   const routes = [
     ...kinds.flatMap((kind) =>
       kind.verbs.flatMap(

@@ -184,7 +184,7 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
     );
   });
 
-  test('people read those about them alone (I5)', async () => {
+  test('people read those about them alone', async () => {
     const mine = (await ada.get('policydecisions').is(200)).body.items;
     expect(mine.length).toBeGreaterThan(3);
     expect(
@@ -211,7 +211,7 @@ describe.each(['embedded', 'etcd'] as const)('decisions, on %s', (store) => {
       .fails(403, 'Forbidden');
   });
 
-  test('a sign-in leaves those it went through, and none of its secrets or addresses (I5)', async () => {
+  test('a sign-in leaves those it went through, and none of its secrets or addresses', async () => {
     const { tab, I, verifier, client } = await begin(service, { scope: 'openid email profile' });
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'eve.secret@example.test' } }).is(200);
     const mail = await mailTo(service, 'eve.secret@example.test');

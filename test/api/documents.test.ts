@@ -202,7 +202,7 @@ describe('documents and assets', () => {
   });
 });
 
-describe('an authorization request as a form post from another site (A8)', () => {
+describe('an authorization request as a form post from another site', () => {
   const form = {
     'content-type': 'application/x-www-form-urlencoded',
     'sec-fetch-site': 'cross-site',

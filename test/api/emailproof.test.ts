@@ -3,7 +3,7 @@ import { clock } from '../support/clock.js';
 import { begin, mailTo, signIn, wrong, type Begun } from '../support/signin.js';
 import { createClient, startTest, stopAll, type TestService } from '../support/service.js';
 
-describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s', (store) => {
+describe.each(['embedded', 'etcd'] as const)('emailed code and link, on %s', (store) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ store, flags: ['--limit-factor', '1000'] });
@@ -33,7 +33,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     ({ begun, mail, address } = await challenged());
   });
 
-  test('C1 five wrong codes count down to 0, then wrong and right are 410', async () => {
+  test('five wrong codes count down to 0, then wrong and right are 410', async () => {
     for (let left = 4; left >= 0; left -= 1) {
       const { details, message } = await byCode(begun, wrong(mail.code)).fails(
         422,
@@ -48,7 +48,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     await byCode(begun, mail.code).fails(410, 'Expired');
   });
 
-  test('C2 200 wrong codes at once spend exactly five tries', async () => {
+  test('200 wrong codes at once spend exactly five tries', async () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => byCode(begun, wrong(mail.code))),
     );
@@ -64,7 +64,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     await byCode(begun, mail.code).fails(410, 'Expired');
   });
 
-  test('C3 the right code twice is 200 and 410; twenty times at once one 200', async () => {
+  test('the right code twice is 200 and 410; twenty times at once one 200', async () => {
     await byCode(begun, mail.code).is(200);
     await byCode(begun, mail.code).fails(410, 'Expired');
     const second = await challenged();
@@ -80,7 +80,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     expect(links.filter((code) => code === 410)).toHaveLength(19);
   });
 
-  test('C4 the link of another sign-in is 403 and still good at home; a code of another is one try here', async () => {
+  test('the link of another sign-in is 403 and still good at home; a code of another is one try here', async () => {
     const other = await challenged();
     await byLink(begun, other.mail.token).fails(403, 'Forbidden');
     if (other.mail.code !== mail.code)
@@ -95,7 +95,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     await byLink(begun, 'x'.repeat(43)).fails(410, 'Expired');
   });
 
-  test('C5 opening the link elsewhere uses nothing up', async () => {
+  test('opening the link elsewhere uses nothing up', async () => {
     const page = mail.link.slice(service.baseURL.length).split('#')[0]!;
     for (let i = 0; i < 20; i += 1)
       for (const method of ['GET', 'HEAD'])
@@ -109,7 +109,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     await byLink(begun, mail.token).is(200);
   });
 
-  test('C6 a second mail waits 60 s; then only the newest works', async () => {
+  test('a second mail waits 60 s; then only the newest works', async () => {
     clock.own();
     const { details } = await begun.tab
       .post(`${begun.I}/emailchallenge`, { spec: { email: address } })
@@ -124,7 +124,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     clock.release();
   });
 
-  test('C7 using one ends the other', async () => {
+  test('using one ends the other', async () => {
     await byCode(begun, mail.code).is(200);
     await byLink(begun, mail.token).fails(410, 'Expired');
     const second = await challenged();
@@ -132,7 +132,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     await byCode(second.begun, second.mail.code).fails(410, 'Expired');
   });
 
-  test('C8 good a second before its end, over a second after', async () => {
+  test('good a second before its end, over a second after', async () => {
     clock.own();
     clock.advance(10 * 60_000 - 2_000);
     expect((await byCode(begun, wrong(mail.code)).fails(422, 'Invalid')).details!.triesLeft).toBe(
@@ -144,7 +144,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     clock.release();
   });
 
-  test('C9 anything but its eight ASCII digits is 422 and spends nothing', async () => {
+  test('anything but its eight ASCII digits is 422 and spends nothing', async () => {
     for (const code of [
       Number(mail.code),
       mail.code.slice(1),
@@ -172,7 +172,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     expect((await begun.tab.get(begun.I).is(200)).body.status.emailChallenge.triesLeft).toBe(5);
   });
 
-  test('C12 the link comes from the base URL; one address alone is taken', async () => {
+  test('the link comes from the base URL; one address alone is taken', async () => {
     const one = await begin(service);
     for (const email of [
       'a@example.test\r\nBcc: b@example.test',
@@ -220,7 +220,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     ).toBe(true);
   });
 
-  test('C13 names are inert and cut in the mail; the code is in the mailbox alone', async () => {
+  test('names are inert and cut in the mail; the code is in the mailbox alone', async () => {
     await createClient(service, `hostile${store}`, {
       displayName: '<b onclick=x>Evil</b> https://evil.test/x',
     });
@@ -238,7 +238,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
     expect(service.logs.join('')).not.toContain(sent.token);
   });
 
-  test('D2, D3 address case does not matter, a plus does, other letters are refused', async () => {
+  test('address case does not matter, a plus does, other letters are refused', async () => {
     const first = await signIn(service, `Case${store}@Example.test`);
     const second = await signIn(service, `case${store}@example.TEST`);
     const third = await signIn(service, `case${store}+x@example.test`);
@@ -261,7 +261,7 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
         .fails(422, 'Invalid', 'spec.email');
   });
 
-  test('J3 a first sign-in of one address in ten interactions at once makes one Account', async () => {
+  test('a first sign-in of one address in ten interactions at once makes one Account', async () => {
     const to = `race${store}@example.test`;
     const all: { begun: Begun; code: string }[] = [];
     const seen: string[] = [];
@@ -277,13 +277,13 @@ describe.each(['embedded', 'etcd'] as const)('emailed code and link (C), on %s',
   });
 });
 
-describe('limits, at their real sizes (C10, C11)', () => {
+describe('limits, at their real sizes', () => {
   afterAll(async () => {
     clock.release();
     await stopAll();
   });
 
-  test('C10 five mails for an address and twenty for a network in a quarter of an hour, whatever is forwarded', async () => {
+  test('five mails for an address and twenty for a network in a quarter of an hour, whatever is forwarded', async () => {
     const service = await startTest({ flags: ['--limit-factor', '1'] });
     await createClient(service, 'app');
     const challenge = async (email: string, headers: Record<string, string> = {}) => {
@@ -302,7 +302,7 @@ describe('limits, at their real sizes (C10, C11)', () => {
       ).toBe(429);
   });
 
-  test('C10 behind a trusted proxy the forwarded network counts', async () => {
+  test('behind a trusted proxy the forwarded network counts', async () => {
     const service = await startTest({
       flags: ['--limit-factor', '1', '--trusted-proxies', '127.0.0.1'],
     });
@@ -322,7 +322,7 @@ describe('limits, at their real sizes (C10, C11)', () => {
     expect(await challenge(21, '198.51.100.2')).toBe(200);
   });
 
-  test('C11 a hundred wrong codes rest the codes of an address for strangers; the link works, and clears nothing for them', async () => {
+  test('a hundred wrong codes rest the codes of an address for strangers; the link works, and clears nothing for them', async () => {
     const service = await startTest({ flags: ['--limit-factor', '1000'] });
     await createClient(service, 'app');
     const to = 'rest@example.test';

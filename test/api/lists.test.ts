@@ -9,7 +9,7 @@ import { createClient, startTest, stopAll, type TestService } from '../support/s
 import { Stream } from '../support/stream.js';
 import type { Tab } from '../support/tab.js';
 
-describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %s', (store) => {
+describe.each(['embedded', 'etcd'] as const)('paths, lists and watches, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let person: Tab;
@@ -25,7 +25,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
   });
   afterAll(stopAll);
 
-  test('G1 any spelling but the canonical one leads nowhere', async () => {
+  test('any spelling but the canonical one leads nowhere', async () => {
     for (const path of [
       'clients/%2e%2e',
       `clients/${'a'.repeat(254)}`,
@@ -49,7 +49,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
       await operator.get(path).fails(400, 'BadRequest');
   });
 
-  test('G2 an owner whose name begins another’s touches its own range alone', async () => {
+  test('an owner whose name begins another’s touches its own range alone', async () => {
     const account = (await person.get('accounts/~').is(200)).body.metadata.name;
     const grant = (owner: string, name: string) =>
       service.store.change(service.store.systemCall(), (tx) =>
@@ -75,7 +75,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     ).toHaveLength(1);
   });
 
-  test('G2 nor do its watch and its deletion of all touch theirs', async () => {
+  test('nor do its watch and its deletion of all touch theirs', async () => {
     const { tab } = await signIn(service, `range${store}@example.test`);
     const own = (await tab.get('sessions/~').is(200)).body;
     const account = own.status.account;
@@ -117,7 +117,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
       expect(await service.store.reader(Session).get(`${owner}-x`)).toBeDefined();
   });
 
-  test('G3 unlisted methods are 405 with Allow; TRACE echoes nothing; HEAD is decided as GET', async () => {
+  test('unlisted methods are 405 with Allow; TRACE echoes nothing; HEAD is decided as GET', async () => {
     for (const kind of kinds)
       for (const item of [false, true]) {
         const path = item ? `${kind.resource}/app` : kind.resource;
@@ -141,7 +141,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     expect((await operator.send('HEAD', 'clients/app')).bytes).toHaveLength(0);
   });
 
-  test('G4 limits and tokens: odd ones are 400, somebody else’s too', async () => {
+  test('limits and tokens: odd ones are 400, somebody else’s too', async () => {
     for (const query of [
       'limit=-1',
       'limit=abc',
@@ -178,7 +178,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
       .fails(400, 'BadRequest');
   });
 
-  test('G4 a continue token can be neither read nor made up', async () => {
+  test('a continue token can be neither read nor made up', async () => {
     const token = Buffer.from(
       (await operator.get('clients?limit=7').is(200)).body.metadata.continue,
       'base64url',
@@ -200,7 +200,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     }
   });
 
-  test('G4 no page has more than 500, whatever is asked; without a limit there is all of it', async () => {
+  test('no page has more than 500, whatever is asked; without a limit there is all of it', async () => {
     const sent = new Date().toISOString().slice(0, 19);
     for (let from = 0; from < 520; from += 40)
       await service.store.change(service.store.systemCall(), async (tx) => {
@@ -370,7 +370,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     for (const one of [...open, again, others]) one.close();
   });
 
-  test('G5 history that is gone, or not there yet: a watch says so and closes, a page that would go on from there is 410', async () => {
+  test('history that is gone, or not there yet: a watch says so and closes, a page that would go on from there is 410', async () => {
     const { body } = await operator.get('clients?limit=1').is(200);
     for (let i = 0; i < 3; i += 1)
       await operator.patch('clients/c03', { spec: { displayName: `compacted ${i}` } }).is(200);
@@ -396,7 +396,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
       .fails(410, 'Expired');
   });
 
-  test('J4 50 patches of distinct labels all stand; 50 with one version, one wins', async () => {
+  test('50 patches of distinct labels all stand; 50 with one version, one wins', async () => {
     const labels = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
         operator.patch('clients/c02', { metadata: { labels: { [`l${i}`]: 'x' } } }).is(200),
@@ -418,7 +418,7 @@ describe.each(['embedded', 'etcd'] as const)('paths, lists and watches (G), on %
     expect(raced.filter(({ code }) => code === 409)).toHaveLength(49);
   });
 
-  test('L4 another’s session does not exist, and no cookie’s value stands anywhere', async () => {
+  test('another’s session does not exist, and no cookie’s value stands anywhere', async () => {
     const { body } = await operator.get('sessions/~').is(200);
     await person.get(`sessions/${body.metadata.name}`).fails(404, 'NotFound');
     await person.delete(`sessions/${body.metadata.name}`).fails(404, 'NotFound');

@@ -108,7 +108,7 @@ function refusal(subject: Subject, { resource, verb }: Asked): number {
 }
 
 describe.each(['embedded', 'etcd'] as const)(
-  'who may do what, by the default policy, on %s (I1)',
+  'who may do what, by the default policy, on %s',
   (store) => {
     let service: TestService;
     let front: Fronted;

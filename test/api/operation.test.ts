@@ -22,14 +22,14 @@ afterAll(async () => {
   await stopAll();
 });
 
-describe('headers, logs and dumps (M)', () => {
+describe('headers, logs and dumps', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTest({ flags: ['--limit-factor', '1000'] });
     await createClient(service, 'app');
   });
 
-  test('M1 every answer carries its headers', async () => {
+  test('every answer carries its headers', async () => {
     const { tab, I } = await begin(service);
     for (const path of [
       I,
@@ -86,7 +86,7 @@ describe('headers, logs and dumps (M)', () => {
     expect(headers['cache-control']).toMatch(/no-(store|cache)/);
   });
 
-  test('M1 refusals carry them too, whatever was asked and whoever asks', async () => {
+  test('refusals carry them too, whatever was asked and whoever asks', async () => {
     const { tab, I } = await begin(service);
     const api = {
       'cache-control': 'no-store',
@@ -163,7 +163,7 @@ describe('headers, logs and dumps (M)', () => {
     }
   });
 
-  test('M1 on https there is HSTS, and cookies are prefixed and Secure', async () => {
+  test('on https there is HSTS, and cookies are prefixed and Secure', async () => {
     const secure = await startTest({
       flags: [
         '--base-url',
@@ -211,7 +211,7 @@ describe('headers, logs and dumps (M)', () => {
       expect(line.name.startsWith('__Secure-') || line.name.startsWith('__Host-')).toBe(true);
   });
 
-  test('B1 the attributes of every cookie', async () => {
+  test('the attributes of every cookie', async () => {
     const { tab, I } = await begin(service);
     const first = await service
       .tab()
@@ -235,7 +235,7 @@ describe('headers, logs and dumps (M)', () => {
     expect(tab.cookies.find(({ name }) => name === 'vestibule-interaction')!.path).toBe(I);
   });
 
-  test('M3 a line break in path, agent or name makes one JSON line; nothing secret is logged', async () => {
+  test('a line break in path, agent or name makes one JSON line; nothing secret is logged', async () => {
     const { tab, I } = await begin(service);
     await tab.get('/api/v1alpha1/clients?x=%0a%0d{"level":"fake"}', {
       headers: { 'user-agent': 'x\tfake' },
@@ -261,7 +261,7 @@ describe('headers, logs and dumps (M)', () => {
     expect(service.logs.filter((line) => JSON.parse(line).level === 'error')).toEqual([]);
   });
 
-  test('M5 a dump of the store holds no secret in plain but in MockMessages', async () => {
+  test('a dump of the store holds no secret in plain but in MockMessages', async () => {
     const { tab, I } = await begin(service);
     await tab.post(`${I}/emailchallenge`, { spec: { email: 'dump@example.test' } }).is(200);
     const mail = await mailTo(service, 'dump@example.test');
@@ -288,7 +288,7 @@ describe('headers, logs and dumps (M)', () => {
       expect(dump).not.toContain(secret);
   });
 
-  test('H7 a logo that is script or data is 422', async () => {
+  test('a logo that is script or data is 422', async () => {
     const operator = await startTest({
       flags: ['--operators', 'op@example.test', '--limit-factor', '100'],
     });
@@ -303,14 +303,14 @@ describe('headers, logs and dumps (M)', () => {
       await tab.patch('clients/app', { spec: { logoURI } }).fails(422, 'Invalid', 'spec.logoURI');
   });
 
-  test('K5 registration is 404; /metrics is not served here; unknown versions lead nowhere', async () => {
+  test('registration is 404; /metrics is not served here; unknown versions lead nowhere', async () => {
     for (const path of ['/oauth2/register', '/oauth2/reg', '/metrics', '/configz', '/debug'])
       expect((await service.tab().get(path)).code).toBe(404);
   });
 });
 
-describe('the store fails and keys turn (M4, M7)', () => {
-  test('M4 the store is down: a Status without host names, unready, and back again (37)', async () => {
+describe('the store fails and keys turn', () => {
+  test('the store is down: a Status without host names, unready, and back again', async () => {
     const real = await openEmbedded({ directory: join(temporary(), 'store') });
     let down = false;
     const fragile = new Proxy(real, {
@@ -380,7 +380,7 @@ describe('the store fails and keys turn (M4, M7)', () => {
           : async (...args: unknown[]) => (target[name] as any)(...args),
     });
 
-  test('M7 a rotated cookie key: old cookies are good while it is kept, then they are nobody’s', async () => {
+  test('a rotated cookie key: old cookies are good while it is kept, then they are nobody’s', async () => {
     const file = newKeys();
     const fresh = newKeys();
     const both: KeysFile = { ...file, cookies: [...fresh.cookies, ...file.cookies] };
@@ -419,7 +419,7 @@ describe('the store fails and keys turn (M4, M7)', () => {
   });
 });
 
-describe('a backup that is restored (M5)', () => {
+describe('a backup that is restored', () => {
   test('revives no session, no code, no link, no code or token of a Client', async () => {
     const [directory, keys] = [temporary(), new Keys(newKeys())];
     const flags = ['--limit-factor', '100', '--base-url', 'http://localhost:7002'];
@@ -488,7 +488,7 @@ describe('a backup that is restored (M5)', () => {
   });
 });
 
-describe('the start (M6)', () => {
+describe('the start', () => {
   const problems = (
     flags: string[],
     environment: Record<string, string> = {},
@@ -724,8 +724,8 @@ describe('the start (M6)', () => {
   });
 });
 
-describe('sessions in time (L)', () => {
-  test('L1, L3 the idle and the absolute end hold, and use never moves the absolute one', async () => {
+describe('sessions in time', () => {
+  test('the idle and the absolute end hold, and use never moves the absolute one', async () => {
     const service = await startTest({ flags: ['--limit-factor', '1000'] });
     await createClient(service, 'app', { firstParty: true });
     const { tab } = await signIn(service, 'time@example.test');

@@ -23,7 +23,7 @@ jest.setTimeout(120_000);
 
 const minute = 60_000;
 
-describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
+describe.each(['embedded', 'etcd'] as const)('passkeys, on %s', (store) => {
   let service: TestService;
   let other: TestService;
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
   const events = (event: string): number =>
     service.logs.filter((line) => (JSON.parse(line) as { event?: string }).event === event).length;
 
-  test('options say everything, and ask the same of everybody (D2)', async () => {
+  test('options say everything, and ask the same of everybody', async () => {
     const [{ tab: known, authenticator }, one, two] = [
       await signedInByPasskey(service, address()),
       await begin(service),
@@ -176,7 +176,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
       .is(200);
   });
 
-  test('in setup: only once signed in, and the account says so (B7)', async () => {
+  test('in setup: only once signed in, and the account says so', async () => {
     const early = await begin(service);
     const anything = {
       spec: { credential: { id: 'x', response: { clientDataJSON: 'x', attestationObject: 'x' } } },
@@ -224,7 +224,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await signInByPasskey(service, authenticator);
   });
 
-  test('E1 the same assertion twice; a refused one, and an old one, used its challenge up', async () => {
+  test('the same assertion twice; a refused one, and an old one, used its challenge up', async () => {
     const { authenticator } = await withPasskey(service, address());
     const { begun, sent, answer } = await passkeyLogin(service, authenticator);
     await answer.is(200);
@@ -248,7 +248,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await second.tab.post(`${second.I}/login`, inTime).is(200);
   });
 
-  test('E1 twenty times at once over two replicas: one sign-in, one registration', async () => {
+  test('twenty times at once over two replicas: one sign-in, one registration', async () => {
     const { authenticator, tab } = await signedInByPasskey(
       service,
       address(),
@@ -297,7 +297,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     expect((await stored(name)).internal.counter).toBe(6);
   });
 
-  test('E2, E3 every fault is one answer, of the known and the unknown', async () => {
+  test('every fault is one answer, of the known and the unknown', async () => {
     const { authenticator } = await withPasskey(service, address());
     const stranger = new Authenticator();
     stranger.userHandle = authenticator.userHandle;
@@ -345,7 +345,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await there.tab.post(`${there.I}/login`, foreign).is(200);
   });
 
-  test('E4 a counter that goes back is refused, and told to those who watch', async () => {
+  test('a counter that goes back is refused, and told to those who watch', async () => {
     const { authenticator, name } = await withPasskey(
       service,
       address(),
@@ -365,7 +365,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     for (let i = 0; i < 2; i += 1) await (await passkeyLogin(service, silent)).answer.is(200);
   });
 
-  test('E5, E6 a credential is somebody’s once; nothing is made by an answer that is not right', async () => {
+  test('a credential is somebody’s once; nothing is made by an answer that is not right', async () => {
     const owner = await signedInByPasskey(service, address());
     const email = address();
     const { tab } = await signIn(service, email);
@@ -433,7 +433,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     expect((await tab.get('accounts/~').is(200)).body.status.passkeys).toBe(20);
   });
 
-  test('E7 nobody else’s; gone everywhere at once; a disabled account’s too', async () => {
+  test('nobody else’s; gone everywhere at once; a disabled account’s too', async () => {
     const [owner, somebody] = [
       await signedInByPasskey(service, address()),
       await withPasskey(service, address()),
@@ -475,7 +475,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await ready.tab.post(`${ready.I}/login`, good).fails(422, 'Invalid', 'spec.credential');
   });
 
-  test('E8 only soon after a sign-in; the notice is mailed and the other sessions are ended', async () => {
+  test('only soon after a sign-in; the notice is mailed and the other sessions are ended', async () => {
     const email = address();
     const { tab, name, authenticator } = await signedInByPasskey(service, email);
     const second = await signInByPasskey(service, authenticator);
@@ -571,7 +571,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await operator.get('sessions/~').is(200);
   });
 
-  test('C7 a passkey ends code and link; a code ends the passkey’s challenge', async () => {
+  test('a passkey ends code and link; a code ends the passkey’s challenge', async () => {
     const email = address();
     const { authenticator } = await withPasskey(service, email);
     await service.tab().delete('mockmessages').is(200);
@@ -598,7 +598,7 @@ describe.each(['embedded', 'etcd'] as const)('passkeys (E), on %s', (store) => {
     await two.begun.tab.post(`${two.begun.I}/login`, two.sent).fails(409, 'Conflict');
   });
 
-  test('D5 before an address is proven nothing hangs on it', async () => {
+  test('before an address is proven nothing hangs on it', async () => {
     const email = address();
     const begun = await begin(service);
     await begun.tab.post(`${begun.I}/emailchallenge`, { spec: { email } }).is(200);
@@ -693,7 +693,7 @@ describe('limits and policies', () => {
       .fails(429, 'TooManyRequests');
   });
 
-  test('a Client that policy keeps for passkeys: by the method at login, by the sign-in for a live session; one’s last stays (E7)', async () => {
+  test('a Client that policy keeps for passkeys: by the method at login, by the sign-in for a live session; one’s last stays', async () => {
     const service = await startTest({
       flags: ['--limit-factor', '1000', '--operators', 'op@example.test'],
     });

@@ -18,7 +18,7 @@ import type { Answer } from '../support/tab.js';
 /** What differs from request to request anyone who is asked about. */
 const fleeting = new Set(['date', 'audit-id']);
 
-describe('what an address tells before it is proven (D1)', () => {
+describe('what an address tells before it is proven', () => {
   let counted: Storage & { commits: number; reads: number };
   let service: TestService;
   const known = ['known1@example.test', 'known2@example.test'];

@@ -43,7 +43,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     person = (await signIn(service, 'ada@example.test')).tab;
   });
 
-  test('the first comes with the service and is read by anyone (I5)', async () => {
+  test('the first comes with the service and is read by anyone', async () => {
     const { body } = await service.tab().get('policies/p-1', { cookies: false }).is(200);
     expect(body).toMatchObject({
       metadata: { name: 'p-1' },
@@ -57,7 +57,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await service.tab().get('/readyz/policy').is(200);
   });
 
-  test('is created by operators alone, who give no name (I5)', async () => {
+  test('is created by operators alone, who give no name', async () => {
     const text = await textWith(service, closed);
     await person.post('policies', draft(text)).fails(403, 'Forbidden');
     await service.tab().post('policies', draft(text)).fails(401, 'Unauthorized');
@@ -76,7 +76,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     ).toEqual(['p-1']);
   });
 
-  test('that is wrong changes nothing and says where (I3)', async () => {
+  test('that is wrong changes nothing and says where', async () => {
     const wrong = async (cedar: string): Promise<string> =>
       (await operator.post('policies', draft(cedar)).fails(422, 'Invalid', 'spec.cedar')).details!
         .causes![0]!.message;
@@ -104,7 +104,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     expect((await operator.get('policies').is(200)).body.items).toHaveLength(1);
   });
 
-  test('cannot lock out those who are operators now, whoever made them so (I3)', async () => {
+  test('cannot lock out those who are operators now, whoever made them so', async () => {
     const own = (await operator.get('accounts/~').is(200)).body.metadata.name;
     const [byDomain, byName, noNews] = [
       create('context.domain == "example.test"'),
@@ -189,7 +189,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.get('clients/app').is(200);
   });
 
-  test('a list is what its verb permits, object by object; an error refuses and is recorded (I2)', async () => {
+  test('a list is what its verb permits, object by object; an error refuses and is recorded', async () => {
     await createClient(service, 'hidden');
     const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
     const overflow =
@@ -246,7 +246,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     await operator.delete('clients/hidden').is(200);
   });
 
-  test('a list with something hidden in it tells no number, on no page (I2)', async () => {
+  test('a list with something hidden in it tells no number, on no page', async () => {
     const [former, names] = [
       (await operator.get('policies/p-1').is(200)).body.spec.cedar,
       ['many-1', 'many-2', 'many-3', 'many-4', 'many-5', 'many-6'],
@@ -291,7 +291,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     for (const name of names) await operator.delete(`groups/${name}`).is(200);
   });
 
-  test('a scope that is refused cannot be agreed to, and is in no token (I6)', async () => {
+  test('a scope that is refused cannot be agreed to, and is in no token', async () => {
     const former = (await operator.get('policies/p-1').is(200)).body.spec.cedar;
     await operator
       .post(
@@ -394,7 +394,7 @@ describe.each(['embedded', 'etcd'] as const)('policies, on %s', (store) => {
     ]);
   });
 
-  test('every replica judges by the new one within a second, under load, each decision by one policy (I4)', async () => {
+  test('every replica judges by the new one within a second, under load, each decision by one policy', async () => {
     const other = await service.replica();
     const elsewhere = other.tab();
     elsewhere.cookies = operator.cookies;
@@ -496,7 +496,7 @@ describe('a Policy manifest', () => {
   const names = async (service: TestService): Promise<string[]> =>
     (await service.tab().get('policies').is(200)).body.items.map((one: any) => one.metadata.name);
 
-  test('is put in force when its text is news, and a bad one stops the start with one line (I3)', async () => {
+  test('is put in force when its text is news, and a bad one stops the start with one line', async () => {
     const [folder, directory] = [temporary(), temporary()];
     const plain = await startTest({ directory, flags });
     const text = await textWith(plain, closed);

@@ -313,7 +313,7 @@ describe('the resourceVersion of a GET of one object', () => {
 });
 
 describe('a token is judged wherever it is sent', () => {
-  test('what a front proxy would say of somebody is heard from nobody else (M8, 39)', async () => {
+  test('what a front proxy would say of somebody is heard from nobody else', async () => {
     const remote = {
       'x-remote-user': 'root',
       'x-remote-group': 'system:masters',

@@ -15,7 +15,7 @@ import type { Tab } from '../support/tab.js';
 
 const wide = 'openid email profile';
 
-describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (store) => {
+describe.each(['embedded', 'etcd'] as const)('over two replicas, on %s', (store) => {
   let one: TestService;
   let two: TestService;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
       .tab()
       .get('/oauth2/userinfo', { plain: true, headers: { authorization: `Bearer ${token}` } });
 
-  test('J7 what one has answered, the other shows at once: interaction', async () => {
+  test('what one has answered, the other shows at once: interaction', async () => {
     for (let i = 0; i < 10; i += 1) {
       const { tab, I } = await begin(one);
       expect((await elsewhere(tab).get(I).is(200)).body.status.phase).toBe('LoginRequired');
@@ -87,7 +87,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
     }
   });
 
-  test('J7 session and grant', async () => {
+  test('session and grant', async () => {
     for (let i = 0; i < 10; i += 1) {
       const { tab } = await signIn(one, `j7s-${i}@example.test`, { scope: wide });
       const other = elsewhere(tab);
@@ -113,7 +113,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
     }
   });
 
-  test('J5 consent twice at once with different scopes: one is taken whole, nothing is united', async () => {
+  test('consent twice at once with different scopes: one is taken whole, nothing is united', async () => {
     for (let i = 0; i < 8; i += 1) {
       const address = `j5-${i}@example.test`;
       const { tab, I, verifier, client } = await asked(address, wide);
@@ -139,7 +139,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
     }
   });
 
-  test('J5 two consents for one Client from two browsers at once leave the Grant of one of them', async () => {
+  test('two consents for one Client from two browsers at once leave the Grant of one of them', async () => {
     const address = 'j5-two@example.test';
     const halves = [await asked(address, wide), await asked(address, wide)];
     const wanted = [
@@ -169,7 +169,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
         expect(token.scope.split(' ').every((scope: string) => scopes.includes(scope))).toBe(true);
   });
 
-  test('J6 a sign-out raced with redemption, userinfo, PATCH and new authorizations: nothing succeeds a second after its answer', async () => {
+  test('a sign-out raced with redemption, userinfo, PATCH and new authorizations: nothing succeeds a second after its answer', async () => {
     const { tab, callback, verifier, client } = await signIn(one, 'j6@example.test', {
       scope: wide,
     });
@@ -229,7 +229,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
     }
   }
 
-  test('J6 what is used offline outlives the sign-out, and ends with the Grant for good', async () => {
+  test('what is used offline outlives the sign-out, and ends with the Grant for good', async () => {
     const { tab, ...done } = await signIn(one, 'j6-offline@example.test', {
       scope: 'openid email offline_access',
       parameters: { prompt: 'consent' },
@@ -257,7 +257,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
 
-  test('I6 scopes that are unknown, unasked, missing or twice: none of it in the token', async () => {
+  test('scopes that are unknown, unasked, missing or twice: none of it in the token', async () => {
     const { tab, I, verifier, client } = await asked('i6@example.test', 'openid email');
     const consent = (scopes: unknown) => tab.post(`${I}/consent`, { spec: { scopes } });
     await consent(['openid', 'email', 'nonsense']).fails(422, 'Invalid', 'spec.scopes[2]');
@@ -296,7 +296,7 @@ describe.each(['embedded', 'etcd'] as const)('over two replicas (J), on %s', (st
     ]);
   });
 
-  test('I6 what the Client may not ask for never comes to the question', async () => {
+  test('what the Client may not ask for never comes to the question', async () => {
     for (const scope of ['openid email nonsense', 'openid email api', 'openid email groups']) {
       const { tab, I } = await begin(one, { scope });
       if (I.startsWith('http')) expect(new URL(I).searchParams.get('error')).toBe('invalid_scope');

@@ -357,7 +357,7 @@ describe('SelfSubjectAccessReview (7.3)', () => {
   });
 });
 
-test('impersonation is 403 wherever it is tried (7)', async () => {
+test('impersonation is 403 wherever it is tried', async () => {
   for (const header of [
     'impersonate-user',
     'impersonate-group',

@@ -177,7 +177,7 @@ describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on 
     expect(payload).not.toHaveProperty('nonce');
   }
 
-  test('L2 DELETE of a session: all that hangs on it is dead on both, what is used offline apart', async () => {
+  test('DELETE of a session: all that hangs on it is dead on both, what is used offline apart', async () => {
     const ada = await person('l2@example.test');
     const before = told.tokens.length;
     const { body: ended, headers } = await ada.tab.delete('sessions/~').is(200);
@@ -220,7 +220,7 @@ describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on 
     await tab.get('sessions/~').fails(401, 'Unauthorized');
   });
 
-  test('H5 a Client that does not answer holds nobody up; it is told again and again, each time anew, then given up, and the last thing said of it is so', async () => {
+  test('a Client that does not answer holds nobody up; it is told again and again, each time anew, then given up, and the last thing said of it is so', async () => {
     const ada = await person('h5@example.test');
     await also(ada.tab, 'down');
     const elsewhere = (await signIn(one, 'h5@example.test')).tab;
@@ -368,7 +368,7 @@ describe.each(['embedded', 'etcd'] as const)('signing out over two replicas, on 
   }, 120_000);
 
   test.each(['disabled', 'deleted'] as const)(
-    'L2 an account %s: all of it, of every session, what is used offline and sign-ins under way too',
+    'an account %s: all of it, of every session, what is used offline and sign-ins under way too',
     async (how) => {
       broken.state = 'Up';
       const address = `l2-${how}@example.test`;

@@ -121,7 +121,7 @@ describe.each(['embedded', 'etcd'] as const)('a reader far behind, on %s', (stor
     }).toEqual({ missed: 0, told: names.length + 1 });
   });
 
-  test('that stops through many changes is cut behind a whole revision, holds nobody up, and goes on from there without gap or repetition (G7)', async () => {
+  test('that stops through many changes is cut behind a whole revision, holds nobody up, and goes on from there without gap or repetition', async () => {
     const service = await startTest({ store, flags: ['--operators', 'op@example.test'] });
     await createClient(service, 'app');
     const { tab } = await signIn(service, 'op@example.test');

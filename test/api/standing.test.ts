@@ -17,7 +17,7 @@ interface Person {
   readonly address: string;
 }
 
-describe.each(['embedded', 'etcd'] as const)('who may watch, and what (G2, G6), on %s', (store) => {
+describe.each(['embedded', 'etcd'] as const)('who may watch, and what, on %s', (store) => {
   let service: TestService;
   let replica: TestService;
   let operator: Person;

@@ -168,7 +168,7 @@ test('SIGTERM ends the command with 0', async () => {
   ).toBe(0);
 });
 
-test('SIGUSR1 opens no inspector (M8)', async () => {
+test('SIGUSR1 opens no inspector', async () => {
   const child = spawn(
     process.execPath,
     [

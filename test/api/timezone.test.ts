@@ -5,7 +5,7 @@ import { stopAll, temporary } from '../support/service.js';
 import { Tab } from '../support/tab.js';
 
 describe.each(['UTC', 'Asia/Kolkata', 'America/St_Johns'])(
-  'a service in the time zone %s (M7)',
+  'a service in the time zone %s',
   (TZ) => {
     let served: Served;
     beforeAll(async () => {

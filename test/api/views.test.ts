@@ -261,7 +261,7 @@ describe('metadata alone (4.2)', () => {
   });
 });
 
-describe('what cannot be served (15)', () => {
+describe('what cannot be served', () => {
   test('is 406, on objects, lists, watches and writes', async () => {
     for (const accept of [
       'application/XYZ',
@@ -303,7 +303,7 @@ describe('what cannot be served (15)', () => {
   });
 });
 
-describe('watches (13)', () => {
+describe('watches', () => {
   test('as tables: columns in the first event alone, bookmarks without rows', async () => {
     const at = (await operator.get('groups').is(200)).body.metadata.resourceVersion;
     const stream = new Stream(

@@ -13,7 +13,7 @@ const told = ({ events }: Stream): string[] =>
 const versions = ({ events }: Stream): number[] =>
   events.map(({ object }) => Number(object.metadata.resourceVersion));
 
-describe.each(['embedded', 'etcd'] as const)('watches (5), on %s', (store) => {
+describe.each(['embedded', 'etcd'] as const)('watches, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let made = 0;
@@ -161,7 +161,7 @@ describe.each(['embedded', 'etcd'] as const)('watches (5), on %s', (store) => {
     });
   });
 
-  test('each of three selectors sees its own, and a label that comes and goes is ADDED and DELETED (16, 17)', async () => {
+  test('each of three selectors sees its own, and a label that comes and goes is ADDED and DELETED', async () => {
     const of = own();
     const from = await latest();
     const [a, b, both] = ['a', 'b', 'a,b'].map(

@@ -60,7 +60,7 @@ describe('the provider’s addresses', () => {
   });
 });
 
-describe('methods of everything else (G3)', () => {
+describe('methods of everything else', () => {
   test('documents, pages, assets and health are there to be read', async () => {
     for (const path of [
       '/api',
@@ -131,7 +131,7 @@ describe('requests in flight', () => {
     expect((await small.tab().get('/livez')).code).toBe(200);
   });
 
-  test('whose body is on its way take nobody’s place; of too many the oldest is cut, the newest is answered (G8)', async () => {
+  test('whose body is on its way take nobody’s place; of too many the oldest is cut, the newest is answered', async () => {
     const small = await startTest({
       flags: ['--limit-factor', '1000', '--max-mutating-requests-inflight', '1'],
     });

@@ -150,7 +150,7 @@ describe('create (6.2, 3)', () => {
       await send(method, path, {}).fails(code, code === 405 ? 'MethodNotAllowed' : 'NotFound');
   });
 
-  test('takes a body without a type from whoever is no browser (33)', async () => {
+  test('takes a body without a type from whoever is no browser', async () => {
     const untyped = { 'content-type': undefined };
     await send('POST', 'groups', named(), untyped).is(201);
     await send(
@@ -221,7 +221,7 @@ describe('PUT (6.2, 30, 31)', () => {
     );
   });
 
-  test('of the same is 200 with the same version, and nobody is told (29)', async () => {
+  test('of the same is 200 with the same version, and nobody is told', async () => {
     const object = await create({ labels: { a: 'b' } });
     const at = `groups/${object.metadata.name}`;
     const stream = new Stream(
@@ -288,7 +288,7 @@ describe('merge patch (6.2, 23, 24, 25)', () => {
   });
 });
 
-describe('fieldValidation (32)', () => {
+describe('fieldValidation', () => {
   const unknown = {
     metadata: { name: 'odd', extra: 1 },
     spec: { displayName: 'Odd', x: 1 },
@@ -376,7 +376,7 @@ describe('fieldValidation (32)', () => {
   });
 });
 
-describe('dryRun (28)', () => {
+describe('dryRun', () => {
   test('answers as if it were done, and does nothing', async () => {
     const object = await create({ labels: { a: 'b' } });
     const at = `groups/${object.metadata.name}`;
@@ -450,7 +450,7 @@ describe('dryRun (28)', () => {
   });
 });
 
-describe('delete (34)', () => {
+describe('delete', () => {
   test('holds preconditions against what is there, in body or query', async () => {
     const {
       metadata: { name, uid, resourceVersion },

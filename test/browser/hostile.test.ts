@@ -19,7 +19,7 @@ async function startEvil(page: () => string): Promise<{ url: string; server: Ser
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
-describe('what other sites and hostile names can do in a real browser (A8, M2)', () => {
+describe('what other sites and hostile names can do in a real browser', () => {
   let service: TestService;
   let notes: Notes;
   let html = '';
@@ -53,7 +53,7 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     await person.page.waitForURL(`${notes.url}/`);
   };
 
-  test('M2 markup in every name is inert, and no page loads anything foreign', async () => {
+  test('markup in every name is inert, and no page loads anything foreign', async () => {
     const person = await Person.arrive();
     const foreign: string[] = [];
     person.page.on('request', (request) => {
@@ -85,7 +85,7 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     await person.leave();
   });
 
-  test('M2 consent does nothing in the first half second, and not in a frame', async () => {
+  test('consent does nothing in the first half second, and not in a frame', async () => {
     const person = await Person.arrive();
     await person.page.goto(`${notes.url}/login`);
     await person.at('LoginRequired');
@@ -131,7 +131,7 @@ describe('what other sites and hostile names can do in a real browser (A8, M2)',
     await person.leave();
   });
 
-  test('A8 navigations from another site change nothing; a form post to authorize is the same as a GET', async () => {
+  test('navigations from another site change nothing; a form post to authorize is the same as a GET', async () => {
     const person = await Person.arrive();
     await signIn(person, 'a8@example.test');
     await person.page.goto(`${notes.url}/login?prompt=login`);

@@ -136,7 +136,7 @@ test('a service that is down for a day is given up, and one that takes no word i
   await rowOf(person, 'Firefox').first().waitFor({ state: 'detached' });
 });
 
-test('after the last sign-out the back button shows nothing of the account (L1)', async () => {
+test('after the last sign-out the back button shows nothing of the account', async () => {
   const person = await ownPage('back@example.test');
   const { page } = person;
   await says(person, 'You are signed in as back@example.test');

@@ -137,7 +137,7 @@ async function good(milliseconds: number): Promise<number[]> {
 const p99 = (took: readonly number[]): number =>
   [...took].sort((a, b) => a - b)[Math.floor(took.length * 0.99)]!;
 
-describe('connections that only cost (G8)', () => {
+describe('connections that only cost', () => {
   const head = (path: string, type: string): string =>
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: 2000\r\n`;
   const kinds: Record<
@@ -243,7 +243,7 @@ async function flood(
   return codes;
 }
 
-test('what anybody may ask for without a cookie is bounded by network: in answers, in what is stored, in memory (G9)', async () => {
+test('what anybody may ask for without a cookie is bounded by network: in answers, in what is stored, in memory', async () => {
   const [rate, seconds] = whole ? [100, 60] : [25, 10];
   const { I } = await begin(served);
   const form = (path: string, fields: Record<string, string>): Promise<number> =>

@@ -132,7 +132,7 @@ describe('two processes on one etcd', () => {
     );
   };
 
-  test('a session that is ended at one: its cookie and its access token are dead at the other, what is used offline is not (L2)', async () => {
+  test('a session that is ended at one: its cookie and its access token are dead at the other, what is used offline is not', async () => {
     const [cookies, tokens]: Refusal[][] = [[], []];
     for await (const { here, there, tab, bound, access, refresh } of turns(
       'session@example.test',
@@ -178,7 +178,7 @@ describe('two processes on one etcd', () => {
     tell('the refresh token of a revoked grant', refreshes!);
   }, 120_000);
 
-  test('a Client that is down holds nobody up; where the process that ended the session is killed, the other tells the Client once it is up (H5)', async () => {
+  test('a Client that is down holds nobody up; where the process that ended the session is killed, the other tells the Client once it is up', async () => {
     const [one, two] = replicas as [Served, Served];
     const { tab } = await signIn(one, 'h5@example.test', { client: 'told' });
     const { tab: elsewhere } = await signIn(two, 'h5@example.test');

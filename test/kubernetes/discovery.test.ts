@@ -19,7 +19,7 @@ eachKubectl((found) => {
     operator = cluster.kubectl(found);
   });
 
-  test('lists each kind once, and one version, without a word of complaint (1)', async () => {
+  test('lists each kind once, and one version, without a word of complaint', async () => {
     const rows = (await operator.says('api-resources', '--no-headers'))
       .trim()
       .split('\n')
@@ -44,7 +44,7 @@ eachKubectl((found) => {
     );
   });
 
-  test('explains every kind, by short name and below, in our own words (5)', async () => {
+  test('explains every kind, by short name and below, in our own words', async () => {
     for (const kind of kinds) {
       const said = await operator.says('explain', kind.resource);
       expect([kind.kind, said.replaceAll(/\s+/g, ' ')]).toEqual([
@@ -72,7 +72,7 @@ eachKubectl((found) => {
     });
   });
 
-  test('finds objects by every spelling of their kind (9)', async () => {
+  test('finds objects by every spelling of their kind', async () => {
     const name = `spelled-${found.version.replaceAll('.', '-')}`;
     await cluster.operator
       .post('groups', { metadata: { name }, spec: { displayName: 'Spelled' } })

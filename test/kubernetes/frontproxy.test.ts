@@ -44,7 +44,7 @@ describe.each(['embedded', 'etcd'] as const)('through a cluster, on %s', (store)
       'audit-id': 'a-1',
     });
 
-  test('X-Remote-User with no certificate and with one of the client CA is ignored, with the proxy’s accepted (39)', async () => {
+  test('X-Remote-User with no certificate and with one of the client CA is ignored, with the proxy’s accepted', async () => {
     const codes: Record<string, number> = {};
     for (const [which, pair] of Object.entries(shown))
       codes[which] = (await root(pair).get(`${API}/clients`, plain)).code;

@@ -29,7 +29,7 @@ type Sample = KubernetesObject & { spec?: { displayName: string; members?: strin
 const apiVersion = `${group}/${version}`;
 const secure = ({ secureURL }: TestService): number => Number(new URL(secureURL!).port);
 
-describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41)', (store) => {
+describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s', (store) => {
   let service: TestService;
   let operator: Tab;
   let wire: Wire;
@@ -192,7 +192,7 @@ describe.each(['embedded', 'etcd'] as const)('@kubernetes/client-node, on %s (41
     expect(watched.connects).toBeGreaterThan(1);
   });
 
-  test('one that was away until its version was compacted is told 410, lists again and holds what there is (18)', async () => {
+  test('one that was away until its version was compacted is told 410, lists again and holds what there is', async () => {
     await create('goes');
     watched = await new Watched(config, 'groups').start();
     wire.cut();

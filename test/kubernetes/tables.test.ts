@@ -25,7 +25,7 @@ eachKubectl((found) => {
     operator = cluster.kubectl(found);
   });
 
-  test('prints the columns that the service declares, wide ones on demand (13)', async () => {
+  test('prints the columns that the service declares, wide ones on demand', async () => {
     expect(await operator.says('get', 'groups', 'alpha', 'beta')).toMatch(
       /^NAME +DISPLAY-NAME +MEMBERS +AGE\nalpha +The alpha +0 +\S+\nbeta +The beta +1 +\S+\n$/,
     );
@@ -52,7 +52,7 @@ eachKubectl((found) => {
     );
   });
 
-  test('follows one object with a header and each change (21)', async () => {
+  test('follows one object with a header and each change', async () => {
     const name = `followed-${found.version.replaceAll('.', '-')}`;
     await cluster.operator
       .post('groups', { metadata: { name }, spec: { displayName: 'First' } })

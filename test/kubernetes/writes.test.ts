@@ -31,7 +31,7 @@ eachKubectl((found) => {
   const file = (...objects: object[]): string =>
     operator.file('objects.yaml', objects.map((one) => JSON.stringify(one)).join('\n---\n'));
 
-  test('creates, and says what is not known, as --validate wishes (8, 32)', async () => {
+  test('creates, and says what is not known, as --validate wishes', async () => {
     const name = `${prefix}-created`;
     expect(await operator.says('create', '-f', file(group(name)))).toBe(
       `group.id.vestibule.org/${name} created\n`,
@@ -72,7 +72,7 @@ eachKubectl((found) => {
     ).toBe(`${prefix}-raw`);
   });
 
-  test('patches, labels and annotates by merge patch alone (22, 23, 25)', async () => {
+  test('patches, labels and annotates by merge patch alone', async () => {
     const name = `${prefix}-patched`;
     await operator.says('create', '-f', file(group(name)));
     await operator.says(
@@ -120,7 +120,7 @@ eachKubectl((found) => {
       ).toContain('application/merge-patch+json');
   });
 
-  test('applies: created, unchanged, configured, a field taken away, several at once; never on the server’s side (26, 27)', async () => {
+  test('applies: created, unchanged, configured, a field taken away, several at once; never on the server’s side', async () => {
     const [name, other] = [`${prefix}-applied`, `${prefix}-other`];
     const apply = (...objects: object[]) => operator.says('apply', '-f', file(...objects));
     expect(await apply(group(name, { members: ['x@example.test'] }, { labels: { a: 'b' } }))).toBe(
@@ -150,7 +150,7 @@ eachKubectl((found) => {
     expect((await live(other)).metadata).toEqual(metadata);
   });
 
-  test('tries on the server without leaving a trace, and shows the difference (28)', async () => {
+  test('tries on the server without leaving a trace, and shows the difference', async () => {
     const [name, absent] = [`${prefix}-tried`, `${prefix}-absent`];
     await operator.says('apply', '-f', file(group(name)));
     const before = await live(name);
@@ -224,7 +224,7 @@ eachKubectl((found) => {
     expect(await operator.fails('delete', 'group', name)).toContain('NotFound');
   });
 
-  test('waits: met, gone, and in vain for as long as it was told (19, 20)', async () => {
+  test('waits: met, gone, and in vain for as long as it was told', async () => {
     const name = `${prefix}-waited`;
     await operator.says('create', '-f', file(group(name)));
     const met = operator.run(

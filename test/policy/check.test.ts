@@ -309,7 +309,7 @@ describe('what everybody needs cannot be taken away', () => {
       [root],
       create('when { principal is Account && principal != Account::"nobody" }'),
     ],
-  ])('nor operators out by %s (I3)', async (_, operators, rule) => {
+  ])('nor operators out by %s', async (_, operators, rule) => {
     present = operators;
     expect(faultsOf(await within(rule))).toEqual([
       { message: expect.stringMatching(/^no operator could create policies/) },

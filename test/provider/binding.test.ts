@@ -30,7 +30,7 @@ async function cookiesOf(at: House): Promise<Browser> {
   return browser;
 }
 
-describe('cookies (B1)', () => {
+describe('cookies', () => {
   test('on loopback http: no prefix, HttpOnly, Lax, no Domain, each signed, each on its own path', async () => {
     const browser = await cookiesOf(house);
     const names = new Set(browser.sent.map((cookie) => cookie.name));
@@ -125,7 +125,7 @@ describe('cookies (B1)', () => {
     expect(await house.who(`${cookie}; vestibule-session=other`)).toBeUndefined();
   });
 
-  test('an old cookie key is good until it is gone, then nothing is (M7)', async () => {
+  test('an old cookie key is good until it is gone, then nothing is', async () => {
     const { storage, close } = await openStorage();
     const [old, fresh] = [newKeys(), newKeys()];
     const before = await House.open({ storage, keys: old });
@@ -159,7 +159,7 @@ describe('cookies (B1)', () => {
   });
 });
 
-describe('the way back (B6)', () => {
+describe('the way back', () => {
   test('opened in a second browser shows an error and tells the Client nothing', async () => {
     await house.client('way-back');
     const rp = await RelyingParty.of(house, 'way-back');

@@ -104,7 +104,7 @@ describe.each(['embedded', 'etcd'] as const)(
       await createClient(service, 'app', { scopes: scopes('card') });
     });
 
-    test('are asked for with a token and nothing of the person but the account, shown, agreed to, released and noted (H4)', async () => {
+    test('are asked for with a token and nothing of the person but the account, shown, agreed to, released and noted', async () => {
       supplier.answer = says({ tier: secret, points: 7, elite: true, lounges: ['ZRH', 'LHR'] });
       await supplier.declare(
         service,
@@ -263,7 +263,7 @@ describe('a supplier that', () => {
   /** The first review since the test began. */
   const first = async (): Promise<any> => (await reviewsOf(op, before + 1))[before];
 
-  test('lies about who it is, about anything undeclared and about types is not believed (H3)', async () => {
+  test('lies about who it is, about anything undeclared and about types is not believed', async () => {
     supplier.answer = lies({
       sub: 'root',
       iss: 'https://evil.test',
@@ -295,7 +295,7 @@ describe('a supplier that', () => {
     expect((await first()).status).toMatchObject({ outcome: 'Answered', claims: [] });
   });
 
-  test('hides words of its own in what JSON allows is not believed either, nor is what people should not see (H3)', async () => {
+  test('hides words of its own in what JSON allows is not believed either, nor is what people should not see', async () => {
     const text = (spec: unknown): string => `{"spec":${JSON.stringify(spec)},"status":{"claims":{
       "toString":"${secret}","sub":"root","iss":"https://evil.test",
       "email":"root@example.test","email_verified":true,"groups":["operators"],"acr":"phr","sid":"x","nonce":"x","at_hash":"x","Tier":"${secret}","tier ":"${secret}",
@@ -500,7 +500,7 @@ describe('a supplier that', () => {
       },
       'Failed',
     ],
-  ])('%s holds nobody up (H2)', async (_what, answer, outcome) => {
+  ])('%s holds nobody up', async (_what, answer, outcome) => {
     supplier.answer = answer;
     await supplier.declare(service, 'card', { tier: 'string' }, { timeoutMilliseconds: 2500 });
     const asked = await toConsent(service, 'openid card');
@@ -523,7 +523,7 @@ describe('a supplier that', () => {
     expect(service.logs.join('')).not.toContain(secret);
   });
 
-  test('redirects to a private address is not followed there (H1)', async () => {
+  test('redirects to a private address is not followed there', async () => {
     const inside = await Supplier.open();
     supplier.answer = (response) => {
       response.writeHead(302, { location: inside.url }).end();
@@ -537,7 +537,7 @@ describe('a supplier that', () => {
     await inside.close();
   });
 
-  test('fails five times is left alone by the sixth review, and the others go on (H2)', async () => {
+  test('fails five times is left alone by the sixth review, and the others go on', async () => {
     const well = await Supplier.open();
     well.answer = says({ distance: 12 });
     supplier.answer = (response) => {
@@ -670,7 +670,7 @@ describe('a supplier that', () => {
   });
 });
 
-test('an address that is not open any more is refused at the time of asking (H1)', async () => {
+test('an address that is not open any more is refused at the time of asking', async () => {
   const directory = temporary();
   const before = await startTest({
     directory,

@@ -118,7 +118,7 @@ describe('the command', () => {
     ).toBe(2);
   });
 
-  test('an ID token, a refresh token or another Client’s access token is no bearer (K4)', async () => {
+  test('an ID token, a refresh token or another Client’s access token is no bearer', async () => {
     await house.client('other');
     const rp = await RelyingParty.of(house, 'other');
     const tokens = await rp.signIn(

@@ -30,7 +30,7 @@ const local = createFetch({ baseURL: 'http://localhost:1' });
 const strict = createFetch({ baseURL: 'https://id.example.test' });
 
 describe('the one way out', () => {
-  test('does not even connect where it may not go (H1)', async () => {
+  test('does not even connect where it may not go', async () => {
     const before = connections;
     for (const url of [
       `http://127.0.0.1:${port}`,
@@ -111,7 +111,7 @@ describe('the one way out', () => {
     expect((await local(`http://localhost:${port}`, { method: 'GET' })).status).toBe(302);
   });
 
-  test('gives up after 2.5 s in all, however slowly something comes (H2)', async () => {
+  test('gives up after 2.5 s in all, however slowly something comes', async () => {
     handler = (_, response) => {
       const timer = setInterval(() => response.write('x'), 100);
       response.on('close', () => clearInterval(timer));
@@ -123,7 +123,7 @@ describe('the one way out', () => {
     expect(performance.now() - begun).toBeLessThan(3_000);
   });
 
-  test('gives up in time on what never gets as far as an answer, and is not led elsewhere by one (H2)', async () => {
+  test('gives up in time on what never gets as far as an answer, and is not led elsewhere by one', async () => {
     const inside = createServer((_, response) => {
       response.end('{}');
     });
@@ -212,7 +212,7 @@ describe('the one way out', () => {
     inside.close();
   });
 
-  test('inflates nothing, whatever it is called (H2)', async () => {
+  test('inflates nothing, whatever it is called', async () => {
     const bomb = gzipSync(Buffer.alloc(8 << 20, ' '));
     expect(bomb.length).toBeLessThan(16 << 10);
     for (const encoding of ['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'identity, gzip', 'GZIP']) {

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe('what lives for a time', () => {
-  test('a code: 75 s later it is over (K1)', async () => {
+  test('a code: 75 s later it is over', async () => {
     await house.client('slow');
     const rp = await RelyingParty.of(house, 'slow');
     const account = (await house.account()).metadata.name;
@@ -48,7 +48,7 @@ describe('what lives for a time', () => {
     expect([late.status, late.location]).toEqual([400, undefined]);
   });
 
-  test('a session: two weeks from its last use, three months from its sign-in, and use never moves that (L3)', async () => {
+  test('a session: two weeks from its last use, three months from its sign-in, and use never moves that', async () => {
     await house.client('visited');
     const rp = await RelyingParty.of(house, 'visited');
     const account = (await house.account()).metadata.name;
@@ -149,7 +149,7 @@ describe('what lives for a time', () => {
   });
 });
 
-test('new signing keys sign, old ones still verify a hint at sign-out (K7)', async () => {
+test('new signing keys sign, old ones still verify a hint at sign-out', async () => {
   const { storage, close } = await openStorage();
   const [old, fresh] = [newKeys(), newKeys()];
   const before = await House.open({ storage, keys: old });

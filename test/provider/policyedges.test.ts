@@ -121,7 +121,7 @@ test('where a request comes from is known of pages and of the provider too', asy
   await inForce('');
 });
 
-test('one person whom a service does not know keeps nobody else from it (H2)', async () => {
+test('one person whom a service does not know keeps nobody else from it', async () => {
   await supplier.declare(service, 'pass', { level: 'string' });
   const good = says({ level: 'gold' });
   let unknown = '';

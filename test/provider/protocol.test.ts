@@ -139,7 +139,7 @@ describe('authorization', () => {
     await house.client('plain');
   });
 
-  test('without PKCE, or with plain, is an error at the Client, issuer beside it (K1, K3)', async () => {
+  test('without PKCE, or with plain, is an error at the Client, issuer beside it', async () => {
     const { code_challenge: _, code_challenge_method: __, ...none } = base('plain');
     for (const fields of [none, { ...base('plain'), code_challenge_method: 'plain' }]) {
       const answer = await ask(fields);
@@ -172,7 +172,7 @@ describe('authorization', () => {
     expect((await ask(base('plain'))).headers.get('location')).not.toContain('error=');
   });
 
-  test('with any other redirect URI is a page that leads nowhere (K2)', async () => {
+  test('with any other redirect URI is a page that leads nowhere', async () => {
     for (const uri of [
       'https://rp.example.test/cb/more',
       'https://rp.example.test/cb?x=1',
@@ -198,7 +198,7 @@ describe('authorization', () => {
     expect(text).not.toMatch(/<script|style=|onfocus|https:\/\/fonts/);
   });
 
-  test('other response types, grants and registration are refused (K5)', async () => {
+  test('other response types, grants and registration are refused', async () => {
     for (const type of ['token', 'id_token', 'code id_token', 'none']) {
       const answer = await ask({ ...base('plain'), response_type: type, nonce: 'n' });
       expect((await answer.text()) + answer.headers.get('location')).toMatch(
@@ -218,7 +218,7 @@ describe('authorization', () => {
     expect((await fetch(`${house.address}/oauth2/reg`, { method: 'POST' })).status).toBe(404);
   });
 
-  test('prompt=none shows nothing (K6)', async () => {
+  test('prompt=none shows nothing', async () => {
     const answer = await ask({ ...base('plain'), prompt: 'none' });
     expect(new URL(answer.headers.get('location')!).searchParams.get('error')).toBe(
       'login_required',
@@ -236,7 +236,7 @@ describe('authorization', () => {
     expect(same.location!.searchParams.get('code')).toBeTruthy();
   });
 
-  test('max_age is held, and auth_time true (K6)', async () => {
+  test('max_age is held, and auth_time true', async () => {
     const rp = await RelyingParty.of(house, 'plain');
     const browser = new Browser(house);
     const account = (await house.account()).metadata.name;

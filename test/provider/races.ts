@@ -85,7 +85,7 @@ export function races(
     }
 
     describe('fifty at once over two instances', () => {
-      test('one code gives one success, and reuse ends it (J1)', async () => {
+      test('one code gives one success, and reuse ends it', async () => {
         await one.client('race-code');
         const rp = await RelyingParty.of(one, 'race-code');
         const begun = await rp.begin(offline);
@@ -108,7 +108,7 @@ export function races(
         ).toBe(400);
       });
 
-      test('one refresh token gives one success, then the family is dead (J2)', async () => {
+      test('one refresh token gives one success, then the family is dead', async () => {
         await one.client('race-refresh', { type: 'Public' });
         const rp = await RelyingParty.of(one, 'race-refresh', { public: true });
         const fields = (refreshToken: string) => ({

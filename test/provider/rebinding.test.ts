@@ -76,7 +76,7 @@ describe('a name', () => {
     ['2606:2800:220:1:248:1893:25c8:1946', '::1'],
     [],
   ])(
-    'that leads to %s (and %s) is refused, every address of it being judged (H1)',
+    'that leads to %s (and %s) is refused, every address of it being judged',
     async (...addresses) => {
       answers.set('inside.example.test', [at(...addresses)]);
       await expect(get(strict, 'inside.example.test')).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe('a name', () => {
     },
   );
 
-  test('is asked about once: the connection goes to the address that was judged (H1)', async () => {
+  test('is asked about once: the connection goes to the address that was judged', async () => {
     answers.set('rebound.example.test', [at('127.0.0.1'), at('10.0.0.1')]);
     const { body } = await get(local, 'rebound.example.test', 'http');
     expect([body.toString(), asked.length, connections]).toEqual([
@@ -100,7 +100,7 @@ describe('a name', () => {
     expect(connections).toBe(1);
   });
 
-  test('of loopback is closed while the base URL is public, over http at all (H1)', async () => {
+  test('of loopback is closed while the base URL is public, over http at all', async () => {
     answers.set('outside.example.test', [at('93.184.216.34')]);
     await expect(get(strict, 'outside.example.test', 'http')).rejects.toMatchObject({
       name: 'EgressRefusedError',
@@ -113,7 +113,7 @@ describe('a name', () => {
 });
 
 test.each(['embedded', 'etcd'] as const)(
-  'a supplier whose name leads inside is not connected to, and the sign-in goes on, over %s (H1)',
+  'a supplier whose name leads inside is not connected to, and the sign-in goes on, over %s',
   async (store) => {
     const service = await startTest({
       store,

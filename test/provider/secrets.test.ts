@@ -26,7 +26,7 @@ afterAll(async () => {
   await stopAll();
 });
 
-test('a dump of the store holds nothing that opens anything (M5)', async () => {
+test('a dump of the store holds nothing that opens anything', async () => {
   await house.client('dumped');
   const rp = await RelyingParty.of(house, 'dumped');
   const account = (await house.account()).metadata.name;
@@ -67,7 +67,7 @@ describe.each(['embedded', 'etcd'] as const)(
     const complaint = 'complaint-nobody-may-know';
     const everything = { start: '!', end: '~~' };
 
-    test('neither store nor log holds a claim value, code, token or cookie, nor a decision or review an address (I5, M3, M5)', async () => {
+    test('neither store nor log holds a claim value, code, token or cookie, nor a decision or review an address', async () => {
       const kept = await startTest({
         store,
         flags: ['--operators', 'op@example.test', '--limit-factor', '1000'],

@@ -98,7 +98,7 @@ describe('signing out on our page', () => {
     expect(await house.who(browser.cookieFor('/'))).toMatchObject({ account });
   });
 
-  test('an altered or unsigned hint, or that of another Client, signs nobody out (K4)', async () => {
+  test('an altered or unsigned hint, or that of another Client, signs nobody out', async () => {
     await house.client('hinting');
     await house.client('other-party');
     const rp = await RelyingParty.of(house, 'hinting');
@@ -323,7 +323,7 @@ test('narrowing what was agreed to ends a copy that was made while it was on its
 });
 
 describe('a session', () => {
-  test('has a new id at each sign-in, and the old one is dead at once (L1)', async () => {
+  test('has a new id at each sign-in, and the old one is dead at once', async () => {
     await house.client('renewing');
     const rp = await RelyingParty.of(house, 'renewing');
     const account = (await house.account()).metadata.name;

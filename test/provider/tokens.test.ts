@@ -113,7 +113,7 @@ describe('an authorization code', () => {
     await expect(oidc.fetchUserInfo(rp.config, tokens.access_token, account)).rejects.toThrow();
   });
 
-  test('is nobody else’s, and nothing without its verifier (K1)', async () => {
+  test('is nobody else’s, and nothing without its verifier', async () => {
     await house.client('mine');
     await house.client('theirs');
     const [mine, theirs] = [

@@ -172,7 +172,7 @@ describe('a history of a store that does as it should', () => {
   });
 });
 
-describe('(1) order', () => {
+describe('order', () => {
   const of = (...calls: Call[]): string[] => order(history({ calls }));
   test('of what overlaps is free, of what does not is not', () => {
     expect(of(write('x', '1', 12, 0, 10), write('y', '2', 11, 5, 20))).toEqual([]);
@@ -201,7 +201,7 @@ describe('(1) order', () => {
   });
 });
 
-test('(2) a write that named a version had exactly that predecessor', () => {
+test('a write that named a version had exactly that predecessor', () => {
   const log = [
     change(10, 'x', '1'),
     change(11, 'x', '2'),
@@ -216,7 +216,7 @@ test('(2) a write that named a version had exactly that predecessor', () => {
   expect(of(14, '4', 12)).toHaveLength(1);
 });
 
-describe('(3) a latest read', () => {
+describe('a latest read', () => {
   const log = [change(10, 'x', '1'), change(12, 'x', '2'), change(14, 'x'), change(16, 'x', '3')];
   const calls = [write('x', '1', 10, 0, 1), write('x', '2', 12, 2, 3), write('x', '3', 16, 8, 9)];
   const get = (start: number, end: number, read: Partial<Get>): string[] =>
@@ -290,7 +290,7 @@ describe('(3) a latest read', () => {
   });
 });
 
-describe('(4) the log', () => {
+describe('the log', () => {
   const of = (calls: Call[], log: Change[]): string[] => kept(history({ calls, log }));
   const { revision: _, end: __, ...lost } = write('x', '1', 0, 0, 0, { outcome: 'unknown' });
   test('has what was acknowledged, as it was acknowledged', () => {
@@ -334,7 +334,7 @@ describe('(4) the log', () => {
   });
 });
 
-describe('(5) a watch', () => {
+describe('a watch', () => {
   const log = [
     change(10, 'x', '1', { label: 'a' }),
     change(11, 'x', '2', { label: 'a' }),
@@ -440,7 +440,7 @@ const use = (start: number, end: number, answer: Use['answer'], more: Partial<Us
 const wrong = (start: number, end: number, triesLeft: number): Use =>
   use(start, end, 'wrong', { triesLeft });
 
-describe('(6) something that is used once', () => {
+describe('something that is used once', () => {
   const of = (...calls: Use[]): string[] => singleUse(history({ calls }));
   test('by one, after five tries at most', () => {
     expect(
@@ -500,7 +500,7 @@ describe('the search for an order of uses', () => {
   });
 });
 
-test('(7) nothing is accepted past its stored time or a second after its sign-out, three where something was cut', () => {
+test('nothing is accepted past its stored time or a second after its sign-out, three where something was cut', () => {
   const out: SignOut = { type: 'signout', session: 's', start: 0, end: 100, outcome: 'done' };
   const seen = (start: number): Accepted => ({
     type: 'accepted',

@@ -389,7 +389,7 @@ const registrationLies = fc.oneof(
 
 const algorithm = fc.constantFrom(...algorithms);
 
-describe('an authenticator that lies in any field (E9)', () => {
+describe('an authenticator that lies in any field', () => {
   test('is believed in nothing at a sign-in; where the library looks, it says the same', async () => {
     await fc.assert(
       fc.asyncProperty(algorithm, assertionLies, async (which, { lies, library }) => {
@@ -493,7 +493,7 @@ describe('an authenticator that lies in any field (E9)', () => {
   });
 });
 
-describe('counters (E4)', () => {
+describe('counters', () => {
   const outcome = async (stored: number, sent: number): Promise<unknown> => {
     const { authenticator, known } = held.get('ES256')!;
     const to = asking();
@@ -547,7 +547,7 @@ test('what is signed is the credential’s own: another key’s signature is ref
   expect((await verifyRegistration(swapped, to)).verified).toBe(false);
 });
 
-test('every refusal costs one verification, of a known credential and an unknown one (E3)', async () => {
+test('every refusal costs one verification, of a known credential and an unknown one', async () => {
   const { known, authenticator } = held.get('ES256')!;
   const verify = jest.spyOn(globalThis.crypto.subtle, 'verify');
   const cost = async (lies: Lies, whose: KnownCredential | undefined): Promise<number> => {
