@@ -35,37 +35,33 @@ import { parseRequest, type ResourceRequestInfo } from './request/request-info.j
 import { withinSpan } from './chain/tracing.js';
 import { Watcher } from './handlers/watch.js';
 
-/** What cmd/vestibule/main.ts puts together. */
+/** What the server needs; cmd/vestibule/serve provides it. */
 interface ServerParts extends AccessLogParts {
   readonly store: Store;
   readonly baseURL: string;
   /**
-   * The only host whose requests are answered, beside health and what a front proxy sends; any
-   * where absent.
+   * The only host that is served, apart from health checks and front proxies; any host if unset.
    */
   readonly ownHost?: URL | undefined;
   readonly release: string;
   readonly authenticators: readonly Authenticator[];
-  /** Whose word about callers counts; no one's where there is none. */
+  /** Trusted front proxies. Identity headers are ignored when unset. */
   readonly proxyTrust?: TrustSource;
   readonly authorize: Authorizer;
   readonly ports: (req: ApiRequest, res: ApiResponse) => Ports;
   readonly limits: NetworkLimits;
   readonly checks: readonly HealthCheck[];
   readonly pages: Pages;
-  /**
-   * The OpenID Connect provider's own paths; the name of the Client that a request was about, for
-   * the log.
-   */
+  /** Serves the OpenID Connect endpoints; returns the name of the Client for the log. */
   readonly provider: (req: ApiRequest, res: ApiResponse) => Promise<string | undefined>;
-  /** The page a person sees in place of a Status, outside the API. */
+  /** Renders the error page for browsers outside the API. */
   readonly errorPage: (status: number, auditID: string) => string;
   /** Networks whose `X-Forwarded-For` counts. */
   readonly trustedProxies?: AddressList;
   readonly inflight?: InFlightLimits;
 }
 
-/** The HTTP server: the whole chain of a request, and its life. */
+/** The HTTP server: the request chain, start and stop. */
 export class Server {
   readonly #parts: ServerParts;
   readonly #encoder: Encoder;
@@ -80,7 +76,7 @@ export class Server {
   readonly #chain: readonly Step[];
   readonly #listeners: Listener[] = [];
   readonly #inflight: InFlight;
-  /** Refuses watches and large bodies while memory is short. */
+  /** Refuses watches and large bodies when memory is short. */
   readonly memory: MemoryGuard;
   #ready = false;
   #stopping = false;
@@ -154,12 +150,12 @@ export class Server {
     ];
   }
 
-  /** Requests being answered now, watches and health apart. */
+  /** The requests in flight, without watches and health checks. */
   get inflight(): InFlightLimits {
     return this.#inflight;
   }
 
-  /** What each check says now, by the path that asks it. */
+  /** Returns the outcome of each health check by path. */
   checks(): ReturnType<Health['outcomes']> {
     return this.#health.outcomes();
   }
@@ -168,17 +164,14 @@ export class Server {
     return this.#pages.stylesheet;
   }
 
-  /**
-   * Another policy has come into force: watches whose objects are shown as policy sees them end, so
-   * that they are read again.
-   */
+  /** Ends watches whose representation depends on the policy, so that clients read again. */
   renewViews(): void {
     this.#watcher.renewViews();
   }
 
   /**
-   * Begins to listen on one more port, by TLS where there is an identity to prove; until `ready`
-   * everything but health checks is 503, and /readyz fails.
+   * Listens on one more port, with TLS if `identity` is given. Until `ready`, all requests but
+   * health checks are 503, and /readyz fails.
    */
   listen(port: number, address: string, identity?: Identity): Promise<AddressInfo> {
     const { limits } = this.#parts.store.settings;
@@ -201,11 +194,10 @@ export class Server {
   }
 
   /**
-   * Unready at once, requests in flight get ten seconds, watches end cleanly; all within 25 s and
-   * the delay (docs/design/operations.md#start-and-stop). A connection whose watch has ended is the
-   * one that a proxy takes for its next request, and what is sent while it is hung up on fails
-   * there for good where it may not be repeated: so connections are left alone for a second more,
-   * in which such a request is answered, with the word that the connection is closed.
+   * Fails readiness at once, gives requests in flight ten seconds and ends watches cleanly, all
+   * within 25 s plus the delay (docs/design/operations.md#start-and-stop). Keeps idle connections
+   * open for 1 s after watches end: a proxy may already have sent its next request on one, and
+   * would fail it.
    */
   async stop(options: { delay?: number } = {}): Promise<void> {
     this.#stopping = true;
@@ -240,7 +232,7 @@ export class Server {
     }
   }
 
-  /** Who sent an old request, and whether it may stay: for watches. */
+  /** Authenticates and authorizes the request of an open watch again. */
   async #reauthorize(req: ApiRequest): Promise<AuthorizedRequest> {
     const requestInfo = parseRequest(req, this.#parts.store.registry) as ResourceRequestInfo;
     if (this.#stopping) throw unauthorized();
@@ -248,7 +240,7 @@ export class Server {
     return this.#authorization.authorize(requestInfo, req.caller, siteOf(req), true);
   }
 
-  /** Answers a request that every step let pass. */
+  /** Answers a request that passed every step. */
   readonly #answer: Step = (req, res) => {
     const { requestInfo } = req.authorized!;
     switch (requestInfo.type) {
@@ -292,8 +284,7 @@ export class Server {
   }
 
   /**
-   * One answer for whatever was thrown; what is not a StatusError is logged once, with the
-   * Audit-ID.
+   * Sends one response for any error. Errors other than StatusError are logged with the Audit-ID.
    */
   #fail(req: ApiRequest, res: ApiResponse, thrown: unknown): void {
     const error = fromLibrary(thrown);

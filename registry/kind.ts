@@ -39,7 +39,7 @@ export interface OwnerReference {
  */
 export interface Metadata {
   name: string;
-  /** What the name was asked to begin with. */
+  /** The prefix that the name was generated from. */
   generateName?: string;
   uid: string;
   resourceVersion: string;
@@ -60,7 +60,7 @@ export interface KindObject<S = any, T = any, I = any> {
   internal: I;
 }
 
-/** What an answer needs to know of the request itself. */
+/** Facts about the request that strategies and actions may use. */
 export interface RequestFacts {
   readonly auditID: string;
   /** The client's network: /32 of IPv4, /64 of IPv6. */
@@ -68,57 +68,48 @@ export interface RequestFacts {
   readonly userAgent: string;
   /** Whether `Sec-Fetch-Site` or `Origin` came with it (docs/design/wire.md#who-is-a-browser). */
   readonly browser: boolean;
-  /**
-   * Where a browser says the request comes from: `Sec-Fetch-Site`, where it is a word that is
-   * known.
-   */
+  /** The value of `Sec-Fetch-Site`, if it is a known one. */
   readonly site?: string;
 }
 
-/** One decision of policy, with what is done about it. */
+/** A decision of the policy. */
 export interface Decision extends DecisionSummary {
-  /**
-   * Refused by a rule that looks at no one in particular: anyone who does the same in the same way is
-   * refused.
-   */
+  /** True when the denying policy does not depend on the principal. */
   readonly appliesToEveryone?: true;
-  /** Writes its record into the change that it allows: into every try at that commit. */
+  /** Adds the record of this decision to the transaction that it permits, at each try. */
   join?(tx: Transaction): Promise<void>;
 }
 
 /**
- * Pieces of a transaction that someone else wrote: the library's records, a projection, a
- * decision.
+ * Checks and writes of another component that become part of a transaction: the library's records,
+ * a projection, a decision.
  */
 export interface StagedWrites {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
-  /** In place of the writes where the store has no room. */
+  /** Replaces the writes when the store is out of space. */
   readonly deleteOnlyFallback?: DeleteOnlyFallback;
 }
 
 /**
- * What kinds need and others implement; declared in kinds/ports.ts by declaration merging, passed
- * in by cmd/vestibule/main.ts.
+ * What kinds need from other components; extended in kinds/ports.ts by declaration merging,
+ * provided by cmd/vestibule.
  */
 export interface Ports {}
 
-/**
- * What the deployment says that kinds need to know; declared in kinds/settings by declaration
- * merging.
- */
+/** Settings of the deployment that kinds use; extended by declaration merging. */
 export interface Settings {
   /** The origin all links, cookies and the issuer come from, without a trailing slash. */
   readonly baseURL: string;
-  /** Multiplies every rate limit on requests and mails; 1 but under load tests. */
+  /** Multiplies every rate limit on requests and mails; 1 except under load tests. */
   readonly limitFactor: number;
   /** Every limit that an operator may set: milliseconds, bytes, counts (docs/design/limits.md). */
   readonly limits: Limits;
-  /** The store's epoch: records of an older one came back with a backup and are dead. */
+  /** The store's epoch. Records of an older epoch came back with a backup and are invalid. */
   readonly epoch: number;
 }
 
-/** Everything a strategy or an action may know and do in one request. */
+/** What a strategy or an action may read and do in one request. */
 export interface Call {
   /** Milliseconds since the epoch, the same during the whole call. */
   readonly now: number;
@@ -128,43 +119,44 @@ export interface Call {
   readonly ports: Ports;
   readonly settings: Settings;
   readonly keys: Keys;
-  /** The decision that let the request in; it goes into the first commit. */
+  /** The decision that permitted the request; the first commit records it. */
   readonly decision?: Decision;
   /**
-   * Puts a question of the kind's own to policy: a scope to be shared, a sign-up, a way to sign in;
-   * `record` says what becomes of the answer, `caller` who asks where it is not anyone who asks here.
+   * Asks the policy about an action of the kind's own: sharing a scope, a sign-up, a sign-in
+   * method. `record` says whether the decision is recorded; `caller` replaces the caller of the
+   * request.
    */
   decide(action: string, facts: Record<string, unknown>): Promise<Decision>;
   store<K extends AnyKind>(kind: K): Reader<ObjectOf<K>>;
-  /** Takes one from a limit by client network, in a commit of its own, or throws 429. */
+  /** Counts one against a limit by client network, in a commit of its own; throws 429 above it. */
   spend(limit: Limit): Promise<void>;
-  /** Gives one back that turned out not to count. */
+  /** Takes back one count. */
   giveBack(limit: Limit): void;
-  /** How much of a limit's ceiling for everybody is spent, from 0 to 1. */
+  /** Returns the used share of a limit's ceiling over all networks, from 0 to 1. */
   spentRatio(limit: Limit): Promise<number>;
-  /** One commit; `work` runs again when a race was lost. With dryRun all but the commit. */
+  /**
+   * Runs `work` and commits it; runs it again after a conflict. With dryRun, nothing is committed.
+   */
   change<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
-/** Reads of one kind, decided already: nothing is filtered here. */
+/** Reads objects of one kind without authorization. */
 export interface Reader<O> {
-  /** The latest, or undefined. */
+  /** Returns the latest version, or undefined. */
   get(name: string): Promise<O | undefined>;
-  /** From the coherent cache where it is fresh, else the latest. */
+  /** Returns the object from the watch cache if that is fresh, else the latest version. */
   cached(name: string): Promise<O | undefined>;
-  /**
-   * From the coherent cache alone; undefined where that does not have it or cannot be trusted now.
-   */
+  /** Returns the object from the watch cache, or undefined if that does not hold it or is stale. */
   held(name: string): O | undefined;
-  /** All, or those of one owner. */
+  /** Lists all objects, or those of one owner. */
   list(owner?: string): Promise<O[]>;
-  /** The object that claims a unique value. */
+  /** Returns the object that has a unique value. */
   byUnique(field: string, value: string): Promise<O | undefined>;
 }
 
 /**
- * One optimistic transaction: everything read is checked at commit, everything written goes through
- * its kind's strategy.
+ * An optimistic transaction: the commit checks everything that was read, and everything that is
+ * written runs the strategy of its kind.
  *
  * @example
  * ```ts
@@ -185,47 +177,43 @@ export interface Transaction {
     value: string,
   ): Promise<ObjectOf<K> | undefined>;
   create<K extends AnyKind>(kind: K, object: Draft<ObjectOf<K>>): Promise<ObjectOf<K>>;
-  /** Changes what `get` returned; a no-op writes nothing. Throws 404 when absent. */
+  /** Changes an object; writes nothing if nothing changed. Throws 404 if it is absent. */
   update<K extends AnyKind>(
     kind: K,
     name: string,
     change: (next: ObjectOf<K>) => void | Promise<void>,
   ): Promise<ObjectOf<K>>;
   delete<K extends AnyKind>(kind: K, name: string): Promise<ObjectOf<K> | undefined>;
-  /**
-   * Removes an object at once, also where its kind carries deletions out by steps: their last one.
-   */
+  /** Removes an object at once, even if its kind deletes in steps. */
   erase(kind: AnyKind, name: string): Promise<void>;
-  /**
-   * Writes an outbox row that `worker` carries out after the commit; `until` in milliseconds since
-   * the epoch.
-   */
+  /** Adds an outbox row that `worker` runs after the commit; `until` in ms since the epoch. */
   enqueue(
     worker: string,
     payload: unknown,
     until: number,
     options?: { id?: string; notBefore?: number },
   ): Promise<void>;
-  /** Takes one from a counted limit in this commit, or throws 429. */
+  /** Counts one against a limit in this commit; throws 429 above it. */
   spend(limit: Limit, subject: string): Promise<void>;
-  /** Adds pieces that someone else wrote. */
+  /** Adds checks and writes of another component. */
   add(part: StagedWrites): void;
-  /** Does something to the answer once the commit is made; never on a dry run. */
+  /** Runs `effect` after the commit; never on a dry run. */
   after(effect: () => void): void;
-  /** A raw key outside `objects/`, checked at commit. */
+  /** Reads a raw key outside `objects/`; the commit checks it. */
   read(key: string): Promise<{ value: Buffer; expires?: number } | undefined>;
   write(key: string, value: Buffer, expires?: number): void;
   remove(key: string): void;
 }
 
-/** What a creation is given: the service fills in the rest of the metadata. */
+/** An object to be created; the service fills in the rest of the metadata. */
 export type Draft<O> =
   O extends KindObject<infer S, infer T, infer I>
     ? { metadata: Partial<Metadata>; spec: S; status?: T; internal?: I }
     : never;
 
 /**
- * Hooks of a kind; all optional, all may run again, all pure but `also`.
+ * The hooks of a kind. All are optional and may run more than once; all but `beforeCommit` and
+ * `beginDelete` are pure.
  *
  * @example
  * ```ts
@@ -241,32 +229,29 @@ export type Draft<O> =
  * ```
  */
 export interface Strategy<O> {
-  /** Fills or tidies what the caller sent; the schema has passed. */
+  /** Sets defaults and normalizes; runs after schema validation. */
   default?(next: O, old: O | undefined, call: Call): void;
-  /** Rules no schema can say. */
+  /** Validates what the schema cannot. */
   validate?(next: O, old: O | undefined, call: Call): Cause[];
-  /**
-   * What is worked out rather than stored, or left out of what this caller sees, from the object
-   * and the caller alone.
-   */
+  /** Computes or hides fields of status for this caller, from the object and the caller alone. */
   status?(object: O, call: Pick<Call, 'caller' | 'now'>): void;
-  /** What else belongs in the transaction; no `next`: a deletion. */
+  /** Adds to the transaction; without `next` it is a deletion. */
   beforeCommit?(
     tx: Transaction,
     next: O | undefined,
     old: O | undefined,
     call: Call,
   ): Promise<void> | void;
-  /** Completes the answer to an action or a get of one object; never stored, listed or watched. */
+  /** Completes the object in the response to a get or an action; not in lists and watches. */
   decorate?(object: O, call: Call): Promise<void>;
   /**
-   * Carries a deletion out in place of removing the object at once; the object as it then stands is
-   * answered, or, where it does not stand any more, as this gives it.
+   * Starts a deletion in steps instead of removing the object. The response is the object as it
+   * then stands, or what this returns if it is gone.
    */
   beginDelete?(tx: Transaction, old: O, call: Call): Promise<O | void>;
 }
 
-/** What defineKind takes. */
+/** The argument of defineKind. */
 export interface KindDefinition<
   S extends z.ZodTypeAny,
   T extends z.ZodTypeAny,
@@ -276,34 +261,34 @@ export interface KindDefinition<
   resource: string;
   singular?: string;
   shortNames?: readonly string[];
-  /** What kubectl may call it together with others; `identity` by default, never `all`. */
+  /** Categories for kubectl; `identity` by default, never `all`. */
   categories?: readonly string[];
   /** One sentence for both OpenAPI documents and the reference. */
   description: string;
   verbs: readonly Verb[];
   /** `spec.account` or `status.account`: owned by an Account and named `<account>-<suffix>`. */
   owner?: 'spec.account' | 'status.account' | 'metadata.name';
-  /** Answers only to the Browser that holds the cookie of this very name. */
+  /** Visible only to the browser that holds the cookie of its name. */
   bound?: boolean;
-  /** Named by the service: a name in a create is refused. */
+  /** The service generates the name; a create with a name is refused. */
   named?: 'service';
-  /** Takes the place of the plain create. */
+  /** Replaces the plain create. */
   create?: Creation;
-  /** Read on most requests, therefore kept in the coherent cache. */
+  /** Kept in the watch cache, because most requests read it. */
   cached?: boolean;
   /**
-   * Objects of it are sent to others, who answer them with something in status: its name, what is
-   * sent of the spec, and what status they answer.
+   * Review kinds: objects that are sent to another service, which fills in status. Their name, the
+   * fields of the spec that are sent, and the status that is expected.
    */
   webhook?: { name: string; description: string; answer: z.ZodTypeAny };
   /** The largest body in bytes. */
   bodyLimit?: number;
-  /** Updates and patches, counted by client network before the body is decoded. */
+  /** Limits updates and patches by client network, before the body is decoded. */
   changeLimit?: LimitOf;
   spec: S;
   status: T;
   internal?: I;
-  /** Values of which no two objects of the kind have the same. */
+  /** Unique values: no two objects of the kind share one. */
   unique?: Record<
     string,
     (
@@ -316,37 +301,31 @@ export interface KindDefinition<
   strategy?: Strategy<KindObject<z.infer<S>, z.infer<T>, z.infer<I>>>;
 }
 
-/**
- * An action in the place of a kind's create: POST on `<resource>` where more is to be done than to
- * store what was sent.
- */
+/** An action that replaces a kind's create: POST on `<resource>`. */
 export interface Creation {
-  /** The spec that is sent, where it is another than the kind's own. */
+  /** The schema of the spec in the request, if it differs from the kind's. */
   spec?: z.ZodTypeAny;
-  /** Whether it can be tried without doing it; else `dryRun` is refused. */
+  /** Whether `dryRun` is supported; it is refused otherwise. */
   dryRun?: boolean;
-  /** Counted by client network before the body is decoded. */
+  /** Limited by client network, before the body is decoded. */
   limit?: LimitOf;
-  /** Does it; answers the object made. */
+  /** Runs the action and returns the created object. */
   run(call: Call, body: CreationBody): Promise<KindObject>;
 }
 
-/** What was sent to a Creation, decoded and validated. */
+/** The body of a create action, decoded and validated. */
 export interface CreationBody {
   readonly spec: any;
   readonly metadata: Pick<Metadata, 'labels' | 'annotations'>;
 }
 
-/**
- * A table cell; with `wide` one that shows with `-o wide` alone, with `since` how long ago a
- * timestamp was.
- */
+/** A table column; with `wide` it shows in `-o wide` only, with `since` as an age. */
 export type Column<O> =
   | ((object: O) => unknown)
   | { wide: (object: O) => unknown }
   | { since: (object: O) => string | null | undefined };
 
-/** A kind: one value that gives types, validator, documents, discovery and storage their truth. */
+/** A kind: the source of its types, validation, documents, discovery and storage. */
 export interface Kind<S = any, T = any, I = any>
   extends Omit<
     KindDefinition<z.ZodTypeAny, z.ZodTypeAny, z.ZodTypeAny>,
@@ -360,7 +339,7 @@ export interface Kind<S = any, T = any, I = any>
   readonly unique: Record<string, (object: any) => string | readonly string[] | undefined>;
   readonly expires?: (object: any) => number | undefined;
   readonly strategy: Strategy<any>;
-  /** For the compiler alone. */
+  /** Used by the type system only. */
   readonly $object?: KindObject<S, T, I>;
 }
 
@@ -368,7 +347,7 @@ export type AnyKind = Kind<any, any, any>;
 export type ObjectOf<K> = K extends Kind<infer S, infer T, infer I> ? KindObject<S, T, I> : never;
 
 /**
- * Makes a kind of its definition; `hack/new-kind` writes one.
+ * Defines a kind; `hack/new-kind` writes one.
  *
  * @example
  * ```ts

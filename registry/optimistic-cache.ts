@@ -1,25 +1,25 @@
 import type { Change, Check, Entry, Lost, Revision, Write } from '../storage/storage.js';
 
-/** So many entries are remembered, and so many bytes of values. */
+/** The limits of the cache: entries, and bytes of their values. */
 const max = { entries: 10_000, bytes: 16 << 20 };
 
 /**
- * What this replica last knew of the keys it writes: of its own commits, of the races it lost, and
- * of what the others changed since. A commit may begin from it, since its checks prove what it
- * began from; nothing may be refused or answered on the strength of it.
+ * The last known version of keys that this replica writes, a suggestion that saves a read: a change
+ * starts from it, and the checks of its commit prove it. Nothing is answered or refused on the
+ * strength of it.
  */
 export class OptimisticCache {
   readonly #known = new Map<string, Entry>();
   #bytes = 0;
 
-  /** What stood under a key when it was last heard of; undefined where nothing is known. */
+  /** Returns the last known entry of a key, or undefined. */
   get(key: string): Entry | undefined {
     return this.#known.get(key);
   }
 
   /**
-   * A commit of this replica was made: what it had read and wrote again is what is likely to be
-   * written again.
+   * Records a commit of this replica: keys that were read and written are likely to be written
+   * again.
    */
   committed(checks: readonly Check[], writes: readonly Write[], revision: Revision): void {
     const read = new Set(checks.map(({ key }) => key));
@@ -35,21 +35,21 @@ export class OptimisticCache {
     }
   }
 
-  /** A commit lost its race: this stands there instead. */
+  /** Records a lost race: `winners` is what stands in the store. */
   lost({ winners }: Lost): void {
     for (const [key, entry] of winners)
       if (entry) this.#keep(entry);
       else this.#forget(key);
   }
 
-  /** The store told of a change, by whomever. */
+  /** Records a change that any replica made. */
   changed({ key, entry }: Change): void {
     if (!this.#known.has(key)) return;
     if (entry) this.#keep(entry);
     else this.#forget(key);
   }
 
-  /** The newest of a key stays; what was written longest ago makes room. */
+  /** Keeps the newest version of a key; evicts the oldest entries above the limits. */
   #keep(entry: Entry): void {
     const held = this.#known.get(entry.key);
     if (held && held.revision >= entry.revision) return;

@@ -34,7 +34,7 @@ import { clone, isLive, objectKey, encodedObjectOf, type EncodedObject } from '.
 import { StoreTransaction, uniqueKey, type TransactionSource } from './transaction.js';
 import type { CallFacts, AuthorizedTarget } from './call-facts.js';
 
-/** What a Store stands on. */
+/** What a Store needs. */
 interface StoreParts {
   readonly storage: Storage;
   readonly registry: Registry;
@@ -46,36 +46,33 @@ interface StoreParts {
   readonly ports: () => Ports;
 }
 
-/** What came of a change: whether there was anything to commit. */
+/** The result of a change, and whether anything was committed. */
 interface Done<T> {
   readonly result: T;
   readonly committed: boolean;
 }
 
-/** What came of one try: a race may have been lost at a key. */
+/** The outcome of one try; `lostAt` is a key at which the race was lost. */
 type Attempt<T> = Done<T> | { readonly lostAt: string };
 
 const ownFacts: RequestFacts = { auditID: 'system', network: '', userAgent: '', browser: false };
 
 const deadline = 10_000;
 
-/** Strategies over storage: reads of objects, and the only read-change-write loop over them. */
+/** The generic store of all kinds: reads objects, and runs the only read-modify-write loop. */
 export class Store {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly watchCache: WatchCache;
   readonly #parts: StoreParts;
-  /** What the deployment says. */
+  /** The settings of the deployment. */
   readonly settings: Settings;
-  /** What client networks may ask for, together and on all replicas. */
+  /** Rate limits by client network, shared by all replicas. */
   readonly networkLimits: NetworkLimits;
-  /** Present where reading means asking another process. */
+  /** Present if a read asks another process (etcd). */
   readonly #optimisticCache: OptimisticCache | undefined;
   readonly #committer: StoreCommitter;
-  /**
-   * Changes of this replica that lost at the same key: one at a time, so that a crowd costs one
-   * commit each.
-   */
+  /** Serializes retries on the same key within this process. */
   readonly #conflicts = new KeyedMutex();
 
   constructor(parts: StoreParts) {
@@ -96,8 +93,7 @@ export class Store {
   }
 
   /**
-   * The Call through which kinds see one request; its first change begins from the target as it was
-   * read for the decision.
+   * Returns the Call of one request; its first change starts from the target that was authorized.
    */
   call(facts: CallFacts): Call {
     const { keys, settings, authorize } = this.#parts;
@@ -140,18 +136,18 @@ export class Store {
     return call;
   }
 
-  /** A Call of this service itself. */
+  /** Returns a Call of the service itself. */
   systemCall(): Call {
     return this.call({ caller: { type: 'System' }, request: ownFacts, ports: this.#parts.ports() });
   }
 
-  /** One object as it stands at the latest, undecoded. */
+  /** Returns the latest version of an object, not decoded. */
   async stored(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
     const { entry } = await toStatusError(this.storage.get(objectKey(kind, name)));
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }
 
-  /** The same where it needs no waiting; undefined where the driver must ask someone. */
+  /** The same without waiting; undefined if the driver has to ask another process. */
   inMemory(
     kind: AnyKind,
     name: string,
@@ -170,21 +166,19 @@ export class Store {
     }
   }
 
-  /** One object from the coherent cache where it is fresh. */
+  /** Returns an object from the watch cache if that is fresh, else from the store. */
   async cached(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
     const key = objectKey(kind, name);
     const held = this.watchCache.held(key);
     return live(held ? held.stored : await toStatusError(this.watchCache.cached(kind, key)));
   }
 
-  /**
-   * The same without waiting: undefined too where the cache does not have it or cannot be trusted.
-   */
+  /** The same without waiting; undefined if the cache does not hold it or is stale. */
   held(kind: AnyKind, name: string): EncodedObject | undefined {
     return live(this.watchCache.held(objectKey(kind, name))?.stored);
   }
 
-  /** One object as this replica remembers it: for a change to begin from, whose commit proves it. */
+  /** Returns the last known version of an object, for a change to start from. */
   cachedExisting(kind: AnyKind, name: string): EncodedObject | undefined {
     const entry = this.#cachedEntry(objectKey(kind, name));
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
@@ -197,7 +191,7 @@ export class Store {
     );
   }
 
-  /** Reads of one kind, for anyone who has already been let in. */
+  /** Returns reads of one kind, without authorization. */
   reader<K extends AnyKind>(kind: K): Reader<ObjectOf<K>> {
     type O = ObjectOf<K>;
     const range = (owner?: string) =>
@@ -222,7 +216,9 @@ export class Store {
     };
   }
 
-  /** Every stored object of a kind as of one revision, some at a time; answers that revision. */
+  /**
+   * Passes all stored objects of a kind to `take` in pages, as of one revision, which it returns.
+   */
   async eachPage(kind: AnyKind, take: (page: readonly Entry[]) => void): Promise<Revision> {
     const { start: first, end } = prefixRange(`objects/${kind.resource}/`);
     let at: Revision | undefined;
@@ -238,8 +234,8 @@ export class Store {
   }
 
   /**
-   * One commit of `work` together with the `decision` that allows it; when a race was lost the work
-   * runs again, until it wins or ten seconds passed (503).
+   * Runs `work` and commits it together with the record of its `decision`. After a conflict it runs
+   * again, for ten seconds (503).
    */
   async change<T>(
     call: Call,
@@ -269,7 +265,7 @@ export class Store {
     return outcome;
   }
 
-  /** A try on what stands now; where the target is another than was authorized, so is the request. */
+  /** A try on the current objects. The request is authorized again if its target has changed. */
   async #tryLive<T>(
     call: Call,
     work: (tx: Transaction) => Promise<T>,
@@ -293,8 +289,8 @@ export class Store {
   }
 
   /**
-   * The first try, begun from what is remembered, which spares the reads; undefined where no commit
-   * proves it, be it that something was refused or that there was nothing to write.
+   * The first try, from cached objects, without reads. Undefined if the commit does not prove them:
+   * the work failed, or had nothing to write.
    */
   async #tryFromCache<T>(
     call: Call,
@@ -358,7 +354,9 @@ export class Store {
     return { result, committed: true };
   }
 
-  /** What creates, changes or deletes one object in someone else's commit. */
+  /**
+   * Returns the writes that create, change or delete one object, for another component's commit.
+   */
   async stage<K extends AnyKind>(
     kind: K,
     name: string,
@@ -383,7 +381,7 @@ export class Store {
     return tx.finish().part;
   }
 
-  /** Commits Parts as they are, and the record of what allows them. */
+  /** Commits staged writes, and the record of the decision that permits them. */
   commit(parts: readonly StagedWrites[], record?: StagedWrites): Promise<Committed | Lost> {
     return this.#committer.commit(parts, record);
   }

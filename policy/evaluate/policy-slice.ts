@@ -8,10 +8,7 @@ import { flagOf, slotOf, type UnknownValue, type Unknowns } from './unknowns.js'
 import { PartialEvaluator, type Shape } from './partial-evaluator.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
-/**
- * A flag that a rule begins with, or what is as good as one there, and how it must stand for the
- * rule to go on.
- */
+/** A leading boolean condition and the value it must have for the policy to apply. */
 interface Guard {
   readonly name: string;
   readonly wanted: boolean;

@@ -11,21 +11,18 @@ import type { Log } from '../../observability/log.js';
 import { EventBuffer } from './event-buffer.js';
 import { encodedObjectOf, type EncodedObject } from '../encoded-object.js';
 
-/** What is told of each change; none of it may throw. */
+/** Receives the events of one resource; none of its methods may throw. */
 interface Subscriber {
   event(event: WatchCacheEvent): void;
-  /**
-   * Resolves once it can take more of what lies behind the present: it is told that in parts, as
-   * fast as it takes them.
-   */
+  /** Resolves when the subscriber can take more of a replay, which is delivered in parts. */
   ready?(): Promise<void>;
-  /** No more will come: the history needed is gone, or the watch cache stops. */
+  /** Ends the subscription: the history is compacted, or the watch cache stops. */
   end(why: 'Compacted' | 'Stopped'): void;
 }
 
-/** A place among those who are told. */
+/** A subscription to one resource. */
 export interface Subscription {
-  /** Everything up to here has been delivered. */
+  /** Returns the revision up to which everything was delivered. */
   position(): Revision;
   leave(): void;
 }
@@ -50,7 +47,7 @@ const cacheMost = { objects: 100_000, bytes: 64 << 20 };
 const silence = { unused: 2_000, unready: 10_000 };
 
 /**
- * One upstream watch per replica, feeding every watcher and every coherent cache
+ * One upstream watch for each replica; it feeds all watchers and caches
  * (docs/design/storage.md#watch-cache).
  */
 export class WatchCache {
@@ -77,34 +74,29 @@ export class WatchCache {
     this.#log = log;
   }
 
-  /** Everything up to here has been heard. */
+  /** The revision up to which all changes were received. */
   get revision(): Revision {
     return this.#revision;
   }
 
-  /**
-   * Milliseconds since the moment of which it is certain that everything written before it has been
-   * heard, by the monotonic clock.
-   */
+  /** Staleness in milliseconds: everything written before was received (monotonic clock). */
   get lagMs(): number {
     return performance.now() - this.#heard;
   }
 
-  /**
-   * How many are told of changes now, apart from those who are still being told what lies behind.
-   */
+  /** The number of live subscriptions, without those that still replay. */
   get watchers(): number {
     let all = 0;
     for (const set of this.#live.values()) all += set.size;
     return all;
   }
 
-  /** Whether the watch cache heard from the store recently enough to be ready. */
+  /** Whether the store was heard from recently enough to be ready. */
   get ready(): boolean {
     return this.lagMs < silence.unready;
   }
 
-  /** Begins at the store's present revision; resolves once caught up. */
+  /** Starts at the current revision of the store; resolves when caught up. */
   async start(): Promise<void> {
     await this.#restart();
     this.#running = this.#run();
@@ -116,7 +108,7 @@ export class WatchCache {
     await this.#running;
   }
 
-  /** Delivers every change of `resource` after `from`, in order, once, until it is left. */
+  /** Delivers each change of `resource` after `from` once, in order, until `leave`. */
   subscribe(resource: string, from: Revision, subscriber: Subscriber): Subscription {
     const leave = new AbortController();
     const reader = { resource, subscriber, reached: from, joined: false, signal: leave.signal };
@@ -128,8 +120,8 @@ export class WatchCache {
   }
 
   /**
-   * Resolves when everything up to `revision` was heard, or with false when `milliseconds` passed
-   * first.
+   * Resolves with true when everything up to `revision` was received, with false after
+   * `milliseconds`.
    */
   async waitUntil(revision: Revision, milliseconds: number): Promise<boolean> {
     if (this.#revision >= revision) return true;
@@ -149,24 +141,21 @@ export class WatchCache {
     });
   }
 
-  /**
-   * The object under `key` as of a moment ago, from memory where that can be trusted, else from the
-   * store.
-   */
+  /** Returns the object under `key` from memory if the cache is fresh, else from the store. */
   async cached(kind: AnyKind, key: string): Promise<EncodedObject | undefined> {
     const held = this.held(key);
     return held ? held.stored : this.#read(kind, key);
   }
 
-  /** What memory has of `key`, if it has it and can be trusted. */
+  /** Returns the object under `key` from memory, if it is there and the cache is fresh. */
   held(key: string): { readonly stored: EncodedObject | undefined } | undefined {
     const held = this.#cache.get(key);
     return held && this.lagMs < silence.unused && this.#trusted(key) ? held : undefined;
   }
 
   /**
-   * After a commit of this replica: the cache waits for it to come back before it is trusted for
-   * these keys again.
+   * Records a commit of this replica: these keys are not served from memory until its event
+   * arrives.
    */
   committed(keys: readonly string[], revision: Revision): void {
     if (revision <= this.#revision) return;
@@ -177,22 +166,22 @@ export class WatchCache {
       }
   }
 
-  /**
-   * Tells of every change of an object as it is heard, and of nothing that was before; `hear` may
-   * not throw.
-   */
+  /** Calls `hear` with each future change of an object; it may not throw. */
   onChange(hear: (change: Change) => void): void {
     this.#hearing.push(hear);
   }
 
-  /** The last commit of this replica that wrote to `resource` before it was heard of, or 0. */
+  /**
+   * Returns the revision of this replica's last commit to `resource` whose event has not arrived,
+   * or 0.
+   */
   committedTo(resource: string): Revision {
     return this.#committed.get(resource) ?? 0;
   }
 
   /**
-   * Whether what was heard of `resource` can be trusted: something was heard recently, and everything
-   * this replica wrote to it.
+   * Whether `resource` can be served from memory: the store was heard from recently, and the events
+   * of this replica's own commits have arrived.
    */
   trusts(resource: string): boolean {
     return this.lagMs < silence.unused && this.committedTo(resource) <= this.#revision;
@@ -222,10 +211,7 @@ export class WatchCache {
     }
   }
 
-  /**
-   * Holds one object in memory, and lets go of the oldest held while there are too many or too
-   * large ones.
-   */
+  /** Keeps one object in memory and evicts the oldest ones above the limits. */
   #keep(key: string, held: Cached): void {
     this.#cachedBytes += sizeOf(held.stored) - sizeOf(this.#cache.get(key)?.stored);
     this.#cache.set(key, held);
@@ -297,10 +283,7 @@ export class WatchCache {
       if (revision > from) subscriber.event(event);
   }
 
-  /**
-   * Tells what the ring has for a reader; with the last part of it, it is among those who are told
-   * at once, and this answers true.
-   */
+  /** Replays buffered events. Returns true once the watcher has caught up and is live. */
   #join(reader: Joining): boolean {
     const { resource, subscriber, signal } = reader;
     const { events, more } = this.#buffer.eventsSince(resource, reader.reached);
@@ -316,8 +299,8 @@ export class WatchCache {
   }
 
   /**
-   * A reader that is far behind: from the store's own history until the ring covers it, then from
-   * the ring, and never faster than it takes it.
+   * Replays the history of the store until the event buffer covers the watcher, then the buffer, no
+   * faster than the watcher takes it.
    */
   async #catchUp(reader: Joining): Promise<void> {
     const { subscriber, signal } = reader;
@@ -336,10 +319,7 @@ export class WatchCache {
     }
   }
 
-  /**
-   * What the store has of what is older than the ring; false where the store tells no more before
-   * that.
-   */
+  /** Replays the store's history before the event buffer; false if the store ends it early. */
   async #replay(reader: Joining, ended: AbortSignal): Promise<boolean> {
     const { resource, subscriber } = reader;
     const kind = this.#kinds.get(resource)!;

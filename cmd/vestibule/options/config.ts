@@ -40,7 +40,7 @@ export interface Config {
   operators: string[];
   allowPrivateNetwork: string[];
   trustedProxies: string[];
-  /** Whose word about callers counts; no one's where it is not set. */
+  /** Trusted front proxies. Identity headers are ignored when unset. */
   frontProxy: FrontProxyConfig | undefined;
   inflight: { reads: number; changes: number };
   shutdownDelay: number;
