@@ -9,30 +9,32 @@ const retry = 1_000;
 const patience = 1_000;
 
 /**
- * Every object of one small kind, told to anyone who keeps an index of it: first what there is, then
- * each change as the watch cache hears of it.
+ * List and watch of a small kind, for components that keep an index: first all objects, then each
+ * change.
  */
 export class Informer<K extends AnyKind> {
   readonly #store: Store;
   readonly #kind: K;
-  readonly #told: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void;
+  readonly #onUpdate: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void;
   readonly #held = new Map<string, ObjectOf<K>>();
   #subscription: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /** `told` may not throw; of a change it is given both sides, of a creation or deletion one. */
+  /**
+   * `onUpdate` gets both versions of a change and one of a creation or deletion; it may not throw.
+   */
   constructor(
     store: Store,
     kind: K,
-    told: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void,
+    onUpdate: (before: ObjectOf<K> | undefined, after: ObjectOf<K> | undefined) => void,
   ) {
     this.#store = store;
     this.#kind = kind;
-    this.#told = told;
+    this.#onUpdate = onUpdate;
   }
 
-  /** Tells what there is and follows it from there; after the watch cache has begun. */
+  /** Lists all objects, then follows changes; call after the watch cache has started. */
   async start(): Promise<void> {
     const page = await this.#store.storage.list(prefixRange(`objects/${this.#kind.resource}/`));
     const now = new Map(
@@ -50,7 +52,7 @@ export class Informer<K extends AnyKind> {
     });
   }
 
-  /** Follows nothing any more; before the watch cache stops. */
+  /** Stops following; call before the watch cache stops. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -58,8 +60,8 @@ export class Informer<K extends AnyKind> {
   }
 
   /**
-   * Whether what was told can be relied on now: it is as new as the watch cache, and the watch cache has heard of
-   * everything this replica wrote.
+   * Whether the index is current: as new as the watch cache, which has received this replica's own
+   * commits.
    */
   get fresh(): boolean {
     const { watchCache } = this.#store;
@@ -71,8 +73,8 @@ export class Informer<K extends AnyKind> {
   }
 
   /**
-   * Waits for what this replica wrote to come back, a second at most; whether what was told can
-   * then be relied on.
+   * Waits up to a second for this replica's own commits to arrive; returns whether the index is
+   * current.
    */
   async settled(): Promise<boolean> {
     const { watchCache } = this.#store;
@@ -81,7 +83,7 @@ export class Informer<K extends AnyKind> {
     return this.fresh;
   }
 
-  /** All there are, from the store itself: for anyone who cannot rely on what was told. */
+  /** Returns all objects from the store, for a caller that cannot rely on the index. */
   latest(): Promise<ObjectOf<K>[]> {
     return this.#store.reader(this.#kind).list();
   }
@@ -94,10 +96,10 @@ export class Informer<K extends AnyKind> {
     const before = this.#held.get(name);
     if (after) this.#held.set(name, after);
     else this.#held.delete(name);
-    if (before || after) this.#told(before, after);
+    if (before || after) this.#onUpdate(before, after);
   }
 
-  /** The history needed is gone: from the beginning, as often as it takes. */
+  /** Lists again when the history is compacted, until it succeeds. */
   #again(): void {
     this.#subscription = undefined;
     if (this.#stopped) return;
@@ -108,10 +110,7 @@ export class Informer<K extends AnyKind> {
   }
 }
 
-/**
- * An object that can be read; what cannot counts as absent here, and is a 500 for anyone who asks for
- * it.
- */
+/** Returns the object, or undefined if it cannot be decoded; a request for it is a 500. */
 function objectOf<K extends AnyKind>(stored: EncodedObject): ObjectOf<K> | undefined {
   try {
     return stored.object as ObjectOf<K>;

@@ -12,53 +12,47 @@ import type { Log } from '../observability/log.js';
 import { decodeRow, encodeRow, isOwn, type RowHead } from './outbox-row.js';
 import type { Store } from './store.js';
 
-/** What became of one try at a row. */
+/** The outcome of one try. */
 export type Outcome =
-  /** Carried out: the row goes, in one commit with `part`. */
+  /** Done: the row is deleted in one commit with `part`. */
   | { readonly done: true; readonly part?: StagedWrites }
-  /**
-   * Refused for now; again at `notBefore` (ms since the epoch), with `part` committed beside it.
-   */
+  /** Failed: tried again at `notBefore` (ms since the epoch); `part` is committed beside it. */
   | { readonly done: false; readonly notBefore: number; readonly part?: StagedWrites };
 
-/** Carries out the rows of one name. */
+/** Runs the rows of one queue. */
 export interface Worker {
   readonly name: string;
   /**
-   * AtMostOnce: an unfinished claim is dropped, never repeated. AtLeastOnce: it is taken over when
-   * its time has passed. Idempotent: done twice it comes to the same, so that nothing needs to be
-   * claimed.
+   * AtMostOnce: a row that was claimed and not finished is dropped. AtLeastOnce: it is taken over
+   * when the claim ends. Idempotent: running it twice does no harm, so it is not claimed.
    */
   readonly delivery: 'AtMostOnce' | 'AtLeastOnce' | 'Idempotent';
-  /** How many rows at once. */
+  /** The number of rows that run at once. */
   readonly parallel: number;
-  /**
-   * For how long others leave a row to the replica that claimed it, in milliseconds; half a minute
-   * by default.
-   */
+  /** How long a claim lasts, in milliseconds; 30 s by default. */
   readonly claimFor?: number;
-  /** Throwing counts as refused for ten seconds. `until` is when the row stops to matter. */
+  /**
+   * Runs a row; throwing means failed for ten seconds. `until` is the end of the row, in ms since
+   * the epoch.
+   */
   run(payload: unknown, row: { id: string; attempt: number; until: number }): Promise<Outcome>;
 }
 
 const shortClaim = 30_000;
 const refusedFor = 10_000;
 
-/**
- * A row that could not be claimed or settled, since the store takes no writes, is looked at again
- * after so long, in milliseconds.
- */
+/** The delay before a row is tried again when the store takes no writes, in milliseconds. */
 const restFor = 1_000;
 
 /**
- * For so long a row is left to the replica that wrote it, in milliseconds: were all at it at once,
- * each but one would do it for nothing.
+ * How long other replicas wait before they take a row, in milliseconds, so that not all try it at
+ * once.
  */
 const yieldFor = 1_000;
 
 /**
- * Effects written in a transaction, carried out after it: rows are found by watch, claimed by
- * compare-and-set, and survive any crash.
+ * Transactional outbox: effects are written in a transaction and run after it. Rows are found by
+ * watch and claimed by compare-and-set; they survive a crash.
  */
 export class Outbox {
   readonly #store: Store;
@@ -85,14 +79,14 @@ export class Outbox {
   }
 
   /**
-   * The rows of one worker that are not carried out yet, and since when (ms since the epoch) this
-   * replica has known the oldest of them.
+   * Returns the number of pending rows of a worker, and since when this replica has known the
+   * oldest (ms since the epoch).
    */
   waiting(worker: string): { readonly rows: number; readonly since?: number } {
     return this.#queues.get(worker)?.waiting() ?? { rows: 0 };
   }
 
-  /** Stops taking rows and waits for those under way. */
+  /** Stops taking rows and waits for those that run. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
@@ -137,15 +131,13 @@ export class Outbox {
   }
 }
 
-/** The rows of one worker that this replica knows of, each due at some time. */
+/** The rows of one worker that this replica knows. */
 class Queue {
   readonly #worker: Worker;
   readonly #store: Store;
   readonly #keys: Keys;
   readonly #log: Log;
-  /**
-   * Rows that are due, in the order they became so, and those that are not yet, with when they are.
-   */
+  /** Rows that are due, in order, and rows that are due later, with their time. */
   readonly #ready = new Map<string, Entry>();
   readonly #later = new Map<string, { readonly entry: Entry; readonly due: number }>();
   readonly #underWay = new Map<string, Promise<void>>();
@@ -169,7 +161,7 @@ class Queue {
     this.#start();
   }
 
-  /** How many rows there are, and since when the oldest is known. */
+  /** Returns the number of rows, and since when the oldest is known. */
   waiting(): { rows: number; since?: number } {
     const since = this.#since.values().next().value;
     return { rows: this.#since.size, ...(since !== undefined && { since }) };
@@ -212,7 +204,7 @@ class Queue {
     this.#wakeAt(due);
   }
 
-  /** Takes up rows that are due, as many as may be under way. */
+  /** Starts due rows, as many as may run at once. */
   #start(): void {
     if (this.#stopped) return;
     for (const [key, entry] of this.#ready) {
@@ -229,7 +221,7 @@ class Queue {
     }
   }
 
-  /** Looks for what has become due at `due`, or within a minute, since the clock may be set. */
+  /** Sets the timer for `due`, at most a minute ahead, because the clock may be set. */
   #wakeAt(due: number): void {
     if (this.#stopped || due >= this.#wakesAt) return;
     clearTimeout(this.#timer);
@@ -254,10 +246,7 @@ class Queue {
     this.#start();
   }
 
-  /**
-   * Claims, carries out, and settles one row; where it still stands afterwards it is looked at
-   * again when due.
-   */
+  /** Claims, runs and settles one row; if it still exists afterwards, it is scheduled again. */
   async #one(entry: Entry): Promise<void> {
     try {
       this.#resting.delete(entry.key);
@@ -271,7 +260,7 @@ class Queue {
     else this.#since.delete(entry.key);
   }
 
-  /** Whether the row is gone. */
+  /** Returns whether the row was deleted. */
   async #carryOut(entry: Entry): Promise<boolean> {
     const { head, sealed } = decodeRow(entry.value);
     const unmoved = [{ key: entry.key, is: entry.revision }];
@@ -338,18 +327,15 @@ const put = (entry: Entry, head: RowHead, sealed: Buffer): Write => ({
 });
 
 /**
- * When a row is next to be looked at: its time, or the end of someone's claim; where another
- * replica wrote it, that much later, for the first time counted from when it was known here.
+ * Returns when a row is due: its time, or the end of a claim. Rows of other replicas are due later,
+ * counted from when they were first seen here.
  */
 function dueAt(head: RowHead, since: number, claimFor = shortClaim): number {
   const due = head.claimed === undefined ? head.notBefore : head.claimed + claimFor;
   return isOwn(head) ? due : Math.max(due, since) + yieldFor;
 }
 
-/**
- * Drops what a worker has not carried out yet, by what it was given to do; a row that someone is
- * at is left to them.
- */
+/** Deletes pending rows of a worker by their payload; claimed rows stay. */
 export async function dropRows(
   store: Store,
   keys: Keys,

@@ -42,7 +42,7 @@ export function randomName(length: number): string {
 
 const drawn = { bytes: new Uint8Array(1024), used: 1024 };
 
-/** One byte from the CSPRNG, which is asked for many at a time; each is used once. */
+/** Returns a byte from the CSPRNG, which is read in blocks; each byte is used once. */
 function randomByte(): number {
   if (drawn.used === drawn.bytes.length) {
     webcrypto.getRandomValues(drawn.bytes);
@@ -53,14 +53,11 @@ function randomByte(): number {
   return byte;
 }
 
-/** The key that claims a unique value. */
+/** Returns the key that reserves a unique value. */
 export const uniqueKey = (kind: AnyKind, field: string, value: string): string =>
   `unique/${kind.resource}/${field}/${digest(value)}`;
 
-/**
- * What a transaction reads through: the store at its latest, or objects that were read for this
- * request already.
- */
+/** Where a transaction reads: the store, or objects that were read for this request. */
 export interface TransactionSource {
   get(key: string): Promise<Entry | undefined>;
   readonly known?: readonly EncodedObject[] /** Another one of the same commit, whose raw keys this one goes on from. */;
@@ -73,7 +70,7 @@ interface Staged {
   object: KindObject | undefined;
 }
 
-/** One try at one commit: what was read becomes checks, what was changed becomes writes. */
+/** One try of a commit: what is read becomes checks, what is changed becomes writes. */
 export class StoreTransaction implements Transaction {
   readonly #registry: Registry;
   readonly #source: TransactionSource;
@@ -83,9 +80,9 @@ export class StoreTransaction implements Transaction {
   readonly #staged = new Map<string, Staged>();
   readonly #raw = new Map<string, Write>();
   readonly #parts: StagedWrites[] = [];
-  /** Whether another one has taken over a key since this one was finished. */
+  /** Whether another transaction of the commit took over a key after this one was finished. */
   isChanged = false;
-  /** What is to be done once the commit is made. */
+  /** Callbacks to run after the commit. */
   readonly effects: (() => void)[] = [];
 
   constructor(registry: Registry, source: TransactionSource, call: Call) {
@@ -148,7 +145,7 @@ export class StoreTransaction implements Transaction {
     return object as ObjectOf<K>;
   }
 
-  /** A name that begins as asked and is free, or after eight tries one that is not. */
+  /** Returns a free name with this prefix, or after eight tries one that is taken. */
   async #freeName(kind: AnyKind, base: string): Promise<string> {
     let name = `${base}${randomName(5)}`;
     for (let tries = 1; tries < 8 && (await this.#taken(kind, name)); tries += 1)
@@ -162,8 +159,8 @@ export class StoreTransaction implements Transaction {
   }
 
   /**
-   * What an Account owns points to it; its uid comes from what is at hand, and is read only where
-   * nothing has it.
+   * Returns the ownerReference of an object that an Account owns; reads the Account only if it is
+   * not at hand.
    */
   async #owners(kind: AnyKind, object: KindObject): Promise<OwnerReference[] | undefined> {
     const name = ownerName(kind, object);
@@ -255,8 +252,8 @@ export class StoreTransaction implements Transaction {
   }
 
   /**
-   * What this one writes to a raw key, which the other one of the commit writes from now on: a key
-   * is written once in a commit.
+   * Returns this transaction's write of a raw key and drops it, because the other transaction
+   * writes the key now: a commit writes a key once.
    */
   takeOver(key: string): Write | undefined {
     const pending = this.#raw.get(key);
@@ -271,9 +268,7 @@ export class StoreTransaction implements Transaction {
     this.#raw.set(key, { delete: key });
   }
 
-  /**
-   * The checks and writes of everything staged, and the objects whose version the commit decides.
-   */
+  /** Returns the checks and writes of the commit, and the objects that get its revision. */
   finish(): { part: StagedWrites; written: KindObject[] } {
     const checks: Check[] = [...this.#read].map(([key, entry]) => ({
       key,
@@ -312,7 +307,7 @@ export class StoreTransaction implements Transaction {
     return this.#live(key);
   }
 
-  /** What was read, if it counts now; the check at commit is on what stands there either way. */
+  /** Returns the entry that was read, unless it has expired; the commit checks it either way. */
   #live(key: string): Entry | undefined {
     const entry = this.#read.get(key);
     return isLive(entry, this.#call.now) ? entry : undefined;
@@ -331,8 +326,8 @@ export class StoreTransaction implements Transaction {
   }
 
   /**
-   * Default, validate, generation, also, unique values: the order of hooks every write goes
-   * through.
+   * Runs the hooks of every write in order: default, validate, generation, beforeCommit, unique
+   * values.
    */
   async #settle(kind: AnyKind, next: KindObject, before: EncodedObject | undefined): Promise<void> {
     const old = before?.object;
@@ -375,13 +370,13 @@ export class StoreTransaction implements Transaction {
 const valuesOf = (values: string | readonly string[] | undefined): ReadonlySet<string> =>
   new Set(typeof values === 'string' ? [values] : values);
 
-/** The name of the Account that owns an object, where its kind says that one does. */
+/** Returns the name of the Account that owns an object, if the kind is owned. */
 function ownerName({ owner }: AnyKind, { spec, status }: KindObject): unknown {
   if (owner === 'spec.account') return spec.account;
   return owner === 'status.account' ? status?.account : undefined;
 }
 
-/** How an object points to its owner (docs/design/kubernetes.md#metadata). */
+/** Returns an ownerReference (docs/design/kubernetes.md#metadata). */
 export const ownerReference = ({ kind }: AnyKind, { metadata }: KindObject): OwnerReference => ({
   apiVersion,
   kind,

@@ -1,13 +1,13 @@
 /**
- * The contract between the registry and a store: etcd's semantics, small enough for two drivers to
- * agree on to the letter. One revision sequence for the whole store; a commit has one revision, and
- * two commits may share one as long as no key is in both.
+ * The contract between the registry and a store: etcd's semantics, small enough that two drivers
+ * behave the same. The store has one revision sequence. A commit has one revision; two commits may
+ * share one if they write different keys.
  */
 
 /** A point in the store's history: a positive safe integer that only grows. */
 export type Revision = number;
 
-/** One key as stored, expired or not: anyone who reads judges `expires` by a clock of their own. */
+/** A key as stored, expired or not: the reader compares `expires` with its own clock. */
 export interface Entry {
   readonly key: string;
   readonly value: Buffer;
@@ -20,10 +20,7 @@ export interface Entry {
   readonly expires?: number;
 }
 
-/**
- * What must hold for a commit to be made: the key stands exactly at a revision, is absent, or is
- * present.
- */
+/** A condition of a commit: the key is at a revision, absent, or present. */
 export interface Check {
   readonly key: string;
   readonly is: Revision | 'absent' | 'present';
@@ -37,17 +34,14 @@ export type Write =
   | { readonly put: string; readonly value: Buffer; readonly expires?: number }
   | { readonly delete: string };
 
-/** The commit was made and is durable; `batch` is how many were handed over together. */
+/** The commit is durable; `batch` is the number of commits that were written together. */
 export interface Committed {
   readonly committed: true;
   readonly revision: Revision;
   readonly batch?: number;
 }
 
-/**
- * A check did not hold and nothing was written; `winners` has, for each key whose check failed,
- * what stands there instead.
- */
+/** A check failed and nothing was written; `winners` maps each failed key to its current entry. */
 export interface Lost {
   readonly committed: false;
   readonly revision: Revision;
@@ -55,8 +49,8 @@ export interface Lost {
 }
 
 /**
- * Part of a range, in key order, all at `revision`; `more` counts what follows in the range, as far
- * as it was to be counted (0: the end was reached).
+ * A page of a range, in key order, at `revision`; `more` counts the entries that follow, up to the
+ * bound that was asked (0: none).
  */
 export interface Page {
   readonly entries: readonly Entry[];
@@ -72,9 +66,9 @@ export interface Change {
 }
 
 /**
- * All changes of one revision under the watched prefix, or, without changes, the mark that nothing
- * up to `revision` is missing. `asOf`, by performance.now(): whatever was written before then has
- * been told by now; absent where that is the present.
+ * All changes of one revision under the watched prefix, or, without changes, a progress mark:
+ * nothing up to `revision` is missing. `asOf` (performance.now()): everything written before was
+ * delivered; now if absent.
  */
 export interface Batch {
   readonly revision: Revision;
@@ -89,8 +83,8 @@ export interface Range {
 }
 
 /**
- * How much of a range is wanted: at most `limit` entries, as of the revision `at`, with what
- * follows counted up to `ahead`, at most and by default 1,000.
+ * Options of a list: at most `limit` entries, as of revision `at`; entries that follow are counted
+ * up to `ahead` (default and maximum 1,000).
  */
 export interface ListOptions {
   readonly limit?: number;
@@ -99,8 +93,7 @@ export interface ListOptions {
 }
 
 /**
- * What both drivers refuse to exceed; longer work goes in pages. Keys are printable ASCII without
- * space.
+ * Limits of both drivers; larger work is split into pages. Keys are printable ASCII without space.
  */
 export const limits = {
   checks: 100,
@@ -111,8 +104,8 @@ export const limits = {
 } as const;
 
 /**
- * How large one copy of the store is on its disk and how much of that is in use, in bytes, and
- * where it takes no more writes, as far as it says that.
+ * The size of one copy of the store on disk, the part in use, and the quota if there is one; in
+ * bytes.
  */
 export interface Size {
   readonly bytes: number;
@@ -152,49 +145,48 @@ export interface StorageMetrics {
  */
 export interface Storage {
   /**
-   * The latest (on etcd a quorum read); `revision` is how far a cache must have come to be as new
-   * as this answer.
+   * Returns the latest entry (on etcd a quorum read); a cache at `revision` is as new as this
+   * answer.
    */
   get(key: string): Promise<{ entry?: Entry; revision: Revision }>;
-  /** As get, at once; absent in a driver that has to ask another process. */
+  /** The same without waiting; absent if the driver has to ask another process. */
   peek?(key: string): { entry?: Entry; revision: Revision };
   /**
-   * In key order, all at one revision; `at` reads an old one and fails with Compacted. Without
-   * `limit` everything.
+   * Returns entries in key order, at one revision; `at` reads an old one and may throw
+   * CompactedError. Without `limit`, all.
    */
   list(range: Range, options?: ListOptions): Promise<Page>;
   /**
-   * How many keys a range has, roughly where they change meanwhile; what has expired and was not
-   * collected yet is among them.
+   * Counts the keys of a range, approximately while they change; expired keys count until they are
+   * collected.
    */
   count(range: Range): Promise<number>;
   /**
-   * By name, each copy that answers; throws Unavailable where none does. Absent in a driver without
-   * such.
+   * Returns the size of each copy that answers, by name; throws UnavailableError if none does.
+   * Absent if the driver has no copies.
    */
   sizes?(): Promise<ReadonlyMap<string, Size>>;
   /**
-   * One transaction: every check holds or nothing is written. A lost race is an answer, not an
-   * exception, and brings the winners along.
+   * Commits a transaction: every check holds, or nothing is written. A lost race is a result, not
+   * an exception.
    */
   commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Lost>;
   /**
-   * Every change after `from`, once, in revision order, with the value before; progress marks in
-   * between; Compacted when too old. Ends when `signal` aborts.
+   * Yields every change after `from` once, in revision order, with the value before, and progress
+   * marks. Throws CompactedError if `from` is too old; ends when `signal` aborts.
    */
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<Batch>;
   /**
-   * Forgets history before `revision`; reading or watching from an older one fails with Compacted
-   * from then on.
+   * Removes history before `revision`: reads and watches from an older one throw CompactedError.
    */
   compact(revision: Revision): Promise<void>;
-  /** Ends watches, finishes what is in flight and lets go of the store. */
+  /** Ends watches, finishes commits in flight, and closes the store. */
   close(): Promise<void>;
 }
 
 /**
- * The store cannot be reached or has no room, and nothing was written. `full`: deletes alone may
- * still pass.
+ * The store cannot be reached or is out of space; nothing was written. `full`: deletes may still
+ * succeed.
  */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
@@ -205,7 +197,7 @@ export class UnavailableError extends Error {
   }
 }
 
-/** A commit was sent and its outcome could not be learnt: it may have happened. */
+/** The outcome of a commit is unknown: it may have happened. */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError';
 }

@@ -32,8 +32,7 @@ import { sweeps, refused, because } from './authorization-errors.js';
 const anonymous: Caller = { type: 'Anonymous' };
 
 /**
- * Step 4 of a request: the object is read, then one decision; 401, 403 and 404 as
- * docs/design/api.md#refusals tells them apart.
+ * Loads the object and authorizes the request; 401, 403 and 404 as in docs/design/api.md#refusals.
  */
 export class Authorization {
   readonly #store: Store;
@@ -44,7 +43,7 @@ export class Authorization {
     this.#authorize = authorize;
   }
 
-  /** Authorizes a request for anyone who sent it, and remembers what was decided and found. */
+  /** Authorizes a request and keeps the decision and the object. */
   readonly step: Step = async (req) => {
     const requestInfo = req.requestInfo!;
     if (requestInfo.type === 'resource')
@@ -57,8 +56,8 @@ export class Authorization {
   };
 
   /**
-   * Lets a request for objects in, or throws. `site` is what a browser says of its origin; `quiet`
-   * where it is asked again and nothing comes of it.
+   * Authorizes a request for objects, or throws. `site` is the Sec-Fetch-Site of a browser; with
+   * `quiet` nothing is recorded.
    */
   authorize(
     requestInfo: ResourceRequestInfo,
@@ -69,7 +68,7 @@ export class Authorization {
     return this.#admit({ requestInfo, caller, facts: factsOf(requestInfo, site), quiet });
   }
 
-  /** Whether such a request would be let in, and why not; nothing is recorded of it. */
+  /** Returns whether a request would be authorized, and the reason; nothing is recorded. */
   async canDo(
     requestInfo: ResourceRequestInfo,
     caller: Caller,
@@ -86,7 +85,7 @@ export class Authorization {
     );
   }
 
-  /** The same of anything else. */
+  /** The same for other requests. */
   canDoNonResource(
     requestInfo: NonResourceRequestInfo,
     site?: string,
@@ -154,7 +153,7 @@ export class Authorization {
     return { requestInfo, caller, facts, decision, target, reauthorize };
   }
 
-  /** Lets a request for anything else in: who asks makes no difference to it. */
+  /** Authorizes other requests, for any caller. */
   authorizeNonResource(requestInfo: NonResourceRequestInfo, site?: string): AuthorizedRequest {
     const action = requestInfo.type === 'review' ? 'discovery' : requestInfo.type;
     const decision = this.#authorize({
@@ -166,14 +165,14 @@ export class Authorization {
     return { requestInfo, caller: anonymous, decision };
   }
 
-  /** Whether one object of a list or watch may be seen, by the verb that was asked. */
+  /** Returns whether the caller may see one object of a list or watch. */
   canSee(authorized: AuthorizedRequest, stored: EncodedObject): boolean {
     return this.#authorize(objectAttributes(authorized, stored, 'never')).allowed;
   }
 
   /**
-   * Whether every object of the collection may be seen, whatever it is; where that cannot be told
-   * at once, each is asked for.
+   * Returns whether the caller may see every object of the collection. If unknown, each object is
+   * asked for.
    */
   canSeeAll({ requestInfo, caller, facts = noFacts }: AuthorizedRequest): boolean {
     const { kind } = requestInfo as ResourceRequestInfo;
@@ -187,7 +186,7 @@ export class Authorization {
     }).allowed;
   }
 
-  /** The decision on one object of a collection that is about to be deleted. */
+  /** Authorizes the deletion of one object of a collection. */
   decide(authorized: AuthorizedRequest, stored: EncodedObject): Decision {
     return this.#authorize(objectAttributes(authorized, stored, 'allowed'));
   }
@@ -207,8 +206,8 @@ export class Authorization {
   }
 
   /**
-   * An owned kind is decided for the whole kind and, where that is refused, for the caller's own
-   * range; deletecollection goes the other way about.
+   * Authorizes a collection: the whole kind, else the caller's own range; deletecollection the
+   * other way round.
    */
   #collection(asking: AuthorizationRequestContext): AuthorizedRequest {
     const { requestInfo, caller } = asking;
@@ -237,7 +236,7 @@ export class Authorization {
     return { ...asking, decision, owner };
   }
 
-  /** A list or watch pinned to one name is authorized as a request for that name. */
+  /** Authorizes a list or watch of one name like a request for that name. */
   #pinned(
     asking: AuthorizationRequestContext,
     name: string,
@@ -253,7 +252,7 @@ export class Authorization {
     throw refused(requestInfo, caller, this.#ask(asking, { name }));
   }
 
-  /** Puts a question about a collection, one owner's range of it, or one name in it. */
+  /** Asks about a collection, one owner's range, or one name in it. */
   #ask(
     { requestInfo, caller, facts, quiet }: AuthorizationRequestContext,
     where: Pick<AuthorizationAttributes, 'owner' | 'name'> = {},
@@ -271,8 +270,8 @@ export class Authorization {
   }
 
   /**
-   * 401, 403 or 404, recorded; anyone who may not know of the object is told nothing by the record
-   * either: it is that of an object that is not there.
+   * Returns the recorded refusal, 401, 403 or 404. The record of a caller that may not know the
+   * object does not reveal it either.
    */
   #refusal(asking: AuthorizationRequestContext, target: EncodedObject | undefined): Error {
     const { requestInfo, caller } = asking;
@@ -309,7 +308,7 @@ export class Authorization {
   }
 }
 
-/** What policy says to a question that no one acts on. */
+/** The result of an access review. */
 export interface AccessReviewResult {
   readonly allowed: boolean;
   readonly reason?: string;

@@ -41,7 +41,7 @@ import { clone, EncodedObject } from '../../registry/encoded-object.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { isNavigation } from '../http/headers.js';
 
-/** What the handlers stand on. */
+/** What the handlers need. */
 export interface HandlerParts {
   store: Store;
   registry: Registry;
@@ -53,7 +53,7 @@ export interface HandlerParts {
 
 const empty = Buffer.alloc(0);
 
-/** One short function a verb; by now the request is known to be permitted. */
+/** The handlers of the verbs; requests are authorized by now. */
 export class Handlers {
   readonly #parts: HandlerParts;
 
@@ -72,7 +72,7 @@ export class Handlers {
   }
 
   /**
-   * The object read again once the store has reached the version that was named, and decided again:
+   * Reads and authorizes the object again when the store has reached the requested resourceVersion:
    * 400, 504 (docs/design/kubernetes.md#lists).
    */
   async #notOlder(req: ApiRequest, res: ApiResponse): Promise<void> {
@@ -129,7 +129,7 @@ export class Handlers {
     this.#parts.encoder.json(req, res, 201, wireObject(requestInfo.kind, shown));
   }
 
-  /** What is sent to a kind whose create is an action of its own. */
+  /** Returns the validated body of a create action. */
   #sent(kind: AnyKind, body: Record<string, unknown>): CreationBody {
     const { spec, metadata } = created(kind, body);
     const causes = this.#parts.registry.schemas(kind).sent.check(spec, 'spec');
@@ -206,8 +206,7 @@ export class Handlers {
   }
 
   /**
-   * Deletes one at a time what the selectors name and the caller may delete; answers the List of
-   * what went.
+   * Deletes the selected objects that the caller may delete, one at a time; returns them as a List.
    */
   async deletecollection(req: ApiRequest, res: ApiResponse): Promise<void> {
     const { requestInfo, owner } = authorizedOf(req);
@@ -245,7 +244,9 @@ export class Handlers {
     });
   }
 
-  /** What went, as it is listed: where an end is carried out by steps, marked with it. */
+  /**
+   * Returns a deleted object as it is listed; with deletionTimestamp if the kind deletes in steps.
+   */
   #ended(kind: AnyKind, old: KindObject, call: Call): Record<string, unknown> {
     const shown = clone(kind.strategy.beginDelete ? deleted(old, call.now) : old);
     kind.strategy.status?.(shown, call);
@@ -333,7 +334,7 @@ export class Handlers {
     return body;
   }
 
-  /** The body of a change, which counts for the account that asks. */
+  /** Reads the body of a change and counts it against the account's daily budget. */
   async #read(req: ApiRequest, max = this.#bodyLimit): Promise<Record<string, unknown>> {
     const bytes = await readBytes(req, max);
     const { limits, store } = this.#parts;

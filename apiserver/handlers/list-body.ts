@@ -4,13 +4,13 @@ import type { ResourceRequestInfo } from '../request/request-info.js';
 
 const comma = Buffer.from(',');
 
-/** What a list's body ends with. */
+/** The end of a list's body. */
 export const listEnd = Buffer.from(']}');
 
-/** What a view knows of the call that it is made for. */
+/** The context of a representation. */
 export const viewCall = ({ caller }: AuthorizedRequest) => ({ caller, now: Date.now() });
 
-/** Items with the commas between them. */
+/** Encodes items, separated by commas. */
 export function itemsOf(
   entries: readonly EncodedObject[],
   authorized: AuthorizedRequest,

@@ -23,15 +23,14 @@ import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseSelector, type Selector } from '../codec/selectors.js';
 import { waitUntilFresh } from './resource-version.js';
 
-/** So many rows are read at a time, at least, where some are left out. */
+/** The minimum page size when some rows are filtered out. */
 const filteredPageSize = 100;
 
-/** Counts of what follows end here. */
+/** remainingItemCount is given below this count. */
 const countable = 1000;
 
 /**
- * Some of a collection, up to the key `last`, as it is sent, and how many follow where that may be
- * told.
+ * A page of a collection up to the key `last`, and how many items follow if that may be disclosed.
  */
 interface Found {
   items: readonly Buffer[];
@@ -44,8 +43,8 @@ interface Found {
 }
 
 /**
- * What a request gets to see of a collection: whether it selects, whether nothing is left out, and
- * one by one.
+ * Selection and authorization of items: whether a selector filters, whether all items pass, and
+ * each item.
  */
 interface SelectionPredicate {
   readonly selects: boolean;
@@ -53,7 +52,7 @@ interface SelectionPredicate {
   pass(entry: Entry): EncodedObject | undefined;
 }
 
-/** The keys of a collection, or of one owner's part of it. */
+/** Returns the key range of a collection, or of one owner's part. */
 export function rangeOf(kind: AnyKind, owner: string | undefined, name?: string): Range {
   const outside =
     owner !== undefined &&
@@ -121,8 +120,8 @@ export class Lister {
   }
 
   /**
-   * Pages until `limit` objects that may be seen were found and one more that follows them, or the
-   * range ends: a token promises something to see. On a first page what follows is counted.
+   * Reads pages until it has `limit` visible objects and one more, or the range ends, so that a
+   * continue token never leads to an empty page.
    */
   async #page(
     authorized: AuthorizedRequest,
@@ -171,7 +170,7 @@ export class Lister {
     }
   }
 
-  /** How many follow, where each of them may be seen: a number tells nothing of what may not. */
+  /** Returns how many items follow, if all are visible: a count must not disclose hidden ones. */
   async #following(
     predicate: SelectionPredicate,
     { entries, more, revision }: Page,
@@ -271,8 +270,7 @@ export class Lister {
   }
 
   /**
-   * The revision a list must be read at, or undefined for the latest
-   * (docs/design/kubernetes.md#lists).
+   * Returns the revision to read at, or undefined for the latest (docs/design/kubernetes.md#lists).
    */
   async #exactly(
     { query, kind }: ResourceRequestInfo,
@@ -309,7 +307,7 @@ export class Lister {
   }
 }
 
-/** Writes some of a body that is sent as it is read; whether more may follow at once. */
+/** Writes a part of a streamed body; returns false if the client is slow. */
 function write(res: ApiResponse, bytes: Buffer): boolean {
   res.bytes += bytes.length;
   return res.write(bytes);

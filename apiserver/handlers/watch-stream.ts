@@ -63,12 +63,12 @@ export class WatchStream {
     this.#exact = range.end === `${range.start}!` ? this.#prefix : undefined;
   }
 
-  /** Whether a GET of its objects says more than they hold. */
+  /** Whether a GET of these objects shows more than a watch. */
   get viewed(): boolean {
     return this.#kind.strategy.decorate !== undefined;
   }
 
-  /** Resolves when the stream has ended, for whatever reason. */
+  /** Runs the stream; resolves when it has ended. */
   async run(): Promise<void> {
     if (this.#res.destroyed) return;
     const ended = new Promise<void>((resolve) => {
@@ -95,7 +95,7 @@ export class WatchStream {
     }
   }
 
-  /** Ends cleanly, with a last bookmark where they are wanted. */
+  /** Ends the stream, with a last bookmark if the client asked for bookmarks. */
   finish(): void {
     this.#bookmark();
     this.#finish();
@@ -108,7 +108,7 @@ export class WatchStream {
     return (this.#authorized.requestInfo as ResourceRequestInfo).view;
   }
 
-  /** Whether no object has been told yet. */
+  /** Whether no event was sent yet. */
   #isFirst(): boolean {
     const first = !this.#told;
     this.#told = true;
@@ -146,8 +146,8 @@ export class WatchStream {
   }
 
   /**
-   * A synthetic ADDED for each object there is, as fast as they are taken; the revision they were
-   * read at.
+   * Sends an ADDED event for each existing object, no faster than the client reads; returns the
+   * revision.
    */
   async #existing(): Promise<Revision> {
     let at: Revision | undefined;
@@ -169,7 +169,7 @@ export class WatchStream {
   }
 
   /**
-   * Resolves once what was written has left; a reader that takes none of it for a minute is cut.
+   * Resolves when the buffer has drained; a client that reads nothing for a minute is disconnected.
    */
   async #ready(): Promise<void> {
     const all = [this.#res, ...(this.#res.socket ? [this.#res.socket] : [])];
@@ -186,8 +186,8 @@ export class WatchStream {
   }
 
   /**
-   * Tells an event; a reader too far behind is told no more and resumes from its version, therefore
-   * never in the midst of a revision, which several objects may share.
+   * Sends an event. A client that is too far behind gets no more and resumes from its
+   * resourceVersion, never within a revision, which several objects may share.
    */
   #take(event: WatchCacheEvent): void {
     const name = (event.after ?? event.before)!.name;
@@ -214,7 +214,7 @@ export class WatchStream {
     this.#write('ADDED', this.#view.single(stored, this.#call, this.#isFirst()));
   }
 
-  /** Ends the connection of a reader that takes nothing any more. */
+  /** Ends the connection of a client that reads nothing. */
   #abandon(): void {
     this.#metrics?.terminatedWatchers.inc({ resource: qualified(this.#kind.resource) });
     this.#res.destroy();
@@ -269,7 +269,7 @@ export class WatchStream {
   }
 }
 
-/** What is told of the end of a watch that could not go on. */
+/** Returns the Status of a watch that cannot continue. */
 function statusOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   return error instanceof CompactedError ? tooOld() : unavailable('the watch could not go on');

@@ -9,7 +9,7 @@ import type { ResourceRequestInfo } from '../request/request-info.js';
 import { parseWatchOptions } from './watch-options.js';
 import { WatchStream } from './watch-stream.js';
 
-/** Streams of changes, one JSON event a line (docs/design/kubernetes.md#watches). */
+/** Serves watches: one JSON event a line (docs/design/kubernetes.md#watches). */
 export class Watcher {
   readonly #store: Store;
   readonly #authorization: Authorization;
@@ -19,9 +19,7 @@ export class Watcher {
   readonly #streams = new Set<WatchStream>();
   readonly #metrics: Metrics | undefined;
 
-  /**
-   * `again` asks again who sent a request and whether it may stay.
-   */
+  /** `again` authenticates and authorizes the request of an open watch again. */
   constructor(
     store: Store,
     authorization: Authorization,
@@ -67,16 +65,14 @@ export class Watcher {
     }
   }
 
-  /**
-   * Ends every stream cleanly, spread over up to five seconds so that not all come back at once.
-   */
+  /** Ends all streams cleanly, over up to five seconds, so that clients do not return at once. */
   stop(): Promise<void> {
     return this.#end([...this.#streams], 5_000);
   }
 
   /**
-   * Ends the streams of kinds that `view` completes, over up to a second: what it would say may be
-   * another thing now, and an ended stream leads to a GET.
+   * Ends the streams of kinds with a `decorate` hook, over up to a second: the policy changed what
+   * a GET shows.
    */
   renewViews(): void {
     void this.#end(
