@@ -133,7 +133,7 @@ export async function lockout(
   for (const [what, question] of publicQuestions(judge, policy)) {
     if (++questions % 10 === 0) await turn();
     const asked = new AuthorizationRequest(question);
-    if (judge.part(asked).moves)
+    if (judge.moves(asked))
       return [
         {
           message: `${what} must be open to anyone at all times: what is asked of it may not depend on the time`,

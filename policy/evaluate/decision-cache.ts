@@ -1,7 +1,7 @@
 /** Answers by key: the newest and the latest used, up to twice `half`. */
 export class DecisionCache<V> {
-  #young = new Map<number | string, V>();
-  #old = new Map<number | string, V>();
+  #young = new Map<string, V>();
+  #old = new Map<string, V>();
   readonly #half: number;
 
   constructor(half: number) {
@@ -12,7 +12,7 @@ export class DecisionCache<V> {
     return this.#young.size + this.#old.size;
   }
 
-  get(key: number | string): V | undefined {
+  get(key: string): V | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
     const old = this.#old.get(key);
@@ -24,7 +24,7 @@ export class DecisionCache<V> {
   }
 
   /** Remembers; what was not used since the young half last filled up goes. */
-  set(key: number | string, value: V): void {
+  set(key: string, value: V): void {
     if (this.#young.size >= this.#half) {
       this.#old = this.#young;
       this.#young = new Map();

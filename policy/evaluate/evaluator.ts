@@ -58,8 +58,6 @@ const longest = 1024;
 /** The longest an evaluation may take, in ms (docs/design/policy.md#errors-and-time-limit). */
 export const budget = 100;
 
-type Shapes = Map<string, Map<string, Map<string, PolicySlice>>>;
-
 /** One policy, ready to answer; its memory goes with it. */
 export class PolicyEvaluator {
   readonly name: string;
@@ -67,10 +65,9 @@ export class PolicyEvaluator {
   readonly #byID: ReadonlyMap<string, Rule>;
   readonly #chambers: EvaluatorContext;
   readonly #memo = new DecisionCache<AuthorizationResponse>(memory / 2);
-  readonly #slices: Shapes = new Map();
+  readonly #slices = new Map<string, PolicySlice>();
   readonly #default: AuthorizationResponse;
   readonly #failed: AuthorizationResponse;
-  #count = 0;
 
   constructor(name: string, rules: readonly Rule[], chambers: EvaluatorContext) {
     this.name = name;
@@ -99,71 +96,56 @@ export class PolicyEvaluator {
     return textsIn(this.#rules);
   }
 
-  get remembered(): number {
-    return this.#memo.size;
-  }
-
   /** Answers from memory or by evaluation; whatever goes wrong refuses and is counted. */
   decide(asked: AuthorizationRequest): AuthorizationResponse {
-    const { counts } = this.#chambers;
     try {
-      const part = asked.question.every ? this.slice(asked).common(asked) : this.part(asked);
-      if (!part) return this.#default;
-      if (part.only) {
-        counts.hits += 1;
-        return part.only;
-      }
-      const key = part.moves ? '' : part.key(asked);
-      if (part.moves || (typeof key === 'string' && key.length > longest)) {
-        counts.unmemoised += 1;
-        return this.#evaluate(part, asked);
-      }
+      const { every = false } = asked.question;
+      const slice = this.slice(asked);
+      const key = every ? slice.commonKey(asked) : slice.key(asked);
       const known = this.#memo.get(key);
-      if (known) {
-        counts.hits += 1;
-        return known;
-      }
-      counts.misses += 1;
-      const fresh = this.#evaluate(part, asked);
-      if (fresh !== this.#failed) this.#remember(part, key, fresh);
-      return fresh;
+      if (!known)
+        return this.#evaluate(every ? slice.common(asked) : slice.residual(asked), asked, key);
+      this.#chambers.counts.hits += 1;
+      return known;
     } catch {
       return this.#fail('errors');
     }
   }
 
-  /** The rules a question meets, with all that they mention. */
-  part(asked: AuthorizationRequest): ResidualPolicySet {
-    return this.slice(asked).part(asked);
+  /** Whether the answer to a question may change by itself. */
+  moves(asked: AuthorizationRequest): boolean {
+    return this.slice(asked).residual(asked).moves;
   }
 
   /** The slice a question falls into, made when first met. */
   slice({ action, principalType, resourceType }: AuthorizationRequest): PolicySlice {
-    const known = this.#slices.get(action)?.get(resourceType)?.get(principalType);
-    if (known) return known;
-    const slice = new PolicySlice(
-      () => this.#count++,
-      this.#rules,
-      { action, principal: principalType, resource: resourceType },
-      this.#chambers.vocabulary,
-    );
-    const ofAction = this.#slices.get(action) ?? new Map<string, Map<string, PolicySlice>>();
-    const ofResource = ofAction.get(resourceType) ?? new Map<string, PolicySlice>();
-    this.#slices.set(action, ofAction.set(resourceType, ofResource.set(principalType, slice)));
+    const name = `${action} ${principalType} ${resourceType}`;
+    let slice = this.#slices.get(name);
+    if (!slice) {
+      const shape = { action, principal: principalType, resource: resourceType };
+      slice = new PolicySlice(this.#slices.size, this.#rules, shape, this.#chambers.vocabulary);
+      this.#slices.set(name, slice);
+    }
     return slice;
   }
 
-  /** A part that mentions nothing has one answer, and keeps it itself. */
-  #remember(part: ResidualPolicySet, key: number | string, answer: AuthorizationResponse): void {
-    if (part.slots.length === 0) part.only = answer;
-    else this.#memo.set(key, answer);
+  #evaluate(
+    set: ResidualPolicySet | undefined,
+    asked: AuthorizationRequest,
+    key: string,
+  ): AuthorizationResponse {
+    const isRemembered = !set?.moves && key.length <= longest;
+    this.#chambers.counts[isRemembered ? 'misses' : 'unmemoised'] += 1;
+    const answer = set ? this.#answer(set, asked) : this.#default;
+    if (isRemembered && answer !== this.#failed) this.#memo.set(key, answer);
+    return answer;
   }
 
-  #evaluate(part: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationResponse {
-    if (part.size === 0) return this.#default;
-    const answer = this.#inTime(part, asked) ?? this.#inTime(part, asked);
-    if (!answer) return this.#fail('overruns', Object.keys(part.rules));
-    if (answer.type === 'failure') return this.#fail('errors', Object.keys(part.rules));
+  #answer(set: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationResponse {
+    if (set.size === 0) return this.#default;
+    const answer = this.#inTime(set, asked) ?? this.#inTime(set, asked);
+    if (!answer) return this.#fail('overruns', Object.keys(set.rules));
+    if (answer.type === 'failure') return this.#fail('errors', Object.keys(set.rules));
     const { errors } = answer.response.diagnostics;
     if (errors.length > 0)
       return this.#fail(
@@ -196,10 +178,10 @@ export class PolicyEvaluator {
   /**
    * What Cedar answers; nothing where that took too long, which once may be the machine's doing.
    */
-  #inTime(part: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationAnswer | undefined {
+  #inTime(set: ResidualPolicySet, asked: AuthorizationRequest): AuthorizationAnswer | undefined {
     const { cedar, prepared } = this.#chambers;
     const { principalType, action, resourceType } = asked;
-    const [preparsedPolicySetId, context] = [prepared.nameOf(part), part.context(asked)];
+    const [preparsedPolicySetId, context] = [prepared.nameOf(set), set.context(asked)];
     const begun = performance.now();
     const answer = cedar.statefulIsAuthorized({
       principal: { type: principalType, id: '' },

@@ -1,8 +1,8 @@
 import type { Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { factNamed, facts } from '../model/context-attributes.js';
-import { formOf, joined, mapWithin } from '../parse/ast.js';
+import { conjuncts, formOf, joined, mapWithin } from '../parse/ast.js';
 import type { Rule } from '../parse/rules.js';
-import { Unknowns, type Term } from './unknowns.js';
+import { Unknowns, type Term, type UnknownValue } from './unknowns.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 import { type Entity, subjectOf, entitiesOf } from '../parse/ast-entities.js';
 
@@ -22,38 +22,64 @@ const isValue = (one: Expr, of: boolean): boolean => 'Value' in one && one.Value
 
 const uid = (one: unknown): Entity => (one as { __entity?: Entity }).__entity ?? (one as Entity);
 
+/** A flag of the scope of a rule, or that its conditions begin with, and what it has to be. */
+export interface Guard {
+  readonly flag: UnknownValue;
+  readonly wanted: boolean;
+}
+
+/** A rule rewritten for one shape: the guards that all have to pass, and what Cedar is left with. */
+interface Rewritten {
+  readonly guards: readonly Guard[];
+  readonly policy: PolicyJson;
+}
+
 /**
- * Rewrites the rules for one shape: types, actions and memberships are settled or become slots, so
- * that what Cedar is given is what the key holds.
+ * Rewrites the rules for one shape: types, actions and memberships are settled or become unknowns,
+ * so that what Cedar is given is what the key holds.
  */
 export class PartialEvaluator {
-  readonly slots: Unknowns;
+  readonly unknowns: Unknowns;
   readonly #shape: Shape;
   readonly #vocabulary: Vocabulary;
 
   constructor(vocabulary: Vocabulary, shape: Shape) {
-    this.slots = new Unknowns(vocabulary, shape);
+    this.unknowns = new Unknowns(vocabulary, shape);
     this.#shape = shape;
     this.#vocabulary = vocabulary;
   }
 
   /** The rule as it stands for this shape; undefined where it can never apply. */
-  rule({ effect, principal, action, resource, conditions }: Rule): PolicyJson | undefined {
+  rule({ effect, principal, action, resource, conditions }: Rule): Rewritten | undefined {
     if (!this.#actionIn(action)) return undefined;
-    const scope = [this.#scope('principal', principal), this.#scope('resource', resource)];
-    if (scope.some((one) => isValue(one, false))) return undefined;
-    const clauses = [...scope, ...conditions.map((one) => this.#rewrite(one))].filter(
-      (one) => !isValue(one, true),
-    );
-    if (clauses[0] && isValue(clauses[0], false)) return undefined;
+    const clauses = [
+      this.#scope('principal', principal),
+      this.#scope('resource', resource),
+      ...conditions.map((one) => this.#rewrite(one)),
+    ].flatMap((one) => (isValue(one, true) ? [] : conjuncts(one)));
+    const guards = clauses.map((one) => this.#guard(one));
+    const end = guards.findIndex((guard) => !guard);
+    const rest = end < 0 ? [] : clauses.slice(end);
+    if (rest[0] && isValue(rest[0], false)) return undefined;
     const all = { op: 'All' } as const;
     return {
-      effect,
-      principal: all,
-      action: all,
-      resource: all,
-      conditions: clauses.map((body) => ({ kind: 'when', body })),
+      guards: guards.slice(0, clauses.length - rest.length) as Guard[],
+      policy: {
+        effect,
+        principal: all,
+        action: all,
+        resource: all,
+        conditions: rest.map((body) => ({ kind: 'when', body })),
+      },
     };
+  }
+
+  #guard(expression: Expr): Guard | undefined {
+    const isNegated = '!' in expression;
+    const flag = this.unknowns.flag(
+      isNegated ? (expression['!'] as { arg: Expr }).arg : expression,
+    );
+    return flag && { flag, wanted: !isNegated };
   }
 
   #actionIn(scope: Rule['action']): boolean {
@@ -71,7 +97,7 @@ export class PartialEvaluator {
   #scope(of: 'principal' | 'resource', scope: Rule['principal'] | Rule['resource']): Expr {
     if (scope.op === 'All') return value(true);
     if (scope.op === '==')
-      return this.slots.same({ of }, uid((scope as { entity: unknown }).entity));
+      return this.unknowns.same({ of }, uid((scope as { entity: unknown }).entity));
     if (scope.op === 'in') return this.#in(of, uid((scope as { entity: unknown }).entity));
     if (scope.entity_type !== this.#shape[of]) return value(false);
     return scope.in ? this.#in(of, uid((scope.in as { entity: unknown }).entity)) : value(true);
@@ -79,10 +105,10 @@ export class PartialEvaluator {
 
   /** Whether one is the entity named or, for who asks, a member of it. */
   #in(of: 'principal' | 'resource', entity: Entity): Expr {
-    if (entity.type === this.#shape[of]) return this.slots.same({ of }, entity);
+    if (entity.type === this.#shape[of]) return this.unknowns.same({ of }, entity);
     return of === 'principal' &&
       this.#vocabulary.types.get(this.#shape.principal)?.memberOf === entity.type
-      ? this.slots.member(entity.id)
+      ? this.unknowns.member(entity.id)
       : value(false);
   }
 
@@ -91,7 +117,7 @@ export class PartialEvaluator {
     switch (form) {
       case 'Var':
         return body === 'principal' || body === 'resource'
-          ? this.slots.entity({ of: body })
+          ? this.unknowns.entity({ of: body })
           : expression;
       case '&&':
       case '||':
@@ -168,7 +194,7 @@ export class PartialEvaluator {
     if (isAction(left) && entitiesOf(right))
       return value(entitiesOf(right)![0]!.id === this.#shape.action);
     const [one, other] = [this.#termOf(left), this.#termOf(right)];
-    if (one && other && !('id' in one && 'id' in other)) return this.slots.same(one, other);
+    if (one && other && !('id' in one && 'id' in other)) return this.unknowns.same(one, other);
     return (
       this.#named(left, 'String', right) ??
       this.#named(right, 'String', left) ??
@@ -183,13 +209,13 @@ export class PartialEvaluator {
       facts[name]!.type === type &&
       'Value' in right &&
       typeof right.Value === 'string'
-      ? this.slots.factNames(name, right.Value)
+      ? this.unknowns.factNames(name, right.Value)
       : undefined;
   }
 
   #has(expression: Expr, { left, attr }: { left: Expr; attr: string | readonly string[] }): Expr {
     const [name] = [attr].flat() as [string];
-    if ('Var' in left && left.Var === 'context') return this.slots.hasFact(name);
+    if ('Var' in left && left.Var === 'context') return this.unknowns.hasFact(name);
     const of = subjectOf(left);
     return of
       ? value(Object.hasOwn(this.#vocabulary.types.get(this.#shape[of])!.attributes, name))
@@ -198,9 +224,9 @@ export class PartialEvaluator {
 
   #attribute(expression: Expr, { left, attr }: { left: Expr; attr: string }): Expr {
     if ('Var' in left && left.Var === 'context')
-      return factNamed(attr) ? this.slots.fact(attr) : expression;
+      return factNamed(attr) ? this.unknowns.fact(attr) : expression;
     const term = this.#termOf(expression);
-    if (term) return this.slots.entity(term);
+    if (term) return this.unknowns.entity(term);
     return subjectOf(left) ? expression : mapWithin(expression, this.#rewrite);
   }
 

@@ -4,8 +4,8 @@ import { factNamed, facts, type CedarValue } from '../model/context-attributes.j
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /**
- * One thing that a slice mentions: read from a question, part of the memo's key, and an attribute
- * of the context that Cedar is given.
+ * One thing that a slice mentions: read from a question, part of the key of what is remembered, and
+ * an attribute of the context that Cedar is given.
  */
 export interface UnknownValue {
   readonly name: string;
@@ -20,19 +20,13 @@ export interface UnknownValue {
   readonly flag: boolean;
   /**
    * It holds where `name` is what is read or among it, and is absent where nothing can be: `what`
-   * is the same for all that look at the same thing, `many` where that may be several.
+   * is the same for all that look at the same thing.
    */
   readonly among?: {
     readonly what: string;
     readonly name: string;
-    readonly many?: boolean;
     read(asked: AuthorizationRequest): string | readonly string[] | undefined;
   };
-  /**
-   * The flag that has to hold for it to hold or not, where it is not always there: with that flag
-   * before it, it is as good as a flag.
-   */
-  readonly needs?: string;
   read(asked: AuthorizationRequest): CedarValue | undefined;
 }
 
@@ -43,8 +37,7 @@ export type Term =
   | { readonly type: string; readonly id: string };
 
 type Reader = UnknownValue['read'];
-type About = Pick<UnknownValue, 'ofObject'> &
-  Partial<Pick<UnknownValue, 'moves' | 'among' | 'needs'>>;
+type About = Pick<UnknownValue, 'ofObject'> & Partial<Pick<UnknownValue, 'moves' | 'among'>>;
 
 /**
  * The things that one slice mentions, each once. Rules reach them by name alone, so nothing can be
@@ -64,12 +57,10 @@ export class Unknowns {
     return [...this.#byName.values()];
   }
 
-  /**
-   * What has to hold for the slot of that name to be a yes or a no; nothing for one that is
-   * neither.
-   */
-  needs(name: string): string | undefined {
-    return this.#byName.get(name)?.needs;
+  /** The flag that an expression is, if it is one. */
+  flag(expression: Expr): UnknownValue | undefined {
+    const name = flagOf(expression);
+    return name === undefined ? undefined : this.#byName.get(name);
   }
 
   /** A fact of the context as it is. */
@@ -82,7 +73,7 @@ export class Unknowns {
   hasFact(name: string): Expr {
     const { read, optional, ofObject } = factNamed(name) ?? {};
     return read && optional
-      ? this.#flag(presence(name), (asked) => read(asked) !== undefined, {
+      ? this.#flag(`has ${name}`, (asked) => read(asked) !== undefined, {
           ofObject: ofObject ?? false,
         })
       : { Value: read !== undefined };
@@ -90,11 +81,10 @@ export class Unknowns {
 
   /** Whether a fact is the text that a rule names, or is a set that contains it. */
   factNames(name: string, text: string): Expr {
-    const { optional, ofObject = false, read, type } = facts[name]!;
+    const { optional, ofObject = false, read } = facts[name]!;
     const among = {
       what: name,
       name: text,
-      many: type !== 'String',
       read: read as (asked: AuthorizationRequest) => string | readonly string[] | undefined,
     };
     const holds = (asked: AuthorizationRequest): boolean | undefined => {
@@ -104,7 +94,7 @@ export class Unknowns {
     };
     const as = `${name} ${JSON.stringify(text)}`;
     return optional
-      ? this.#value(as, holds, { ofObject, among, needs: presence(name) })
+      ? this.#value(as, holds, { ofObject, among })
       : this.#flag(as, holds, { ofObject, among });
   }
 
@@ -132,7 +122,7 @@ export class Unknowns {
   member(group: string): Expr {
     return this.#flag(`member ${group}`, (asked) => asked.groups.includes(group), {
       ofObject: false,
-      among: { what: 'groups', name: group, many: true, read: ({ groups }) => groups },
+      among: { what: 'groups', name: group, read: ({ groups }) => groups },
     });
   }
 
@@ -150,20 +140,13 @@ export class Unknowns {
         ofObject,
         ...(among && { among }),
       });
-    const optional = [left, right].flatMap((term) =>
-      'fact' in term && facts[term.fact]!.optional ? [term.fact] : [],
-    );
     return this.#value(
       name,
       (asked) => {
         const [a, b] = [one(asked), other(asked)];
         return a === undefined || b === undefined ? undefined : compare(a, b);
       },
-      {
-        ofObject,
-        ...(among && { among }),
-        ...(optional.length === 1 && { needs: presence(optional[0]!) }),
-      },
+      { ofObject, ...(among && { among }) },
     );
   }
 
@@ -212,21 +195,11 @@ export class Unknowns {
 export const flags = 'is';
 
 /** The flag that an expression is, if it is one. */
-export function flagOf(expression: Expr): string | undefined {
+function flagOf(expression: Expr): string | undefined {
   if (!('contains' in expression)) return undefined;
   const { left, right } = expression.contains as { left: Expr; right: Expr };
   return JSON.stringify(left) === held && 'Value' in right ? String(right.Value) : undefined;
 }
-
-/** The name of the slot that an expression is, where it is no flag. */
-export function slotOf(expression: Expr): string | undefined {
-  if (!('.' in expression)) return undefined;
-  const { left, attr } = expression['.'] as { left: Expr; attr: string };
-  return 'Var' in left && left.Var === 'context' ? attr : undefined;
-}
-
-/** The flag that says whether a fact is there. */
-const presence = (fact: string): string => `has ${fact}`;
 
 const contextual = (attr: string): Expr => ({ '.': { left: { Var: 'context' }, attr } });
 const held = JSON.stringify(contextual(flags));
