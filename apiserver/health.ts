@@ -1,7 +1,7 @@
 import type { Encoder } from './http/response.js';
 import type { ApiRequest, ApiResponse } from './http/message.js';
 
-/** One thing that must hold; answers or throws why not. */
+/** A health check; throws the reason if it fails. */
 export interface HealthCheck {
   readonly name: string;
   readonly live?: boolean;
@@ -23,7 +23,7 @@ export class Health {
     this.#encoder = encoder;
   }
 
-  /** What each check says, by the path that asks it. */
+  /** Returns the outcome of each check by path. */
   async outcomes(): Promise<
     { readonly type: string; readonly name: string; readonly good: boolean }[]
   > {

@@ -8,21 +8,18 @@ import { ApiRequest, ApiResponse } from './http/message.js';
 import type { TrustSource } from './requestheader/trust.js';
 import { answerBroken, serveInTurn } from './http/pipeline.js';
 
-/**
- * What a service proves with who it is (RFC 8446 4.4.2): a certificate with its key, and other ones
- * from time to time.
- */
+/** The server's certificate and key; may change (RFC 8446 §4.4.2). */
 export interface Identity {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly cert: string;
   readonly key: string;
-  /** Calls back whenever certificate and key have become other ones. */
+  /** Calls back when certificate and key have changed. */
   onChange(changed: () => void): void;
 }
 
 /**
- * What handles a request, and what is called for a connection that is closed because no request
- * could be read; `refusal` is what was answered, if anything was.
+ * `serve` handles a request; `unread` is called for a connection that is closed because no request
+ * could be read, with the response if one was sent.
  */
 interface Handlers {
   serve(req: ApiRequest, res: ApiResponse): void;
@@ -32,10 +29,7 @@ interface Handlers {
   ): void;
 }
 
-/**
- * Milliseconds without a byte either way after which a connection is cut; a watch's heartbeat keeps
- * its own.
- */
+/** Idle time in milliseconds after which a connection is cut; watches have heartbeats. */
 const stalled = 30_000;
 /** Bounds of one request: bytes of its header, milliseconds until the last byte has come. */
 export interface ListenerLimits {
@@ -53,10 +47,7 @@ const optionsOf = ({ headerSize, timeout }: ListenerLimits) => ({
   connectionsCheckingInterval: 5_000,
 });
 
-/**
- * One port and its connections: TLS where it is given an identity, else plain. HTTP/1.1 alone on
- * both.
- */
+/** One port: TLS if it has an identity, else plain; HTTP/1.1 only. */
 export class Listener {
   readonly #http:
     | HttpServer<typeof ApiRequest, typeof ApiResponse>
@@ -86,10 +77,7 @@ export class Listener {
     return this.#http.address() as AddressInfo;
   }
 
-  /**
-   * Takes no more connections and leaves those that are open alone (which close of node:http would
-   * not); resolves once the last has ended.
-   */
+  /** Stops accepting connections and leaves open ones alone; resolves when the last has ended. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       NetServer.prototype.close.call(this.#http, () => {
@@ -99,7 +87,7 @@ export class Listener {
     });
   }
 
-  /** Ends connections that answer nothing at the moment, or all of them. */
+  /** Closes idle connections, or all. */
   hangUp(which: 'idle' | 'all'): void {
     if (which === 'idle') this.#http.closeIdleConnections();
     else this.#http.closeAllConnections();
@@ -137,7 +125,7 @@ export class Listener {
   }
 }
 
-/** What is answered to a message that cannot be read. */
+/** Returns the response to a malformed message. */
 function refusalOf({ code }: NodeJS.ErrnoException, { headerSize }: ListenerLimits): StatusError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new StatusError(
@@ -149,7 +137,7 @@ function refusalOf({ code }: NodeJS.ErrnoException, { headerSize }: ListenerLimi
   return badRequest('the request cannot be read');
 }
 
-/** Sends the last answer of a connection, to what never became a request of node's. */
+/** Sends the last response of a connection without a request. */
 function end(socket: Duplex, status: StatusError, auditID: string): void {
   const body = JSON.stringify(status.toStatus());
   const head = [
@@ -186,9 +174,8 @@ const ciphers = [
 const once = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /**
- * Connections that are open keep the certificate they began with; the next ones get the newer.
- * Where there may be front proxies, anyone who connects is asked for a certificate of their
- * authorities, and needs none.
+ * Open connections keep their certificate; new ones get the current one. With front proxies
+ * configured, clients are asked for a certificate, which is optional.
  */
 function secure(
   options: ReturnType<typeof optionsOf>,
@@ -218,10 +205,7 @@ function secure(
   return server;
 }
 
-/**
- * Milliseconds for which connections on which nothing is asked stay open at a stop, once watches
- * have ended.
- */
+/** How long idle connections stay open after watches have ended, in milliseconds. */
 const linger = 1_000;
 
 /** Resolves when `closed` does, or after that time. */

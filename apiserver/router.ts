@@ -14,7 +14,7 @@ import {
 import { SelfSubjectReviews } from './handlers/self-subject-reviews.js';
 import type { Watcher } from './handlers/watch.js';
 
-/** What the API is made of. */
+/** What the API needs. */
 interface ApiParts extends HandlerParts {
   keys: Keys;
   watcher: Watcher;
@@ -23,18 +23,15 @@ interface ApiParts extends HandlerParts {
 
 type Handler = (req: ApiRequest, res: ApiResponse) => void | Promise<void>;
 
-/** What answers behind steps 1 to 4. */
+/** The handlers behind the request chain. */
 export interface Api {
-  /**
-   * A list, or a verb or an action on one object, for which Express would have nothing left to find
-   * out.
-   */
+  /** Serves a list, or a verb or action on one object: the chain has parsed its path. */
   object: Handler;
-  /** Everything else. */
+  /** Serves everything else through Express. */
   route(req: ApiRequest, res: ApiResponse, next: (error?: unknown) => void): void;
 }
 
-/** The Express application behind steps 1 to 4: one route a shape of path, one handler a verb. */
+/** Creates the Express application: one route for each shape of path. */
 export function createApi(parts: ApiParts): Api {
   const app = createApp();
   const handlers = new Handlers(parts);

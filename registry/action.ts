@@ -14,7 +14,7 @@ export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
    * The body's spec; absent for a GET. For `patch` it is the spec of `answers`, as a merge patch.
    */
   spec?: B;
-  /** The kind answered; the action's own target by default. */
+  /** The kind of the response; the target's by default. */
   answers?: AnyKind | { kind: string; schema: z.ZodTypeAny };
   /** 200, or 201 where a named object is made. */
   code?: 200 | 201;
@@ -22,15 +22,15 @@ export interface ActionDefinition<K extends AnyKind, B extends z.ZodTypeAny> {
   /** Counted by client network before the body is decoded. */
   limit?: LimitOf;
   /**
-   * Does it, on the target as it was when the request was let in; what it answers is an object of
+   * Runs the action on the target as it was when the request was authorized; returns an object of
    * `answers`.
    */
   run(call: Call, target: ObjectOf<K>, body: ActionBody<z.infer<B>>): Promise<unknown>;
 }
 
 /**
- * The decoded and validated body; for `patch` what applies it to an object of the kind answered,
- * with every rule of a patch.
+ * The decoded and validated body; for `patch`, a function that applies it to an object of the
+ * response's kind.
  */
 export interface ActionBody<B> {
   readonly spec: B;
@@ -43,7 +43,7 @@ export interface Action extends Omit<ActionDefinition<any, z.ZodTypeAny>, 'run' 
 }
 
 /**
- * Makes an action of its definition; kinds/index.ts lists it.
+ * Defines an action; kinds/index.ts lists it.
  *
  * @example
  * ```ts

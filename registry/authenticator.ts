@@ -1,21 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from './kind.js';
 
-/** What an authenticator may look at. */
+/** The credentials of a request. */
 export interface AuthenticationRequest {
   readonly request: IncomingMessage;
-  /**
-   * The one value of a cookie; undefined when it is absent or two different values stand under its
-   * name.
-   */
+  /** Returns the value of a cookie; undefined if it is absent or was sent with two values. */
   cookie(name: string): string | undefined;
-  /** The name of the object of a `bound` kind that is asked for, if one is. */
+  /** The name of the requested object, if its kind is bound to a cookie. */
   readonly bound?: string;
 }
 
 /**
- * Answers "who is this?", or undefined for "not mine to say"; throws 401 for a credential that is
- * not good and not merely stale.
+ * Authenticates a request; undefined if the credential is not for this authenticator. Throws 401
+ * for an invalid credential.
  */
 export type Authenticator = (
   presented: AuthenticationRequest,

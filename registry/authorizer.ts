@@ -1,7 +1,7 @@
 import type { AnyKind, Caller, Decision, KindObject } from './kind.js';
 
 /**
- * What policy is asked: who, what, on which object or kind, under which facts
+ * The attributes of an authorization request: caller, action, object or kind, facts
  * (docs/design/api.md#policy).
  */
 export interface AuthorizationAttributes {
@@ -13,35 +13,25 @@ export interface AuthorizationAttributes {
   readonly action: string;
   readonly kind?: AnyKind;
   readonly name?: string;
-  /** The object, where there is one and it was read. */
+  /** The object, if it exists and was read. */
   readonly object?: KindObject;
-  /**
-   * Every object of the kind is asked for at once: permitted only where each of them would be,
-   * whatever it is.
-   */
+  /** Asks for every object of the kind: permitted only if each one would be. */
   readonly every?: boolean;
-  /** The owner whose range a list, watch or deletecollection is narrowed to. */
+  /** The owner whose range a list, watch or deletecollection is limited to. */
   readonly owner?: string;
   readonly facts?: Readonly<Record<string, unknown>>;
   /**
-   * What is to be recorded of the answer, where it is not what follows from the action: a
-   * permission alone, the part of a change that is about to be made, or nothing, since nothing
-   * comes of it.
+   * What is recorded: permissions only, the part of a change, or nothing. By default it follows
+   * from the action.
    */
   readonly record?: 'allowed' | 'change' | 'never';
 }
 
-/** What a refusal says where its rule has no words. */
+/** The message of a refusal without a rule's message. */
 export const noWords = 'Policy refuses it.';
 
-/**
- * Why a decision refuses: the very words of its record, for an answer of 403, a cause, a consent
- * screen.
- */
+/** Returns the message of a refusal: for a 403, a cause, the consent page. */
 export const whyRefused = ({ reasons }: Decision): string => reasons[0]?.message || noWords;
 
-/**
- * The policy: every request and every scope is put to it, and whatever it does not permit is
- * refused. Answers at once and never throws.
- */
+/** Authorizes a request or scope; what no policy permits is denied. Synchronous; never throws. */
 export type Authorizer = (question: AuthorizationAttributes) => Decision;

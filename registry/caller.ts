@@ -1,10 +1,10 @@
-/** Who asks. Each request has exactly one caller. */
+/** The caller of a request; each request has exactly one. */
 export type Caller =
   | { readonly type: 'Anonymous' }
-  /** Holds the cookie of exactly this interaction. */
+  /** A browser with the cookie of this interaction. */
   | { readonly type: 'Browser'; readonly interaction: string }
   | AccountCaller
-  /** A user of a cluster, vouched for by its front proxy. */
+  /** A cluster user, authenticated by a trusted front proxy. */
   | {
       readonly type: 'ClusterUser';
       readonly user: string;
@@ -13,7 +13,7 @@ export type Caller =
       readonly extra?: Readonly<Record<string, readonly string[]>>;
     }
   | { readonly type: 'Client'; readonly client: string }
-  /** This service itself: workers, manifests, the provider. */
+  /** The service itself: workers, manifests, the provider. */
   | { readonly type: 'System' };
 
 /** A signed-in person, by session cookie or by token. */

@@ -15,7 +15,7 @@ import { withSpan } from '../observability/tracer.js';
 
 const nothing: StagedWrites = { checks: [], writes: [] };
 
-/** Commits to storage, and lets the cache and what is remembered know of it. */
+/** Commits to storage, and updates the watch cache and the optimistic cache. */
 export class StoreCommitter {
   readonly #storage: Storage;
   readonly #watchCache: WatchCache;
@@ -32,9 +32,8 @@ export class StoreCommitter {
   }
 
   /**
-   * Commits Parts as they are, and the record of what allows them, and lets the cache wait for them
-   * to come back. Where the store has no room, what can go by deletes alone goes by them, and
-   * nothing records it (docs/design/storage.md#no-space).
+   * Commits staged writes with the record of their decision. When the store is out of space,
+   * commits the delete-only fallback instead, without a record (docs/design/storage.md#no-space).
    */
   async commit(
     parts: readonly StagedWrites[],

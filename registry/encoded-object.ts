@@ -1,12 +1,12 @@
 import type { Entry } from '../storage/storage.js';
 import { apiVersion, type AnyKind, type KindObject } from './kind.js';
 
-/** `objects/<resource>/<name>`: where an object stands in the store. */
+/** Returns the storage key of an object: `objects/<resource>/<name>`. */
 export const objectKey = (kind: Pick<AnyKind, 'resource'>, name: string): string =>
   `objects/${kind.resource}/${name}`;
 
 /**
- * Frames an object for the store: its wire bytes without resourceVersion, then `internal`, which
+ * Encodes an object for the store: its wire bytes without resourceVersion, then `internal`, which
  * never leaves the server.
  */
 export function encode(kind: AnyKind, object: KindObject): Buffer {
@@ -29,10 +29,7 @@ export function encode(kind: AnyKind, object: KindObject): Buffer {
 
 const heads = new Map<string, Buffer>();
 
-/**
- * `{"apiVersion":…,"kind":…,"metadata":{"resourceVersion":"`: how every object of a kind begins on
- * the wire.
- */
+/** Returns the first bytes of an object on the wire, up to the resourceVersion. */
 function headOf(kind: AnyKind): Buffer {
   const before = heads.get(kind.kind);
   if (before) return before;
@@ -45,7 +42,7 @@ function headOf(kind: AnyKind): Buffer {
 const splice = Buffer.from('",');
 const spliceLength = '"resourceVersion":"'.length;
 
-/** An object as it stands in the store: bytes until someone needs more. */
+/** An object as stored; decoded on demand. */
 export class EncodedObject {
   readonly kind: AnyKind;
   readonly name: string;
@@ -62,13 +59,13 @@ export class EncodedObject {
     return this.entry.revision;
   }
 
-  /** The object parsed, once; not to be changed. */
+  /** The decoded object; must not be changed. */
   get object(): KindObject {
     this.#object ??= this.#decode();
     return this.#object;
   }
 
-  /** A copy of its own, to be changed. */
+  /** Returns a copy that may be changed. */
   parse(): KindObject {
     return clone(this.object);
   }
@@ -91,8 +88,8 @@ export class EncodedObject {
   }
 
   /**
-   * What is sent: the stored wire bytes with resourceVersion spliced in, `internal` cut off (at
-   * `revision` where a deletion has its own).
+   * Returns the wire bytes with resourceVersion, without `internal` (at `revision` if a deletion
+   * has its own).
    */
   wire(revision: number = this.revision): Buffer {
     const head = headOf(this.kind);
@@ -109,7 +106,7 @@ export class EncodedObject {
     return wire;
   }
 
-  /** Whether `framed` are the very bytes that stand here. */
+  /** Whether `framed` equals the stored bytes. */
   equals(framed: Buffer): boolean {
     return this.entry.value.equals(framed);
   }
@@ -126,7 +123,7 @@ export function encodedObjectOf(kind: AnyKind, entry: Entry): EncodedObject {
   return object;
 }
 
-/** A copy of what JSON can say, an eighth of the price of structuredClone. */
+/** Returns a deep copy of JSON data, eight times faster than structuredClone. */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone) as T;
@@ -136,6 +133,6 @@ export function clone<T>(value: T): T {
   return copy as T;
 }
 
-/** Whether an entry still counts at `now` (ms): expiry is judged by the reader. */
+/** Whether an entry has not expired at `now` (ms): the reader judges expiry. */
 export const isLive = (entry: Entry | undefined, now: number): entry is Entry =>
   entry !== undefined && (entry.expires === undefined || entry.expires > now);

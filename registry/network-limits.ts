@@ -6,20 +6,17 @@ import { limitKey, raised, type Limit } from './rate-limit.js';
 import { prefixesOf, type Prefixes, type Width } from './prefixes.js';
 import { tooManyRequests } from './status.js';
 
-/** So many networks' blocks are held in memory. */
+/** The number of networks whose blocks are kept in memory. */
 const held = 20_000;
 
-/** What this replica has drawn for one network in one window, and how much of it is not used. */
+/** Uses that this replica reserved for a network in a window, and how many are left. */
 interface Block {
   left: number;
   readonly window: number;
   readonly drawn: number;
 }
 
-/**
- * What stands in the store for one wide network: all that was drawn in its window, and by whom
- * within it.
- */
+/** The record of one wide network: the uses reserved in its window, by narrower network. */
 interface Counted {
   readonly window: number;
   readonly drawn: number;
@@ -33,13 +30,10 @@ interface Place {
   readonly prefixes: Prefixes;
 }
 
-/** What the whole store is called among networks. */
+/** The network name of a ceiling for all networks. */
 const everybody = 'everybody';
 
-/**
- * New records of limits, of all sorts together: what counts strangers must not become what they
- * fill the store with.
- */
+/** Limits new limit records of all kinds, so that strangers cannot fill the store with them. */
 const recordsOf = ({ limitRecords }: Limits): Limit => ({
   name: 'limitrecords',
   max: limitRecords,
@@ -47,16 +41,16 @@ const recordsOf = ({ limitRecords }: Limits): Limit => ({
 });
 
 /**
- * Limits by client network: whole windows, drawn from the store in blocks, so that most
- * requests cost no commit. A network counts with those around it, in one record and one commit;
- * `inAll` of a limit is the ceiling for everybody together.
+ * Limits by client network in fixed windows. Uses are reserved from the store in blocks, so that
+ * most requests need no commit. A network shares one record with the networks around it; `inAll` is
+ * the ceiling for all networks.
  */
 export class NetworkLimits {
   readonly #storage: Storage;
   readonly #factor: number;
   readonly #limits: Limits;
   readonly #blocks = new BoundedMap<string, Block>(held);
-  /** Blocks of the ceilings for everybody, which nothing displaces. */
+  /** Blocks of the ceilings for all networks; never evicted. */
   readonly #common = new Map<string, Block>();
   readonly #drawing = new Map<string, Promise<void>>();
   readonly #places = new BoundedMap<string, Place>(held);
@@ -69,8 +63,8 @@ export class NetworkLimits {
   }
 
   /**
-   * Takes `amount` for `network`, before the work it protects; 429 when a window is spent, on all
-   * replicas together. Time in ms since the epoch.
+   * Counts `amount` uses for `network`; throws 429 when the window is used up, over all replicas.
+   * `now` in ms since the epoch.
    */
   async spend(declared: Limit, network: string, now: number, amount = 1): Promise<void> {
     const limit = raised(declared, this.#factor);
@@ -79,10 +73,7 @@ export class NetworkLimits {
       await this.#take(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
   }
 
-  /**
-   * Gives back what turned out not to count; it stays with this replica, in the block that it was
-   * taken from.
-   */
+  /** Takes back uses; they stay with this replica, in the block they came from. */
   giveBack(declared: Limit, network: string, now: number, amount = 1): void {
     const limit = raised(declared, this.#factor);
     this.#putBack(limit, this.#place(limit, network), now, amount);
@@ -90,17 +81,14 @@ export class NetworkLimits {
       this.#putBack(ceilingOf(limit), this.#place(ceilingOf(limit), everybody), now, amount);
   }
 
-  /**
-   * Counts a new record of a limit, before it is made; 429 where there were too many in this
-   * minute.
-   */
+  /** Counts a new limit record; throws 429 if too many were made this minute. */
   countRecord(now: number): Promise<void> {
     return this.spend(recordsOf(this.#limits), everybody, now);
   }
 
   /**
-   * How much of the ceiling for everybody is drawn in the window of `now`, from 0 to 1; at most a
-   * second old.
+   * Returns the used share of the ceiling for all networks in the window of `now`, from 0 to 1; at
+   * most a second old.
    */
   ratio(declared: Limit, now: number): Promise<number> {
     const ceiling = ceilingOf(raised(declared, this.#factor));
@@ -133,7 +121,7 @@ export class NetworkLimits {
     if (block && block.window >= windowOf(limit, now)) block.left += amount;
   }
 
-  /** Where a limit is counted for a network, worked out once for as long as it is remembered. */
+  /** Returns the record and networks of a limit; cached. */
   #place(limit: Limit, network: string): Place {
     const block = `${limit.name} ${network}`;
     return this.#places.getOrMake(block, () => {
@@ -142,10 +130,7 @@ export class NetworkLimits {
     });
   }
 
-  /**
-   * One draw at a time for a network: a crowd that comes at once shares the block, instead of
-   * emptying the window with a block for each.
-   */
+  /** Reserves one block at a time for each network, so that concurrent requests share it. */
   #drawn(limit: Limit, place: Place, asked: Asked): Promise<void> {
     let drawing = this.#drawing.get(place.block);
     if (!drawing) {
@@ -158,8 +143,8 @@ export class NetworkLimits {
   }
 
   /**
-   * A replica whose clock is behind counts on in the window that another one has begun: two clocks
-   * must not open a limit twice.
+   * Reserves a block. A replica whose clock is behind uses the newer window that another one began,
+   * so that two clocks cannot open a limit twice.
    */
   async #draw(limit: Limit, place: Place, { window, now, amount }: Asked): Promise<void> {
     const { key, prefixes } = place;
@@ -198,7 +183,7 @@ export class NetworkLimits {
     }
   }
 
-  /** How much may still be drawn for a network, by itself and by each that it is in. */
+  /** Returns how many uses are left for a network and each network around it. */
   #room(
     limit: Limit,
     prefixes: Prefixes,
@@ -222,15 +207,15 @@ export class NetworkLimits {
     return (prefixes.wide === everybody ? this.#common : this.#blocks).get(block);
   }
 
-  /** The block of a network in a window; an empty one where this replica has drawn none in it. */
+  /** Returns the block of a network in a window, empty if there is none. */
   #blockIn(place: Place, window: number): Block {
     const block = this.#block(place);
     return block?.window === window ? block : { left: 0, window, drawn: 0 };
   }
 
   /**
-   * The block drawn longest ago makes room, and it alone: many networks cannot make this replica
-   * forget the others' windows.
+   * Keeps a block and evicts the oldest one only, so that many networks cannot make this replica
+   * forget the windows of others.
    */
   #hold({ block: name, prefixes }: Place, block: Block): void {
     (prefixes.wide === everybody ? this.#common : this.#blocks).set(name, block);
@@ -258,7 +243,7 @@ function blockOf({ max, block = Infinity }: Limit, { wide }: Prefixes, drawn: nu
 
 const windowOf = ({ seconds }: Limit, now: number): number => Math.floor(now / (seconds * 1000));
 
-/** The ceiling of a limit for everybody together, as a limit of its own. */
+/** Returns the ceiling of a limit for all networks, as a limit. */
 const ceilingOf = ({ name, inAll = 0, seconds }: Limit): Limit => ({
   name: `${name}-all`,
   max: inAll,

@@ -3,18 +3,18 @@ import type { LimitName, Limits } from './limit-settings.js';
 import { tooManyRequests } from './status.js';
 
 /**
- * At most so many in any window of so many seconds, by what the limit counts. Counted in the store,
- * so it holds across replicas.
+ * At most `max` uses in a window of `seconds`, for each subject; counted in the store, over all
+ * replicas.
  */
 export interface Limit {
   readonly name: string;
   readonly max: number;
   readonly seconds: number;
-  /** For everybody together, where the limit is one by network. */
+  /** The ceiling for all networks, if the limit is by network. */
   readonly inAll?: number;
   /**
-   * How many a replica draws at a time at most, and so loses where it is killed; a tenth of the
-   * window by default.
+   * The largest block that a replica reserves, and loses if it is killed; a tenth of the window by
+   * default.
    */
   readonly block?: number;
 }
@@ -27,7 +27,7 @@ export const perMinute =
   (name: string, setting: LimitName): LimitOf =>
   (limits) => ({ name, max: limits[setting], seconds: 60 });
 
-/** The storage key that a limit counts under for one subject; the subject itself stands nowhere. */
+/** Returns the storage key of a limit for a subject, which is hashed. */
 export const limitKey = (limit: Limit, subject: string): string =>
   `limits/${limit.name}/${digest(subject)}`;
 
@@ -63,7 +63,7 @@ export function spendFrom(
   return { value: Buffer.from(JSON.stringify(uses)), expires: time + window };
 }
 
-/** The log without its newest use, which turned out not to count. */
+/** Returns the log without its newest use. */
 export function givenBack(log: Buffer): Buffer {
   const uses = JSON.parse(log.toString()) as [time: number, count: number][];
   const newest = uses.at(-1);

@@ -17,10 +17,7 @@ function schemasOf(kind: AnyKind): KindSchemas {
   return { spec, sent, status: toJSONSchema(kind.status, `${kind.kind}.status`) };
 }
 
-/**
- * All kinds and actions that are served, by the names that paths use; computed once, so a
- * contradiction stops the start.
- */
+/** All kinds and actions, by the names in paths; a contradiction between them fails the start. */
 export class Registry {
   readonly kinds: readonly AnyKind[];
   readonly actions: readonly Action[];
@@ -61,7 +58,7 @@ export class Registry {
     return this.#bodies.get(action);
   }
 
-  /** Compiles every validator, so that no request waits for it. */
+  /** Compiles all validators before the first request. */
   warm(): void {
     for (const { spec, sent } of this.#schemas.values()) {
       spec.warm();

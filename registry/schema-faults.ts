@@ -1,7 +1,7 @@
 import { wordsOf } from './pattern.js';
 import type { Cause } from './status.js';
 
-/** A fault as a validator of JSON Schema tells it. */
+/** An error of the JSON Schema validator. */
 interface Fault {
   readonly keyword: string;
   readonly instancePath: string;
@@ -9,12 +9,12 @@ interface Fault {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The most faults that one answer names. */
+/** The maximum number of causes in a response. */
 const max = 32;
 
 /**
- * What a validator found, in words: the first fault of each field, with paths below `at`. Of a
- * choice between types, the choice.
+ * Returns causes for validation errors, the first of each field, with paths below `at`. For a
+ * union, the choice of types.
  */
 export function causesOf(errors: readonly Fault[], at: string): Cause[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -80,13 +80,13 @@ function choiceCause(choice: Fault, errors: readonly Fault[], at: string): Cause
 const quoted = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(', ');
 
-/** One fault; nothing of it shows the value, which may be a secret. */
+/** Returns the cause of one error; it never contains the value, which may be a secret. */
 function causeOf(fault: Fault, at: string): Cause {
   const field = pathOf(at, fault.instancePath);
   return memberCause(fault, field) ?? valueCause(fault, field);
 }
 
-/** A fault of a member of an object, which is named; undefined for any other. */
+/** Returns the cause of an unknown or missing member; undefined for other errors. */
 function memberCause({ keyword, params }: Fault, field: string): Cause | undefined {
   switch (keyword) {
     case 'required':
@@ -152,7 +152,7 @@ const notSupported = (field: string, supported: readonly unknown[]): Cause => ({
   message: `Unsupported value: supported values: ${quoted(supported)}`,
 });
 
-/** What an invalid value must be, in words. */
+/** Returns what a value must be, in words. */
 function requirementOf({ keyword, params }: Fault): string {
   const limit = Number(params.limit);
   switch (keyword) {

@@ -7,7 +7,7 @@ import { causesOf } from './schema-faults.js';
 import { lineOfText } from './pattern.js';
 import type { Cause } from './status.js';
 
-/** A JSON Schema 2020-12, as both the validator and OpenAPI 3.1 take it. */
+/** A JSON Schema (2020-12), for the validator and OpenAPI 3.1. */
 export interface JSONSchema {
   type?: string | string[];
   properties?: Record<string, JSONSchema>;
@@ -24,8 +24,8 @@ export interface JSONSchema {
 }
 
 /**
- * Converts a zod schema; a construct that JSON Schema would lose, or an empty schema anywhere,
- * stops the start and names its path.
+ * Converts a zod schema; throws, naming the path, for a construct that JSON Schema would lose and
+ * for an empty schema.
  */
 export function toJSONSchema(schema: z.ZodTypeAny, where: string): JSONSchema {
   refuseUnconvertible(schema, where);
@@ -63,7 +63,7 @@ function tidy(schema: JSONSchema, where: string): JSONSchema {
   return schema;
 }
 
-/** The property in which every branch has a constant of its own. */
+/** Returns the property that tells the branches of a union apart. */
 function commonTag(branches: JSONSchema[]): string | undefined {
   const first = branches[0]?.properties ?? {};
   return Object.keys(first).find((name) =>
@@ -71,10 +71,7 @@ function commonTag(branches: JSONSchema[]): string | undefined {
   );
 }
 
-/**
- * Schemas are computed here, and every one is held to the meta-schema by a test: no start spends a
- * tenth of a second on that.
- */
+/** Meta-schema validation is off: a test validates every schema, and the start need not. */
 const ajv = new Ajv2020({
   validateSchema: false,
   strict: true,
@@ -99,8 +96,8 @@ export class Validator {
   }
 
   /**
-   * The faults of `value`, one a field and at most 32, with paths below `at`. Where there is none,
-   * defaults are filled in and lines of text are put in Unicode's normal form C, both in place.
+   * Returns the faults of `value`, one for each field and at most 32, with paths below `at`. If
+   * there are none, sets defaults and puts lines of text in Unicode normal form C, in place.
    */
   check(value: unknown, at: string): Cause[] {
     this.#compiled ??= ajv.compile(this.schema);
@@ -110,7 +107,7 @@ export class Validator {
     return [];
   }
 
-  /** Compiles now, so that no request waits for it. */
+  /** Compiles the schema before the first request. */
   warm(): void {
     this.#compiled ??= ajv.compile(this.schema);
   }
@@ -129,8 +126,8 @@ function hasLines(schema: JSONSchema): boolean {
 }
 
 /**
- * Puts lines of text for people in normal form C once they are valid; names of objects, addresses,
- * tokens and credentials stay as they were sent. Answers what the value is then.
+ * Puts lines of text in normal form C; names, addresses, tokens and credentials stay as they were
+ * sent. Returns the value.
  */
 function normaliseLines(schema: JSONSchema | undefined, value: unknown): unknown {
   if (schema === undefined) return value;
@@ -152,7 +149,7 @@ const memberOf = (schema: JSONSchema, name: string): JSONSchema | undefined =>
   schema.properties?.[name] ??
   (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
 
-/** The paths of members that `schema` does not know, each removed from `value`. */
+/** Removes members that `schema` does not know from `value`; returns their paths. */
 export function prune(schema: JSONSchema, value: unknown, at: string): string[] {
   if (Array.isArray(value))
     return schema.items
@@ -171,7 +168,7 @@ export function prune(schema: JSONSchema, value: unknown, at: string): string[] 
   });
 }
 
-/** The schema that speaks for `value`: of a tagged union the branch of its tag. */
+/** Returns the branch of a tagged union that applies to `value`. */
 function branchFor(schema: JSONSchema, value: Record<string, unknown>): JSONSchema | undefined {
   const tag = schema.discriminator?.propertyName;
   if (tag) return schema.oneOf!.find((branch) => branch.properties![tag]!.const === value[tag]);

@@ -1,4 +1,4 @@
-/** A field that is wrong, or another named reason (Kubernetes API conventions, StatusCause). */
+/** An invalid field or another named reason (Kubernetes API conventions, StatusCause). */
 export interface Cause {
   readonly reason: CauseReason;
   readonly message: string;
@@ -28,14 +28,14 @@ export interface Details {
   readonly causes?: readonly Cause[];
   /** Whole seconds; sent as Retry-After too. */
   readonly retryAfterSeconds?: number;
-  /** Wrong codes that may still follow. */
+  /** The number of wrong codes that are left. */
   readonly triesLeft?: number;
-  /** Ways to sign in that suffice, where a newer sign-in is needed. */
+  /** The sign-in methods that suffice, if a newer sign-in is needed. */
   readonly methods?: readonly string[];
   readonly policyDecision?: string;
 }
 
-/** Every reason this service gives, with the HTTP status it goes with. */
+/** The reasons of this API, with their HTTP status. */
 export const codes = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -59,7 +59,7 @@ export const codes = {
 
 export type Reason = keyof typeof codes;
 
-/** The object every error is on the wire (docs/design/api.md#errors). */
+/** The Status object of an error response (docs/design/api.md#errors). */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -71,7 +71,7 @@ export interface Status {
   readonly code: number;
 }
 
-/** One decision of policy, as people and audits are told of it. */
+/** A policy decision, as responses and the audit log show it. */
 export interface DecisionSummary {
   readonly allowed: boolean;
   readonly reasons: readonly { readonly rule: string; readonly message: string }[];
@@ -79,14 +79,14 @@ export interface DecisionSummary {
   readonly name?: string;
 }
 
-/** The one exception that is meant for the caller; anything else thrown is a 500 without detail. */
+/** An error for the caller; any other exception is a 500 without detail. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly reason: Reason;
   readonly details: Details | undefined;
-  /** Sent along, for example `Allow`. */
+  /** Response headers, for example `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The decision behind it, where policy refused; it leaves in no answer. */
+  /** The decision of a policy refusal; not in the response. */
   decision?: DecisionSummary;
 
   constructor(
@@ -105,7 +105,7 @@ export class StatusError extends Error {
     return codes[this.reason];
   }
 
-  /** The Status this error is on the wire. */
+  /** Returns the Status object. */
   toStatus(): Status {
     const { reason, message, details, code } = this;
     return {
@@ -121,7 +121,7 @@ export class StatusError extends Error {
   }
 }
 
-/** What a message about an object needs to know of its kind. */
+/** What error messages need of a kind. */
 export interface Named {
   readonly kind: string;
   readonly resource: string;

@@ -11,7 +11,7 @@ import { countRequest } from './metrics.js';
 import { clientNetwork } from '../http/client-network.js';
 import { nameSpan } from './tracing.js';
 
-/** Where answers are written down. */
+/** Where responses are recorded. */
 export interface AccessLogParts {
   readonly log: Log;
   readonly keys: Keys;
@@ -30,10 +30,7 @@ export class AccessLog {
     this.#frontProxy = frontProxy;
   }
 
-  /**
-   * Counts, audits and logs an answer, each where it is wanted; `at` is when it was asked, in
-   * milliseconds since the epoch.
-   */
+  /** Counts, audits and logs a response; `at` is the time of the request, in ms since the epoch. */
   record(req: ApiRequest, res: ApiResponse, milliseconds: number, at: number): void {
     const { metrics, audit } = this.#parts;
     if (metrics) countRequest(metrics, req, res, milliseconds);
@@ -78,10 +75,7 @@ export class AccessLog {
     );
   }
 
-  /**
-   * A connection that ended before a request could be read; browsers open some ahead and never use
-   * them.
-   */
+  /** Logs a connection that ended before a request was read; browsers open some in advance. */
   unread(
     socket: Socket,
     refusal?: { readonly status: StatusError; readonly auditID: string },
@@ -101,7 +95,7 @@ export class AccessLog {
     return caller?.type === 'ClusterUser' ? this.#hidden(caller.user) : undefined;
   }
 
-  /** A name as logs may hold it: an address as a keyed hash (docs/design/security.md#logs). */
+  /** Replaces an email address by its keyed hash (docs/design/security.md#logs). */
   readonly #hidden = (text: string): string =>
     text.includes('@')
       ? `address:${this.#parts.keys.mac('logged address', text).toString('hex').slice(0, 16)}`

@@ -17,7 +17,7 @@ const identity = (text: string): string => text;
 const split = cookieParser(undefined, { decode: identity });
 const visitor: Caller = { type: 'Anonymous' };
 
-/** Cookie headers as they were taken apart: a browser sends the same one with every request. */
+/** Parsed Cookie headers: a browser sends the same one with every request. */
 const parsed = new BoundedMap<string, Readonly<Record<string, unknown>>>(5_000);
 
 function parse(cookie: string): Readonly<Record<string, unknown>> {
@@ -33,8 +33,8 @@ function parse(cookie: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The one value of a cookie, as it was sent: two different ones under a name do not count, nor one
- * that the split made an object or took quotes from.
+ * Returns the value of a cookie as sent; undefined if it was sent with two values, or if parsing
+ * changed it.
  */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   const value = header === undefined ? undefined : parse(header)[name];
@@ -44,13 +44,13 @@ function cookieOf(header: string | undefined, name: string): string | undefined 
     : undefined;
 }
 
-/** Whether a name can stand in the header but once, and without quotes. */
+/** Whether a name occurs once and without quotes. */
 function isPlain(header: string, name: string): boolean {
   const at = header.indexOf(`${name}=`);
   return at === header.lastIndexOf(`${name}=`) && !header.includes('"', at);
 }
 
-/** What authenticators look at. */
+/** The credentials of a request. */
 class Shown implements AuthenticationRequest {
   readonly request: IncomingMessage;
   readonly bound?: string;
@@ -60,7 +60,7 @@ class Shown implements AuthenticationRequest {
     if (bound !== undefined) this.bound = bound;
   }
 
-  /** With an Authorization header the cookies do not count. */
+  /** Returns no cookie if there is an Authorization header. */
   cookie(name: string): string | undefined {
     const { authorization, cookie } = this.request.headers;
     return authorization === undefined ? cookieOf(cookie, name) : undefined;
@@ -76,15 +76,16 @@ export function impersonates({ headers }: IncomingMessage): boolean {
 type Attempts = Metrics['authenticationAttempts'];
 
 /**
- * Step 3 of a request: whom a front proxy vouches for, else the first authenticator that knows who
- * it is; a bad token is never "no one" (docs/design/kubernetes.md#authentication).
+ * Authenticates a request: the user of a trusted front proxy, else the first authenticator that
+ * knows the credential. An invalid token is never anonymous
+ * (docs/design/kubernetes.md#authentication).
  */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
   readonly #frontProxy: RequestHeaderAuthenticator;
   readonly #attempts: Attempts | undefined;
 
-  /** `attempts` counts credentials by what became of them; a request without any is none. */
+  /** `attempts` counts credentials by outcome; a request without one is not counted. */
   constructor(
     authenticators: readonly Authenticator[],
     frontProxy: RequestHeaderAuthenticator,
@@ -95,7 +96,7 @@ export class Authentication {
     this.#attempts = attempts;
   }
 
-  /** Finds out who asks, where it makes a difference to the answer, and remembers it. */
+  /** Authenticates the caller, if the response depends on it. */
   readonly step: Step = async (req) => {
     const requestInfo = req.requestInfo!;
     if (requestInfo.type === 'resource')
@@ -132,13 +133,13 @@ export class Authentication {
   }
 }
 
-/** The name of the object that only the browser bound to it may see. */
+/** Returns the name of the requested object, if its kind is bound to a cookie. */
 export const boundName = ({ kind, name }: ResourceRequestInfo): string | undefined =>
   kind.bound ? name : undefined;
 
 /**
- * A bad token is never "no one", whatever it comes with; the provider judges its own, and health
- * stays open (docs/design/kubernetes.md#authentication).
+ * Whether the request's token is verified here: the provider verifies its own, and health checks
+ * are open (docs/design/kubernetes.md#authentication).
  */
 function isJudged(req: ApiRequest): boolean {
   const { type } = req.requestInfo!;
@@ -147,10 +148,7 @@ function isJudged(req: ApiRequest): boolean {
   return req.headers.authorization !== undefined || impersonates(req);
 }
 
-/**
- * Counts whom a credential turned out to be of; a cookie that is no one's (any more) counts for
- * nothing here, as it does everywhere.
- */
+/** Counts the outcome of a credential; an unknown cookie is not counted. */
 async function counted(attempts: Attempts, found: () => Promise<Caller>): Promise<Caller> {
   try {
     const caller = await found();

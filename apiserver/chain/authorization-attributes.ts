@@ -7,13 +7,13 @@ import { parseSelector, type Selector } from '../codec/selectors.js';
 
 export const collective = new Set(['list', 'watch', 'deletecollection']);
 
-/** The policy's name of what is asked: the verb, or `<resource>/<subresource>`. */
+/** Returns the action name: the verb, or `<resource>/<subresource>`. */
 export const actionOf = ({ kind, verb, action }: ResourceRequestInfo): string =>
   action ? `${kind.resource}/${action.subresource}` : verb;
 
 /**
- * What a request is narrowed to, as far as policy needs it; a selector that cannot be read is an
- * error only for a caller that policy permits.
+ * Returns the selector of a request; undefined if it is malformed, which is an error for authorized
+ * callers only.
  */
 export function selectorOf({ query, kind }: ResourceRequestInfo): Selector | undefined {
   try {
@@ -25,10 +25,7 @@ export function selectorOf({ query, kind }: ResourceRequestInfo): Selector | und
 
 export type Facts = Readonly<Record<string, unknown>>;
 
-/**
- * What policy is told of a request by where it comes from and how much of objects it wants: made
- * once.
- */
+/** The facts of a request by site and representation, made once. */
 export const factsBySite = new Map(
   ['', 'same-origin', 'same-site', 'cross-site', 'none'].map((site) => {
     const facts = site ? { site } : {};
@@ -46,7 +43,7 @@ export function factsOf({ view }: ResourceRequestInfo, site = ''): Facts {
   return view.metadataOnly ? metadata : whole;
 }
 
-/** A request for objects as policy sees it. */
+/** A request for objects, as the policy sees it. */
 export interface AuthorizationRequestContext {
   readonly requestInfo: ResourceRequestInfo;
   readonly caller: Caller;
@@ -55,7 +52,7 @@ export interface AuthorizationRequestContext {
   readonly supposed?: boolean;
 }
 
-/** A question about one object, which is parsed only where a rule looks at it. */
+/** Authorization attributes of one object, which is decoded only if a rule reads it. */
 export class ObjectAttributes {
   readonly caller: Caller;
   readonly action: string;
@@ -85,7 +82,7 @@ export class ObjectAttributes {
   }
 }
 
-/** One object of a collection, by the verb that was asked. */
+/** Returns the attributes of one object of a collection. */
 export const objectAttributes = (
   { requestInfo, caller, facts = noFacts }: AuthorizedRequest,
   stored: EncodedObject,

@@ -4,7 +4,7 @@ import type { MemoryGuard } from '../http/memory-guard.js';
 import type { ApiRequest, ApiResponse } from '../http/message.js';
 import type { Step } from './step.js';
 
-/** How many requests may be answered at once. */
+/** The maximum numbers of requests in flight. */
 export interface InFlightLimits {
   readonly reads: number;
   readonly changes: number;
@@ -41,7 +41,7 @@ export class InFlight {
     this.enter(req, res);
   };
 
-  /** Takes a place until the answer is over; 429 where none is left. */
+  /** Takes a slot until the response ends; throws 429 if none is left. */
   enter(req: ApiRequest, res: ApiResponse): void {
     const which = req.method === 'GET' || req.method === 'HEAD' ? 'reads' : 'changes';
     if (this[which] >= this.#max[which])

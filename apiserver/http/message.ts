@@ -7,18 +7,18 @@ import type { AssertedHeaders } from '../request/asserted-user.js';
 import type { MemoryGuard } from './memory-guard.js';
 import type { RequestInfo } from '../request/request-info.js';
 
-/** What the steps before the handlers found out. */
+/** A request that was authorized. */
 export interface AuthorizedRequest {
   readonly requestInfo: RequestInfo;
   readonly caller: Caller;
   readonly decision: Decision;
-  /** The object the path names, as it was when the decision was made. */
+  /** The requested object, as it was authorized. */
   readonly target?: EncodedObject;
   /** It was not read but cached, so that only a commit proves it. */
   readonly fromCache?: boolean;
   /** Authorizes the same request for the target as it stands now; throws what refuses it. */
   readonly reauthorize?: (target: EncodedObject | undefined) => Decision;
-  /** What policy was told of the request besides. */
+  /** Further facts for the policy. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The owner to whose range a list, watch or deletecollection is narrowed. */
   readonly owner?: string;
@@ -33,28 +33,28 @@ export class ApiRequest extends IncomingMessage {
   network = '';
   /** Header fields as they were sent. */
   fieldCount = 0;
-  /** What is asked, once that is known. */
+  /** The parsed request, once known. */
   requestInfo: RequestInfo | undefined;
-  /** Who asks, once that is known; of what anyone may ask, it stays open. */
+  /** The caller, once known; stays undefined if the response does not depend on it. */
   caller: Caller | undefined;
   /**
    * The Client that a request to the provider was about, for the log alone: it need not have proved
    * itself.
    */
   clientName: string | undefined;
-  /** The decision that refused it, where policy did. */
+  /** The decision of a policy refusal. */
   refusal: DecisionSummary | undefined;
   authorized: AuthorizedRequest | undefined;
-  /** Ends the request with a 504, where it came with a `timeout`. */
+  /** The timer of the request's `timeout`, which ends it with 504. */
   deadline: NodeJS.Timeout | undefined;
-  /** What a front proxy says of who sent it. */
+  /** Identity headers of a front proxy. */
   claim: AssertedHeaders | undefined;
-  /** Refuses a body that turns out to be large, while memory is short. */
+  /** Refuses a large body when memory is short. */
   memory: MemoryGuard | undefined;
-  /** Asks for the body, once, where the client waits to be asked (RFC 9110 10.1.1). */
+  /** Sends 100 Continue once, if the client waits for it (RFC 9110 §10.1.1). */
   welcome: (() => void) | undefined;
 
-  /** Called when someone begins to read the body. */
+  /** Called when reading of the body starts. */
   override _read(size: number): void {
     const { welcome } = this;
     this.welcome = undefined;

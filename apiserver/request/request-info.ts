@@ -8,9 +8,7 @@ import { allowed, methodOf, verbOf, withHead } from './verbs.js';
 import { isWatch, none, parseQuery, type Query } from '../codec/query.js';
 import { viewOf, type Representation } from '../codec/representation.js';
 
-/**
- * A request for objects: the one reading of the path that policy, router, audit and handlers share.
- */
+/** A parsed request for objects, shared by policy, router, audit log and handlers. */
 export interface ResourceRequestInfo {
   readonly type: 'resource';
   readonly kind: AnyKind;
@@ -18,12 +16,12 @@ export interface ResourceRequestInfo {
   /** As in the path; `~` until the caller is known. */
   name?: string;
   readonly action?: Action;
-  /** How objects are to be shown. */
+  /** The representation of objects. */
   readonly view: Representation;
   readonly query: Query;
 }
 
-/** A request for anything else, by what policy calls it. */
+/** A parsed request for anything else, by its name in the policy. */
 export interface NonResourceRequestInfo {
   readonly type: 'discovery' | 'review' | 'health' | 'page' | 'asset' | 'provider';
   readonly path: string;
@@ -33,10 +31,7 @@ export interface NonResourceRequestInfo {
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
 
 const apiName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/**
- * The addresses of the documents in which the API describes itself
- * (docs/design/kubernetes.md#documents).
- */
+/** The paths of discovery and OpenAPI documents (docs/design/kubernetes.md#documents). */
 export const documentPaths: readonly string[] = [
   '/api',
   `/api/${version}`,
@@ -50,10 +45,7 @@ export const documentPaths: readonly string[] = [
   '/version',
 ];
 const isDocument = new Set(documentPaths);
-/**
- * Where kubectl asks what its caller may do, and what it sends there; in no discovery document
- * (docs/design/kubernetes.md#reviews).
- */
+/** The paths of access reviews and their kinds (docs/design/kubernetes.md#reviews). */
 export const reviewPaths: ReadonlyMap<string, string> = new Map([
   ['/apis/authentication.k8s.io/v1/selfsubjectreviews', 'SelfSubjectReview'],
   ['/apis/authentication.k8s.io/v1beta1/selfsubjectreviews', 'SelfSubjectReview'],
@@ -72,13 +64,10 @@ const healthPath = /^\/(livez|readyz|healthz)(\/[a-z]+)?$/;
 const pagePath =
   /^\/(interaction\/[a-z2-7]{32}|account|policy|mailbox|gallery|\.well-known\/passkey-endpoints)?$/;
 
-/**
- * The two addresses of objects: `/api` and the one where Kubernetes clients look, with the same
- * handlers (docs/design/api.md#versions).
- */
+/** The two paths of the API, with the same handlers (docs/design/api.md#versions). */
 export const mounts: readonly string[] = [`/api/${version}/`, `/apis/${apiVersion}/`];
 
-/** Reads method and target once; 400, 404, 405 or 406 where they lead nowhere. */
+/** Parses method and target; 400, 404, 405 or 406. */
 export function parseRequest(request: IncomingMessage, registry: Registry): RequestInfo {
   const target = request.url!;
   if (!target.startsWith('/')) throw badRequest('the request target must be a path');
@@ -102,7 +91,7 @@ export function parseRequest(request: IncomingMessage, registry: Registry): Requ
   return { type: otherType(path, method, request), path, query };
 }
 
-/** Escapes are never needed here: a broken one is 400, any other another spelling, 404. */
+/** Refuses an escaped path: 400 if malformed, else 404, because no path needs escapes. */
 function refuseOddSpelling(path: string): void {
   if (/^[\w\-.~/]*$/.test(path)) return;
   if (/%(?![0-9A-Fa-f]{2})/.test(path)) throw badRequest('the path has a broken escape');
@@ -123,7 +112,7 @@ function otherType(
   return type;
 }
 
-/** What policy calls a path that is there to be read; undefined for any other. */
+/** Returns the policy's name of a path; undefined for others. */
 export function typeOfPath(path: string): NonResourceRequestInfo['type'] | undefined {
   if (isDocument.has(path)) return 'discovery';
   if (healthPath.test(path)) return 'health';
@@ -137,8 +126,7 @@ function refuseReview(method: string): 'review' {
 }
 
 /**
- * 405 for what an endpoint of the provider does not take; OPTIONS counts only as what a browser
- * sends ahead of a script's request.
+ * Refuses a method that a provider endpoint does not take (405); OPTIONS only as a CORS preflight.
  */
 function refuseMethod(
   method: string,
