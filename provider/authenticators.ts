@@ -30,7 +30,7 @@ const signed = (
     : undefined;
 };
 
-/** Anyone who holds the cookie of the very interaction that is asked for. */
+/** Authenticates the browser that holds the cookie of the requested interaction. */
 export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
   async (presented) => {
@@ -44,8 +44,8 @@ export const interactionAuthenticator =
 const remembered = 20_000;
 
 /**
- * Anyone who is signed in, by the session's cookie; a cookie that is merely stale is no one's. Without
- * waiting where the caches have session and account.
+ * Authenticates a person by the session cookie; a stale cookie is anonymous. Synchronous if session
+ * and account are cached.
  */
 export function sessionAuthenticator(services: ProviderServices): Authenticator {
   const found: Found = { keys: new BoundedMap(remembered), version: services.keys.version };
@@ -76,8 +76,8 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
 }
 
 /**
- * Where sessions stand, by the Cookie header, as signed by the keys of one version: a key that was
- * dropped must not be believed from memory.
+ * Session keys by Cookie header and key version: a signature by a dropped key must not be served
+ * from the cache.
  */
 interface Found {
   readonly keys: BoundedMap<string, string>;
@@ -85,8 +85,8 @@ interface Found {
 }
 
 /**
- * Where the session stands whose signed cookie was sent: worked out once for a Cookie header, which
- * comes with every request of a page.
+ * Returns the storage key of the session in a Cookie header; cached, because every request of a
+ * page sends the same header.
  */
 function sessionKey(
   services: ProviderServices,

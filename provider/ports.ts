@@ -15,8 +15,8 @@ import { endSessions } from './adapter/end-sessions.js';
 export type ProviderPorts = Omit<Ports, 'policy'>;
 
 /**
- * What kinds may ask of the provider in one request; without a request there is nothing to finish
- * and no cookie to clear.
+ * Implements the ports of kinds for one request; without a request there is no result to finish and
+ * no cookie to clear.
  */
 export function portsOf(
   services: ProviderServices,

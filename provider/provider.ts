@@ -29,15 +29,15 @@ import { UnprovenSignIns } from './adapter/unproven-sign-ins.js';
 import { ClaimsReviewClient } from './claims/review-client.js';
 import { grantsWorker, logoutWorker } from './logout-worker.js';
 
-/** What the provider is made of. */
+/** What the provider needs. */
 export interface ProviderDeps {
   readonly store: Store;
   readonly storage: Storage;
-  /** Where others are taken over, a second Provider is built. */
+  /** The keys; when they change, a new Provider is built. */
   readonly keys: Keys;
   readonly settings: Settings;
   readonly authorize: Authorizer;
-  /** Who is in which group. */
+  /** Group membership by address. */
   readonly groups: ProviderServices['groups'];
   readonly operatorPasskeys: ProviderServices['operatorPasskeys'];
   /**
@@ -57,7 +57,7 @@ export interface ProviderDeps {
 /** The OpenID Connect provider as the server sees it. */
 export interface IdentityProvider {
   /**
-   * Answers `/oauth2/*` and the two well-known documents; `network` is the client's, for limits,
+   * Serves `/oauth2/*` and the two well-known documents; `network` is the client's, for limits,
    * `auditID` is shown on error pages. Never rejects.
    */
   handle(
@@ -66,21 +66,23 @@ export interface IdentityProvider {
     network?: string,
     auditID?: string,
   ): Promise<string | undefined>;
-  /** Interaction cookie, session cookie, the command's access token. */
+  /**
+   * Authenticators for the interaction cookie, the session cookie and access tokens of the command.
+   */
   readonly authenticators: readonly Authenticator[];
-  /** What kinds may ask in one request; without one, in none. */
+  /** Returns the ports of kinds for one request. */
   ports(request?: IncomingMessage, response?: ServerResponse): ProviderPorts;
   /** The page for a person who went where nothing is, or where nothing can be given now. */
   errorPage(status: number, auditID: string): string;
-  /** How often each event happened. */
+  /** Event counts by name. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Sign-ins that no one has proven yet. */
+  /** Sign-ins without a proven person. */
   readonly unproven: UnprovenSignIns;
-  /** Resolves when no work is under way that no answer waited for. */
+  /** Resolves when background work has ended. */
   settled(): Promise<void>;
 }
 
-/** Builds the provider and registers its workers, so before the outbox starts. */
+/** Creates the provider and registers its workers; call before the outbox starts. */
 export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   const counts = new Map<string, number>();
   const under = new Set<Promise<unknown>>();

@@ -27,22 +27,22 @@ import { presentedMemo } from './user-code-events.js';
 import { spendUserCode } from './user-code.js';
 
 /**
- * How long past its stored end the library still takes an object, in seconds (FAPI 2.0 asks for no
- * less of assertions).
+ * Clock tolerance in seconds: how long the library accepts an object after its end (FAPI 2.0
+ * requires this of assertions).
  */
 export const clockTolerance = 10;
 
-/** Models of the codes and tokens that a Client presents at the token endpoint. */
+/** Models that a Client presents at the token endpoint. */
 const grants: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken', 'DeviceCode']);
 
 /** The library's storage for one model over the store (docs/design/provider.md#storage-adapter). */
 export class StoreAdapter implements Adapter {
   readonly #model: string;
-  readonly #on: ProviderServices;
+  readonly #services: ProviderServices;
 
   constructor(model: string, foundation: ProviderServices) {
     this.#model = model;
-    this.#on = foundation;
+    this.#services = foundation;
   }
 
   /**
@@ -53,94 +53,100 @@ export class StoreAdapter implements Adapter {
     if (expiresIn === undefined) throw new Error(`a ${this.#model} without an end is refused`);
     const expires = Date.now() + (Math.max(1, Math.floor(expiresIn)) + clockTolerance + 5) * 1000;
     const key = recordKey(this.#model, id);
-    await this.#within(async (exchange) => {
-      if (this.#model === 'Session' && (await this.#unchanged(exchange, key, payload))) return;
-      if (this.#model === 'AuthorizationCode') exchange.memo.set(codeMemo, payload.clientId);
+    await this.#within(async (unitOfWork) => {
+      if (this.#model === 'Session' && (await this.#unchanged(unitOfWork, key, payload))) return;
+      if (this.#model === 'AuthorizationCode') unitOfWork.memo.set(codeMemo, payload.clientId);
       if (this.#model === 'ReplayDetection') return this.#once(key, payload, expires);
       if (grantable.has(this.#model) && payload.grantId)
-        this.#needsGrant(exchange, payload.grantId);
-      exchange.put(key, this.#on.records.seal(key, this.#model, payload), expires);
-      for (const [index, value] of indexesOf(this.#on, this.#model, id, payload))
-        exchange.put(index, value, expires);
-      if (this.#model === 'Session') this.#project(exchange, id, payload);
+        this.#needsGrant(unitOfWork, payload.grantId);
+      unitOfWork.put(key, this.#services.records.seal(key, this.#model, payload), expires);
+      for (const [index, value] of indexesOf(this.#services, this.#model, id, payload))
+        unitOfWork.put(index, value, expires);
+      if (this.#model === 'Session') this.#project(unitOfWork, id, payload);
     });
   }
 
-  /** The latest, as a fresh object. */
+  /** Returns the latest payload, as a new object. */
   find(id: string): Promise<AdapterPayload | undefined> {
-    return this.#within(async (exchange) => {
-      if (this.#model === 'Client') return findClient(this.#on, id);
-      const payload = await this.#read(exchange, recordKey(this.#model, id));
-      if (grants.has(this.#model)) exchange.memo.set(presentedMemo, payload);
+    return this.#within(async (unitOfWork) => {
+      if (this.#model === 'Client') return findClient(this.#services, id);
+      const payload = await this.#read(unitOfWork, recordKey(this.#model, id));
+      if (grants.has(this.#model)) unitOfWork.memo.set(presentedMemo, payload);
       if (this.#model !== 'Interaction' || !payload) return payload;
       const method = (payload.result?.login as { method?: string } | undefined)?.method;
-      if (method !== undefined) exchange.memo.set(loginMemo, method);
-      return Date.now() >= payload.iat! * 1000 + this.#on.settings.limits.interactionLifetime
+      if (method !== undefined) unitOfWork.memo.set(loginMemo, method);
+      return Date.now() >= payload.iat! * 1000 + this.#services.settings.limits.interactionLifetime
         ? undefined
         : payload;
     });
   }
 
   findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return this.#within((exchange) => this.#through(exchange, uidKey(uid)));
+    return this.#within((unitOfWork) => this.#through(unitOfWork, uidKey(uid)));
   }
 
-  /** Counts a wrong code by session and network, and throws 429 when there were too many. */
+  /**
+   * Returns the payload of a user code. Counts wrong codes by session and network; throws 429 above
+   * the limit.
+   */
   findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    return this.#within(async (exchange) => {
-      const found = await spendUserCode(this.#on, exchange.origin, () =>
-        this.#through(exchange, userCodeKey(this.#on.keys, userCode)),
+    return this.#within(async (unitOfWork) => {
+      const found = await spendUserCode(this.#services, unitOfWork.origin, () =>
+        this.#through(unitOfWork, userCodeKey(this.#services.keys, userCode)),
       );
-      exchange.memo.set(presentedMemo, found);
+      unitOfWork.memo.set(presentedMemo, found);
       return found;
     });
   }
 
-  /**
-   * Uses an object up; who loses, or finds it gone, brings the whole grant down (RFC 9700 4.14).
-   */
+  /** Consumes a single-use object; a second use revokes the grant (RFC 9700 §4.14). */
   consume(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
-    return this.#within(async (exchange) => {
-      const payload = await this.#read(exchange, key);
+    return this.#within(async (unitOfWork) => {
+      const payload = await this.#read(unitOfWork, key);
       const grantId = payload?.grantId;
       if (!payload || payload.consumed)
-        return revokeReused(this.#on, { key, model: this.#model, ...(grantId && { grantId }) });
+        return revokeReused(this.#services, {
+          key,
+          model: this.#model,
+          ...(grantId && { grantId }),
+        });
       const expires = (payload.exp! + clockTolerance + 5) * 1000;
       const used = { ...payload, consumed: Math.floor(Date.now() / 1000) };
-      exchange.uses.push({ key, model: this.#model, ...(grantId && { grantId }) });
-      exchange.put(key, this.#on.records.seal(key, this.#model, used), expires);
+      unitOfWork.uses.push({ key, model: this.#model, ...(grantId && { grantId }) });
+      unitOfWork.put(key, this.#services.records.seal(key, this.#model, used), expires);
     });
   }
 
   /**
-   * Removes an object and its indexes; of a Session, what is saved next under the same uid depends
-   * on it having stood; an Interaction is resumed once.
+   * Deletes an object and its indexes. The next save of a Session with the same uid checks that
+   * this one existed; an Interaction is resumed once.
    */
   destroy(id: string): Promise<void> {
     const key = recordKey(this.#model, id);
-    return this.#within(async (exchange) => {
-      const payload = await this.#read(exchange, key);
-      exchange.delete(key);
+    return this.#within(async (unitOfWork) => {
+      const payload = await this.#read(unitOfWork, key);
+      unitOfWork.delete(key);
       if (!payload) return;
-      for (const [index] of indexesOf(this.#on, this.#model, id, payload)) exchange.delete(index);
-      if (this.#model === 'Session') exchange.memo.set(`rotated ${payload.uid}`, key);
+      for (const [index] of indexesOf(this.#services, this.#model, id, payload))
+        unitOfWork.delete(index);
+      if (this.#model === 'Session') unitOfWork.memo.set(`rotated ${payload.uid}`, key);
       if (this.#model !== 'Interaction') return;
-      exchange.unmoved(key);
-      recordEnded(this.#on, exchange, id, payload);
+      unitOfWork.unmoved(key);
+      recordEnded(this.#services, unitOfWork, id, payload);
     });
   }
 
   /** Removes every object of this model under a Grant, in pages. */
   revokeByGrantId(grantId: string): Promise<void> {
-    return deleteMembers(this.#on, membersPrefix(digest(grantId), this.#model));
+    return deleteMembers(this.#services, membersPrefix(digest(grantId), this.#model));
   }
 
-  /** Inside a request its exchange, else one of its own, committed at once. */
-  async #within<T>(work: (exchange: UnitOfWork) => Promise<T>): Promise<T> {
+  /** Runs in the request's unit of work, else in one of its own, which is committed at once. */
+  async #within<T>(work: (unitOfWork: UnitOfWork) => Promise<T>): Promise<T> {
     const shared = currentUnitOfWork();
     if (shared) return work(shared);
-    const own = new UnitOfWork(this.#on.store);
+    const own = new UnitOfWork(this.#services.store);
     return inUnitOfWork(own, async () => {
       const result = await work(own);
       const uses = [...own.uses];
@@ -149,57 +155,59 @@ export class StoreAdapter implements Adapter {
       } catch (error) {
         const reused =
           error instanceof ConflictError && uses.find((use) => error.keys.has(use.key));
-        if (reused) await revokeReused(this.#on, reused);
+        if (reused) await revokeReused(this.#services, reused);
         throw error instanceof ConflictError ? new errors.InvalidGrant(error.message) : error;
       }
       return result;
     });
   }
 
-  async #read(exchange: UnitOfWork, key: string): Promise<AdapterPayload | undefined> {
-    const value = await exchange.get(key);
-    return value && this.#on.records.open(key, this.#model, value);
+  async #read(unitOfWork: UnitOfWork, key: string): Promise<AdapterPayload | undefined> {
+    const value = await unitOfWork.get(key);
+    return value && this.#services.records.open(key, this.#model, value);
   }
 
-  async #through(exchange: UnitOfWork, index: string): Promise<AdapterPayload | undefined> {
-    const hashed = await exchange.get(index);
-    return hashed && this.#read(exchange, recordKeyOf(this.#model, hashed.toString()));
+  async #through(unitOfWork: UnitOfWork, index: string): Promise<AdapterPayload | undefined> {
+    const hashed = await unitOfWork.get(index);
+    return hashed && this.#read(unitOfWork, recordKeyOf(this.#model, hashed.toString()));
   }
 
-  /** A commit of its own: the first to bring an id wins. */
+  /** Records a replay id in a commit of its own; the first one wins. */
   async #once(key: string, payload: AdapterPayload, expires: number): Promise<void> {
-    const { entry } = await withProviderErrors(this.#on.storage.get(key));
+    const { entry } = await withProviderErrors(this.#services.storage.get(key));
     const live = entry && (entry.expires ?? Infinity) > Date.now();
     const part = {
       checks: [{ key, is: entry ? entry.revision : ('absent' as const) }],
-      writes: [{ put: key, value: this.#on.records.seal(key, this.#model, payload), expires }],
+      writes: [
+        { put: key, value: this.#services.records.seal(key, this.#model, payload), expires },
+      ],
     };
-    if (!live && (await withProviderErrors(this.#on.store.commit([part]))).committed) return;
-    this.#on.metrics?.singleUseRefused.inc({ kind: 'ReplayDetection' });
+    if (!live && (await withProviderErrors(this.#services.store.commit([part]))).committed) return;
+    this.#services.metrics?.singleUseRefused.inc({ kind: 'ReplayDetection' });
     throw new errors.InvalidRequest('this proof was used before');
   }
 
-  #needsGrant(exchange: UnitOfWork, grantId: string): void {
+  #needsGrant(unitOfWork: UnitOfWork, grantId: string): void {
     const key = recordKey('Grant', grantId);
-    if (!exchange.puts(key)) exchange.check({ key, is: 'present' });
+    if (!unitOfWork.puts(key)) unitOfWork.check({ key, is: 'present' });
   }
 
-  /** Whether saving would change nothing but the end, and that by less than five minutes. */
-  async #unchanged(exchange: UnitOfWork, key: string, payload: AdapterPayload): Promise<boolean> {
-    const stored = await this.#read(exchange, key);
+  /** Whether saving would change only the end, by less than five minutes. */
+  async #unchanged(unitOfWork: UnitOfWork, key: string, payload: AdapterPayload): Promise<boolean> {
+    const stored = await this.#read(unitOfWork, key);
     if (!stored) return false;
     const { exp: before = 0, ...old } = stored;
     const { exp: after = 0, ...next } = JSON.parse(JSON.stringify(payload)) as AdapterPayload;
     return Math.abs(after - before) < 300 && JSON.stringify(old) === JSON.stringify(next);
   }
 
-  #project(exchange: UnitOfWork, id: string, payload: AdapterPayload): void {
-    const rotated = exchange.memo.get(`rotated ${payload.uid}`);
-    if (rotated) exchange.unmoved(rotated as string);
+  #project(unitOfWork: UnitOfWork, id: string, payload: AdapterPayload): void {
+    const rotated = unitOfWork.memo.get(`rotated ${payload.uid}`);
+    if (rotated) unitOfWork.unmoved(rotated as string);
     if (!payload.accountId) return;
     const name = sessionName(payload.accountId, payload.uid!);
-    exchange.defer(`session ${name}`, () =>
-      projectSession(this.#on, exchange, name, recordKey('Session', id), payload),
+    unitOfWork.defer(`session ${name}`, () =>
+      projectSession(this.#services, unitOfWork, name, recordKey('Session', id), payload),
     );
   }
 }

@@ -5,7 +5,7 @@ import type { ProviderServices } from '../context/context.js';
 import { withProviderErrors, toProviderError } from '../context/errors.js';
 
 /**
- * Where an exchange that ran into a limit leaves for how many seconds to wait: the library renders
+ * Where an unit of work that ran into a limit leaves for how many seconds to wait: the library renders
  * the error and knows no such header.
  */
 export const waitMemo = 'wait';

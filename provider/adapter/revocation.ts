@@ -12,10 +12,7 @@ import { copiesPrefix, membersPrefix, recordKeyOf } from '../context/records.js'
 
 const pageSize = 40;
 
-/**
- * Answers the second use of something: its Grant and all that was issued under it go, the first
- * user's tokens included; always throws.
- */
+/** Handles a second use: revokes the Grant and everything issued under it; always throws. */
 export async function revokeReused(services: ProviderServices, use: SingleUse): Promise<never> {
   services.count('reuse');
   services.metrics?.singleUseRefused.inc({ kind: use.model });
@@ -26,7 +23,7 @@ export async function revokeReused(services: ProviderServices, use: SingleUse): 
 }
 
 /**
- * Deletes a library Grant by its hashed id, which ends its tokens, then the tokens themselves, in
+ * Deletes a library Grant by its hashed id, which invalidates its tokens, then the tokens, in
  * pages.
  */
 export async function revokeGrant(services: ProviderServices, hashedGrant: string): Promise<void> {
@@ -58,9 +55,8 @@ export async function deleteMembers(services: ProviderServices, prefix: string):
 }
 
 /**
- * What deletes the library copies of these remembered Grants, which alone ends their tokens; the
- * tokens follow from the outbox, and so do copies beyond a commit, or made while this one was on
- * its way.
+ * Returns writes that delete the library copies of remembered Grants, which invalidates their
+ * tokens. The outbox deletes the tokens, and copies beyond one commit or made meanwhile.
  */
 export async function revokeGrants(
   services: ProviderServices,
@@ -91,8 +87,8 @@ export async function revokeGrants(
 }
 
 /**
- * Ends the library copies of a remembered Grant that were made from an older decision than it
- * holds, or all where it is gone: none of those can be made any more.
+ * Deletes library copies of a remembered Grant that come from an older decision, or all if it is
+ * gone.
  */
 export async function revokeOutdated(services: ProviderServices, grant: string): Promise<void> {
   const prefix = copiesPrefix(grant);

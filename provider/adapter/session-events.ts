@@ -17,7 +17,7 @@ const coarse = 300_000;
 const added = (events: readonly SessionEvent[] = [], event: SessionEvent): SessionEvent[] =>
   [...events, event].slice(-max);
 
-/** Where an exchange keeps the Client that it issues a code to. */
+/** Where an unit of work keeps the Client that it issues a code to. */
 export const codeMemo = 'client of the code';
 
 /** What a commit of a session knows that its events are about. */
@@ -30,7 +30,7 @@ interface Seen {
 
 /**
  * Returns the events of a session with what is new since `old`: a proof, and the Client that gets a
- * code in this exchange.
+ * code in this unit of work.
  */
 export function eventsWith(
   old: SessionObject | undefined,

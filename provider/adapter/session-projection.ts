@@ -12,7 +12,7 @@ import { followNewSession } from './new-session.js';
 import { codeMemo, eventsWith } from './session-events.js';
 import { describeBrowser, deviceOf } from '../../kinds/signin/user-agent.js';
 
-/** Where a sign-in that this exchange completes leaves how it was done. */
+/** Where a sign-in that this unit of work completes leaves how it was done. */
 export const loginMemo = 'login';
 
 const coarse = 300_000;
@@ -22,20 +22,20 @@ const coarse = 300_000;
  */
 export async function projectSession(
   services: ProviderServices,
-  exchange: UnitOfWork,
+  unitOfWork: UnitOfWork,
   name: string,
   recordKey: string,
   payload: AdapterPayload,
 ): Promise<StagedWrites> {
   const clients = await clientsOf(services, payload);
-  const userAgent = exchange.origin.request?.headers['user-agent'] ?? '';
-  const method = exchange.memo.get(loginMemo) as Method | undefined;
-  const client = exchange.memo.get(codeMemo) as string | undefined;
+  const userAgent = unitOfWork.origin.request?.headers['user-agent'] ?? '';
+  const method = unitOfWork.memo.get(loginMemo) as Method | undefined;
+  const client = unitOfWork.memo.get(codeMemo) as string | undefined;
   const owned = ownedBy(payload.accountId!);
   return services.store.stage(Session, name, (old) => {
     if (old?.metadata.deletionTimestamp) return 'leave';
     if (!old)
-      exchange.afterCommit('new session', () =>
+      unitOfWork.afterCommit('new session', () =>
         services.afterwards(() => followNewSession(services, payload.accountId!)),
       );
     return {

@@ -34,7 +34,7 @@ const isUnproven = (stored: EncodedObject | undefined): boolean =>
  * Followed through the watch cache, on every replica.
  */
 export class UnprovenSignIns {
-  readonly #on: ProviderServices;
+  readonly #services: ProviderServices;
   readonly #known = new Map<string, Unproven>();
   #bytes = 0;
   #quota = assumedQuota;
@@ -44,7 +44,7 @@ export class UnprovenSignIns {
   #stopped = false;
 
   constructor(services: ProviderServices) {
-    this.#on = services;
+    this.#services = services;
   }
 
   /** Begins to follow them; gives back how to stop, before the watch cache does. */
@@ -61,14 +61,18 @@ export class UnprovenSignIns {
       await this.#ask();
       this.#known.clear();
       this.#bytes = 0;
-      const revision = await this.#on.store.eachPage(Interaction, (page) => {
+      const revision = await this.#services.store.eachPage(Interaction, (page) => {
         for (const entry of page) this.#first(encodedObjectOf(Interaction, entry));
       });
       if (this.#stopped) return;
-      this.#subscription = this.#on.store.watchCache.subscribe(Interaction.resource, revision, {
-        event: ({ before, after }) => this.#event(before, after),
-        end: () => this.#later(() => this.#start(), retryMs),
-      });
+      this.#subscription = this.#services.store.watchCache.subscribe(
+        Interaction.resource,
+        revision,
+        {
+          event: ({ before, after }) => this.#event(before, after),
+          end: () => this.#later(() => this.#start(), retryMs),
+        },
+      );
       this.#later(() => this.#turn(), sweepMs);
     } catch {
       this.#later(() => this.#start(), retryMs);
@@ -88,12 +92,12 @@ export class UnprovenSignIns {
    */
   touch(name: string): void {
     const known = this.#known.get(name);
-    const idle = this.#on.settings.limits.signInIdle;
+    const idle = this.#services.settings.limits.signInIdle;
     const now = Date.now();
     if (!known || known.isWriting || now - known.touched < idle / 3 || now - known.touched > idle)
       return;
     known.isWriting = true;
-    this.#on.afterwards(() =>
+    this.#services.afterwards(() =>
       this.#write(name, now).finally(() => {
         known.isWriting = false;
       }),
@@ -109,7 +113,7 @@ export class UnprovenSignIns {
 
   /** Bytes that unproven sign-ins may take. */
   get budget(): number {
-    return Math.floor((this.#quota * this.#on.settings.limits.unprovenShare) / 100);
+    return Math.floor((this.#quota * this.#services.settings.limits.unprovenShare) / 100);
   }
 
   /** Bytes that they take, their two records together. */
@@ -125,7 +129,7 @@ export class UnprovenSignIns {
 
   async #ask(): Promise<void> {
     const sizes: ReadonlyMap<string, Size> =
-      (await this.#on.storage.sizes?.().catch(() => new Map<string, Size>())) ??
+      (await this.#services.storage.sizes?.().catch(() => new Map<string, Size>())) ??
       new Map<string, Size>();
     const quotas = [...sizes.values()].flatMap(({ quota }) => (quota ? [quota] : []));
     this.#quota = quotas.length > 0 ? Math.min(...quotas) : assumedQuota;
@@ -146,7 +150,7 @@ export class UnprovenSignIns {
     }
     if (!after || !isUnproven(after)) return;
     this.#add(after, Date.now());
-    if (this.#bytes > this.budget) this.#on.afterwards(() => this.sweep());
+    if (this.#bytes > this.budget) this.#services.afterwards(() => this.sweep());
   }
 
   /**
@@ -159,7 +163,7 @@ export class UnprovenSignIns {
   }
 
   async #write(name: string, now: number): Promise<void> {
-    const { store } = this.#on;
+    const { store } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
       const held = await tx.get(Interaction, name);
       if (held?.status.phase === 'LoginRequired')
@@ -171,21 +175,21 @@ export class UnprovenSignIns {
 
   async #swept(): Promise<void> {
     const now = Date.now();
-    const { signInIdle } = this.#on.settings.limits;
+    const { signInIdle } = this.#services.settings.limits;
     const oldest = [...this.#known].sort(([, a], [, b]) => a.touched - b.touched);
     let excess = this.#bytes > this.budget ? this.#bytes - 0.9 * this.budget : 0;
     for (const [name, { bytes, touched }] of oldest.slice(0, max)) {
       const isOver = now - touched > 2 * signInIdle;
       if (!isOver && excess <= 0) return;
       excess -= bytes;
-      await this.#end(name).catch(() => this.#on.count('unproven_failed'));
+      await this.#end(name).catch(() => this.#services.count('unproven_failed'));
     }
-    if (excess > 0) this.#on.afterwards(() => this.sweep());
+    if (excess > 0) this.#services.afterwards(() => this.sweep());
   }
 
   /** Takes both halves of a sign-in away, if it is still unproven then. */
   async #end(name: string): Promise<void> {
-    const { store, keys } = this.#on;
+    const { store, keys } = this.#services;
     await store.change(store.systemCall(), async (tx) => {
       const held = await tx.get(Interaction, name);
       if (held?.status.phase !== 'LoginRequired') return;
@@ -200,7 +204,7 @@ export class UnprovenSignIns {
       }
       await tx.erase(Interaction, name);
     });
-    this.#on.count('unproven_ended');
+    this.#services.count('unproven_ended');
   }
 
   #later(work: () => Promise<void>, ms: number): void {

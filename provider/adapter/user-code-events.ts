@@ -3,7 +3,7 @@ import { noteSignIn, type SignInEvent } from '../../registry/sign-in-event.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 
 /**
- * The exchange's memo of the code or token that the request presented. The logs need it, as a
+ * The unit of work's memo of the code or token that the request presented. The logs need it, as a
  * refusal does not say whose it was.
  */
 export const presentedMemo = 'presented';

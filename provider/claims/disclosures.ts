@@ -23,7 +23,7 @@ interface LeavingClaim {
 const coarse = 300_000;
 
 /**
- * Where this exchange keeps the scope that each claim was released for; every other claim comes
+ * Where this unit of work keeps the scope that each claim was released for; every other claim comes
  * with `openid`.
  */
 const scopesMemo = 'scopes of claims';
@@ -47,13 +47,13 @@ export function recordDisclosures(services: ProviderServices, provider: Provider
   provider.Claims.prototype.result = async function recorded(this: Claims) {
     const claims = await result.call(this);
     const names = Object.keys(claims).filter((name) => claims[name] !== undefined);
-    discloseInExchange(services, this.available.sub, this.client, names);
+    discloseWithRequest(services, this.available.sub, this.client, names);
     return claims;
   };
   const { payload } = provider.IdToken.prototype;
   provider.IdToken.prototype.payload = async function recorded() {
     if (this.extra.sid !== undefined)
-      discloseInExchange(services, this.available.sub, this.client, ['sid']);
+      discloseWithRequest(services, this.available.sub, this.client, ['sid']);
     return payload.call(this);
   };
   provider.on('grant.success', ({ oidc }: KoaContext) => {
@@ -63,7 +63,7 @@ export function recordDisclosures(services: ProviderServices, provider: Provider
       clientId: client,
     } = oidc?.entities.AccessToken ?? {};
     if (account === undefined) return;
-    discloseInExchange(services, account, oidc!.client!, []);
+    discloseWithRequest(services, account, oidc!.client!, []);
     if (uid !== undefined) recordTokens(services, { account, uid, client: client! });
   });
 }
@@ -76,7 +76,7 @@ export function discloseIntrospection(
   const told = body as { readonly active?: boolean; readonly sub?: string; readonly sid?: string };
   const account = (oidc?.entities.AccessToken ?? oidc?.entities.RefreshToken)?.accountId;
   if (oidc?.route !== 'introspection' || !told.active || account === undefined) return;
-  discloseInExchange(
+  discloseWithRequest(
     services,
     account,
     oidc.client!,
@@ -84,20 +84,23 @@ export function discloseIntrospection(
   );
 }
 
-function discloseInExchange(
+function discloseWithRequest(
   services: ProviderServices,
   account: string,
   { clientId }: Pick<Client, 'clientId'>,
   claims: readonly string[],
 ): void {
-  const exchange = currentUnitOfWork();
-  if (!exchange) return;
+  const unitOfWork = currentUnitOfWork();
+  if (!unitOfWork) return;
   const name = grantName(account, clientId);
   const key = `disclosed ${name}`;
-  const all = new Set([...((exchange.memo.get(key) as Set<string> | undefined) ?? []), ...claims]);
-  exchange.memo.set(key, all);
-  const scopes = exchange.memo.get(scopesMemo) as ReadonlyMap<string, Scope> | undefined;
-  exchange.defer(key, () =>
+  const all = new Set([
+    ...((unitOfWork.memo.get(key) as Set<string> | undefined) ?? []),
+    ...claims,
+  ]);
+  unitOfWork.memo.set(key, all);
+  const scopes = unitOfWork.memo.get(scopesMemo) as ReadonlyMap<string, Scope> | undefined;
+  unitOfWork.defer(key, () =>
     disclosurePart(
       services,
       name,

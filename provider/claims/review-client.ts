@@ -30,12 +30,12 @@ const busy = new Set([408, 429]);
  * answers in memory for a minute (docs/design/api.md#claims-reviews).
  */
 export class ClaimsReviewClient {
-  readonly #on: Omit<ProviderServices, 'reviews'>;
+  readonly #services: Omit<ProviderServices, 'reviews'>;
   readonly #breaker = new Breaker();
   readonly #answers = new Answers<Supplied>();
 
   constructor(services: Omit<ProviderServices, 'reviews'>) {
-    this.#on = services;
+    this.#services = services;
   }
 
   /** What the suppliers of these scopes say; it never fails. */
@@ -54,7 +54,7 @@ export class ClaimsReviewClient {
     asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<Supplied | undefined> {
-    const provider = this.#on.suppliers.named(name);
+    const provider = this.#services.suppliers.named(name);
     if (!provider?.spec.url) return undefined;
     const key = JSON.stringify([
       asking.account,
@@ -82,8 +82,8 @@ export class ClaimsReviewClient {
       ? await this.#through(provider, asking, end)
       : { outcome: 'Refused' as const, supplied: undefined };
     const claims = [...(supplied?.values() ?? [])].flatMap((values) => Object.keys(values));
-    this.#on.metrics?.claimsReviews.inc({ outcome });
-    this.#on.afterwards(() =>
+    this.#services.metrics?.claimsReviews.inc({ outcome });
+    this.#services.afterwards(() =>
       this.#record(name, asking, {
         outcome,
         claims,
@@ -122,7 +122,7 @@ export class ClaimsReviewClient {
     const begun = performance.now();
     const review = reviewOf(metadata.name, asking);
     try {
-      const { status, body } = await this.#on.fetch(url, {
+      const { status, body } = await this.#services.fetch(url, {
         method: 'POST',
         signal: over,
         body: JSON.stringify({ apiVersion, kind: 'ClaimsReview', spec: review }),
@@ -154,9 +154,9 @@ export class ClaimsReviewClient {
    */
   #token(url: string, account: string): string {
     return signJwt(
-      this.#on.keys,
+      this.#services.keys,
       {
-        iss: this.#on.settings.baseURL,
+        iss: this.#services.settings.baseURL,
         aud: url,
         sub: account,
         exp: Math.floor(Date.now() / 1000) + 60,
@@ -171,7 +171,7 @@ export class ClaimsReviewClient {
     { account, client, scopes, purpose }: ClaimsReviewRequest,
     status: ObjectOf<typeof ClaimsReview>['status'],
   ): Promise<void> {
-    await this.#on.store.change(this.#on.store.systemCall(), async (tx) => {
+    await this.#services.store.change(this.#services.store.systemCall(), async (tx) => {
       if (!(await tx.get(Account, account))) return;
       await tx.create(ClaimsReview, {
         metadata: { name: `${account}-${randomName(12)}` },

@@ -11,10 +11,10 @@ const givenMemo = 'browser';
  * one it came with.
  */
 export function currentBrowser(names: CookieNames): string | undefined {
-  const exchange = currentUnitOfWork();
+  const unitOfWork = currentUnitOfWork();
   return (
-    (exchange?.memo.get(givenMemo) as string | undefined) ??
-    browserID(exchange?.origin.request?.headers.cookie, names)
+    (unitOfWork?.memo.get(givenMemo) as string | undefined) ??
+    browserID(unitOfWork?.origin.request?.headers.cookie, names)
   );
 }
 

@@ -26,7 +26,7 @@ export type ClientObject = ObjectOf<typeof Client>;
 export type GrantObject = ObjectOf<typeof Grant>;
 export type SessionObject = ObjectOf<typeof Session>;
 
-/** What every piece of this room stands on. */
+/** What the parts of the provider share. */
 export interface ProviderServices {
   readonly store: Store;
   readonly storage: Storage;
@@ -44,7 +44,7 @@ export interface ProviderServices {
   readonly reviews: { ask(asking: ClaimsReviewRequest): Promise<Reviewed> };
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
   readonly signIns: SignInMetrics;
-  /** Notes that the browser of a sign-in has asked for something. */
+  /** Records activity of a sign-in's browser. */
   touched(name: string): void;
   /** The scopes there are, as they stand now. */
   scopes(): readonly Scope[];
@@ -54,6 +54,6 @@ export interface ProviderServices {
   readonly metrics?: Metrics | undefined;
   /** Counts an event. */
   count(event: string): void;
-  /** Starts work that no answer waits for; a failure is counted. */
+  /** Runs work in the background; failures are counted. */
   afterwards(work: () => Promise<unknown>): void;
 }

@@ -6,10 +6,7 @@ import { isLoopback } from '../../security/loopback.js';
 import { AddressJudge } from '../../security/egress-policy.js';
 import type { FetchAnswer } from '../../kinds/ports.js';
 
-/**
- * What may be said about a call; the body is sent as it is, `ca` is trusted in place of the public
- * authorities (PEM).
- */
+/** Options of a call; `ca` (PEM) replaces the public authorities. */
 interface FetchInit {
   readonly method: 'GET' | 'POST';
   readonly headers?: Record<string, string>;
@@ -21,14 +18,12 @@ interface FetchInit {
 /** The one way out of this server. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
-/** A call that was not made, because of where it would have gone. */
+/** The call was refused because of its destination. */
 export class EgressRefusedError extends Error {
   override readonly name = 'EgressRefusedError';
 }
 
-/**
- * A call that was made and brought nothing of use: no answer in time, too much of it, or encoded.
- */
+/** The call failed: no response in time, too large, or encoded. */
 class Failed extends Error {
   override readonly name = 'Failed';
 }
@@ -42,8 +37,8 @@ interface Target {
 }
 
 /**
- * Makes the one way out: addresses are judged before connecting, no redirect is followed, 2.5 s and
- * 64 KiB at most (docs/design/security.md#outgoing-requests).
+ * Creates the fetch of all outgoing requests: addresses are checked before connecting, redirects
+ * are not followed, 2.5 s and 64 KiB at most (docs/design/security.md#outgoing-requests).
  */
 export function createFetch(options: {
   baseURL: string;
@@ -79,7 +74,7 @@ async function targetOf(text: string, judge: AddressJudge, signal: AbortSignal):
   return { url, addresses };
 }
 
-/** A name's addresses, unless the time is over first. */
+/** Resolves a name's addresses within the time limit. */
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((done, fail) => {
     signal.addEventListener('abort', () => fail(new Failed('no answer in time')), { once: true });

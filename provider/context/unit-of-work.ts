@@ -6,10 +6,7 @@ import type { Store } from '../../registry/store.js';
 import type { Check, Entry, Write } from '../../storage/storage.js';
 import { withProviderErrors } from './errors.js';
 
-/**
- * A commit of an exchange did not happen: something it had read, or relied on, was changed by
- * someone else.
- */
+/** The commit of a unit of work failed: a key that it had read or checked was changed. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError';
   readonly keys: ReadonlySet<string>;
@@ -19,28 +16,28 @@ export class ConflictError extends Error {
   }
 }
 
-/** Something that may be used once, and what falls with it when it is used twice. */
+/** A single-use object, and the grant that is revoked when it is used twice. */
 export interface SingleUse {
   readonly key: string;
   readonly model: string;
   readonly grantId?: string;
 }
 
-/** Who asks, as far as limits and projections need to know. */
+/** The request, for limits and projections. */
 export interface Origin {
   readonly request?: IncomingMessage;
   readonly network?: string;
 }
 
 /**
- * What the library writes while it answers one request: gathered, seen by its own reads, and made
- * in one commit before the answer leaves.
+ * Collects the library's writes during one request. Its own reads see them; one commit makes them
+ * before the response is sent.
  */
 export class UnitOfWork {
   readonly origin: Origin;
   readonly uses: SingleUse[] = [];
   readonly memo = new Map<string, unknown>();
-  /** The name of the Client that it turned out to be about, for the log. */
+  /** The name of the request's Client, for the log. */
   client: string | undefined;
   readonly #store: Store;
   readonly #reads = new Map<string, Entry | undefined>();
@@ -55,7 +52,7 @@ export class UnitOfWork {
     this.origin = origin;
   }
 
-  /** The latest value, this exchange's own writes first; what has expired is absent. */
+  /** Returns the value of a key, own writes first; undefined if absent or expired. */
   async get(key: string): Promise<Buffer | undefined> {
     const staged = this.#staged.get(key);
     if (staged) return 'put' in staged ? staged.value : undefined;
@@ -67,49 +64,49 @@ export class UnitOfWork {
       : undefined;
   }
 
-  /** Writes a key; where it was read before, only if it still stands as it was. */
+  /** Writes a key; if it was read before, only if it has not changed. */
   put(key: string, value: Buffer, expires: number): void {
     this.#staged.set(key, { put: key, value, expires });
     this.unmoved(key);
   }
 
-  /** Removes a key, whatever stands there. */
+  /** Deletes a key. */
   delete(key: string): void {
     this.#staged.set(key, { delete: key });
   }
 
-  /** Whether this exchange itself writes the key. */
+  /** Whether this unit of work writes the key. */
   puts(key: string): boolean {
     const staged = this.#staged.get(key);
     return staged !== undefined && 'put' in staged;
   }
 
-  /** Makes the commit depend on the key being as it was when it was read. */
+  /** Adds a check that a key has not changed since it was read. */
   unmoved(key: string): void {
     if (!this.#reads.has(key)) return;
     const read = this.#reads.get(key);
     this.check({ key, is: read ? read.revision : 'absent' });
   }
 
-  /** Makes the commit depend on `check`. */
+  /** Adds a check. */
   check(check: Check): void {
     this.#checks.set(check.key, check);
   }
 
-  /** Adds what someone else decided or wrote. */
+  /** Adds checks and writes of another component. */
   add(part: StagedWrites): void {
     this.#parts.push(part);
   }
 
   /**
-   * A Part made only when the commit is, and made again when it lost; a later one under the same id
-   * takes its place.
+   * Adds writes that `make` creates at each try of the commit; a later call with the same id
+   * replaces it.
    */
   defer(id: string, make: () => Promise<StagedWrites>): void {
     this.#makers.set(id, make);
   }
 
-  /** Starts something once the commit is made; a later one under the same id takes its place. */
+  /** Runs `start` after the commit; a later call with the same id replaces it. */
   afterCommit(id: string, start: () => void): void {
     this.#afterwards.set(id, start);
   }
@@ -123,7 +120,7 @@ export class UnitOfWork {
     return [this.#own(), ...this.#parts, ...(await this.#made())];
   }
 
-  /** Commits what was gathered, if anything was; throws {@link ConflictError}. */
+  /** Commits all writes, if there are any; throws {@link ConflictError}. */
   async commit(): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const own = this.#own();
@@ -162,16 +159,16 @@ export class UnitOfWork {
 
 const current = new AsyncLocalStorage<UnitOfWork>();
 
-/** The exchange of the request under way, if there is one. */
+/** Returns the unit of work of the current request. */
 export const currentUnitOfWork = (): UnitOfWork | undefined => current.getStore();
 
 let underWay = 0;
 
-/** Runs `work` as one exchange; committing is left to it. */
-export async function inUnitOfWork<T>(exchange: UnitOfWork, work: () => Promise<T>): Promise<T> {
+/** Runs `work` in a unit of work, which the caller commits. */
+export async function inUnitOfWork<T>(unitOfWork: UnitOfWork, work: () => Promise<T>): Promise<T> {
   underWay += 1;
   try {
-    return await current.run(exchange, work);
+    return await current.run(unitOfWork, work);
   } finally {
     underWay -= 1;
     if (underWay === 0) rest();
@@ -179,13 +176,13 @@ export async function inUnitOfWork<T>(exchange: UnitOfWork, work: () => Promise<
 }
 
 /**
- * Between exchanges nothing follows promises: on Node 20 anyone who does, the library's own context
- * included, taxes every promise of the process.
+ * Disables both AsyncLocalStorages while no request runs: on Node 20 they slow down every promise
+ * of the process.
  */
 function rest(): void {
   current.disable();
   libraryContext.disable();
 }
 
-/** Runs `work` outside of any request's exchange. */
+/** Runs `work` outside the request's unit of work. */
 export const outsideUnitOfWork = <T>(work: () => T): T => current.exit(work);

@@ -24,15 +24,16 @@ const moved = 'something this request relies on was changed meanwhile, try again
 export const settling =
   (services: ProviderServices, provider: Provider) =>
   async (ctx: KoaContext, next: () => Promise<void>): Promise<void> => {
-    const exchange = currentUnitOfWork()!;
+    const unitOfWork = currentUnitOfWork()!;
     try {
       await next();
       discloseIntrospection(services, ctx);
-      if (ctx.status !== 503 && !isRefusedUse(ctx, exchange)) await commit(services, ctx, exchange);
+      if (ctx.status !== 503 && !isRefusedUse(ctx, unitOfWork))
+        await commit(services, ctx, unitOfWork);
     } catch (error) {
       answer(services, provider, ctx, toProviderError(error));
     }
-    exchange.client = ctx.oidc?.entities.Client?.clientId;
+    unitOfWork.client = ctx.oidc?.entities.Client?.clientId;
     await finishHeaders(services, provider, ctx);
   };
 
@@ -42,17 +43,17 @@ export const settling =
  * may ask for something else. What was used up before is no use of this request, and ends the
  * grant.
  */
-const isRefusedUse = (ctx: KoaContext, exchange: UnitOfWork): boolean =>
-  ctx.oidc?.route === 'token' && ctx.status >= 400 && exchange.uses.length > 0;
+const isRefusedUse = (ctx: KoaContext, unitOfWork: UnitOfWork): boolean =>
+  ctx.oidc?.route === 'token' && ctx.status >= 400 && unitOfWork.uses.length > 0;
 
 async function commit(
   services: ProviderServices,
   ctx: KoaContext,
-  exchange: UnitOfWork,
+  unitOfWork: UnitOfWork,
 ): Promise<void> {
-  const uses = [...exchange.uses];
+  const uses = [...unitOfWork.uses];
   try {
-    await exchange.commit();
+    await unitOfWork.commit();
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
     await afterLoss(services, ctx, error, uses);

@@ -50,7 +50,7 @@ export const keptBytes = ({
 
 /**
  * Answers one request to the provider's own paths: our headers, a request the library may trust,
- * then the library in an exchange; the name of the Client that it was about, where that is known.
+ * then the library in an unit of work; the name of the Client that it was about, where that is known.
  */
 export async function answer(
   services: ProviderServices,
@@ -81,12 +81,12 @@ export async function answer(
         ? undefined
         : void refuse(services, request, response, 400);
     keepResponseMode(request);
-    const exchange = new UnitOfWork(services.store, {
+    const unitOfWork = new UnitOfWork(services.store, {
       request,
       ...(network !== undefined && { network }),
     });
-    await inUnitOfWork(exchange, () => callback(request, response));
-    return exchange.client;
+    await inUnitOfWork(unitOfWork, () => callback(request, response));
+    return unitOfWork.client;
   } catch (error) {
     if (error instanceof OverBound && Object.keys(error.parameters).length > 0)
       logRefusal(

@@ -50,12 +50,12 @@ export async function finish(
   if (!isBegunBy(services, request, interaction)) return;
   for (let tries = 1; ; tries += 1) {
     try {
-      const exchange = new UnitOfWork(services.store, { request });
-      return await inUnitOfWork(exchange, async () => {
+      const unitOfWork = new UnitOfWork(services.store, { request });
+      return await inUnitOfWork(unitOfWork, async () => {
         await submit(submission, interaction, (account, client) =>
           rememberedGrant(services, account, client),
         );
-        await exchange.commit();
+        await unitOfWork.commit();
       });
     } catch (error) {
       if (error instanceof errors.SessionNotFound) return;
@@ -76,9 +76,9 @@ export async function stageResult(
 ): Promise<boolean> {
   const { services, request } = submission;
   if (!isBegunBy(services, request, interaction)) return false;
-  const exchange = new UnitOfWork(services.store, { request });
+  const unitOfWork = new UnitOfWork(services.store, { request });
   try {
-    await inUnitOfWork(exchange, () =>
+    await inUnitOfWork(unitOfWork, () =>
       submit(submission, interaction, (account, client) =>
         tx.get(Grant, grantName(account, client)),
       ),
@@ -87,7 +87,7 @@ export async function stageResult(
     if (error instanceof errors.SessionNotFound) return false;
     throw error;
   }
-  for (const part of await exchange.staged()) tx.add(part);
+  for (const part of await unitOfWork.staged()) tx.add(part);
   return true;
 }
 
@@ -214,13 +214,13 @@ async function signedInAs(
 }
 
 /**
- * Ends a library Grant in this exchange's commit; what was issued under it is cleared up after it.
+ * Ends a library Grant in this unit of work's commit; what was issued under it is cleared up after it.
  */
 function retire(services: ProviderServices, grantId: string, remembered: string): void {
-  const exchange = currentUnitOfWork()!;
+  const unitOfWork = currentUnitOfWork()!;
   const hashed = digest(grantId);
-  exchange.delete(recordKeyOf('Grant', hashed));
-  exchange.delete(copiesPrefix(remembered) + hashed);
+  unitOfWork.delete(recordKeyOf('Grant', hashed));
+  unitOfWork.delete(copiesPrefix(remembered) + hashed);
   const row = cleanupRow(services, { grants: [hashed] });
-  exchange.put(row.put, row.value, row.expires);
+  unitOfWork.put(row.put, row.value, row.expires);
 }

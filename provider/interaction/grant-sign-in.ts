@@ -22,9 +22,9 @@ export async function grantSignIn(
   grantId: string,
 ): Promise<SignedIn> {
   const key = stampKey(account, client, grantId);
-  const exchange = currentUnitOfWork();
-  const stamp = exchange
-    ? await exchange.get(key)
+  const unitOfWork = currentUnitOfWork();
+  const stamp = unitOfWork
+    ? await unitOfWork.get(key)
     : (await toStatusError(services.storage.get(key))).entry?.value;
   return stamp ? signInOf(stamp) : {};
 }

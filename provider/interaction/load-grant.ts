@@ -44,7 +44,7 @@ const uidOfClient = (name: string, client: ClientObject | undefined): string | u
   builtIn.has(name) ? '' : client?.metadata.uid;
 
 /**
- * The remembered decision, unless it is a year old or the Client was made again; the exchange then
+ * The remembered decision, unless it is a year old or the Client was made again; the unit of work then
  * depends on it.
  */
 export async function rememberedGrant(

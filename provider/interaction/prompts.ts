@@ -33,7 +33,7 @@ interface SignedIn {
 }
 
 /**
- * How the session's own sign-in was done: this exchange knows the method where it completes the
+ * How the session's own sign-in was done: this unit of work knows the method where it completes the
  * sign-in, its projection later, a session just begun only how strong it was.
  */
 export async function signedInBy(services: ProviderServices, session: Session): Promise<SignedIn> {
