@@ -56,8 +56,9 @@ export class DecisionCacheKey {
   }
 }
 
-/** JSON ends where it ends, so that no two lists of values read alike. */
+/** Says where it ends, so that no two lists of values read alike. */
 function encoded(value: CedarValue | undefined): string {
   if (typeof value === 'boolean') return value ? '1' : '0';
+  if (typeof value === 'string') return `${value.length}:${value}`;
   return value === undefined ? '-' : `${JSON.stringify(value)},`;
 }

@@ -136,10 +136,6 @@ export class PartialEvaluator {
         return this.#same(expression, body);
       case '!=':
         return this.#rewrite({ '!': { arg: { '==': body } } });
-      case 'contains':
-        return (
-          this.#named(body.left, 'Set<String>', body.right) ?? mapWithin(expression, this.#rewrite)
-        );
       case 'has':
         return this.#has(expression, body);
       case '.':
@@ -194,23 +190,9 @@ export class PartialEvaluator {
     if (isAction(left) && entitiesOf(right))
       return value(entitiesOf(right)![0]!.id === this.#shape.action);
     const [one, other] = [this.#termOf(left), this.#termOf(right)];
-    if (one && other && !('id' in one && 'id' in other)) return this.unknowns.same(one, other);
-    return (
-      this.#named(left, 'String', right) ??
-      this.#named(right, 'String', left) ??
-      mapWithin(expression, this.#rewrite)
-    );
-  }
-
-  /** A fact compared with a text that the rule names. */
-  #named(left: Expr, type: string, right: Expr): Expr | undefined {
-    const name = '.' in left ? factOf(left['.'] as { left: Expr; attr: string }) : undefined;
-    return name !== undefined &&
-      facts[name]!.type === type &&
-      'Value' in right &&
-      typeof right.Value === 'string'
-      ? this.unknowns.factNames(name, right.Value)
-      : undefined;
+    return one && other && !('id' in one && 'id' in other)
+      ? this.unknowns.same(one, other)
+      : mapWithin(expression, this.#rewrite);
   }
 
   #has(expression: Expr, { left, attr }: { left: Expr; attr: string | readonly string[] }): Expr {

@@ -79,25 +79,6 @@ export class Unknowns {
       : { Value: read !== undefined };
   }
 
-  /** Whether a fact is the text that a rule names, or is a set that contains it. */
-  factNames(name: string, text: string): Expr {
-    const { optional, ofObject = false, read } = facts[name]!;
-    const among = {
-      what: name,
-      name: text,
-      read: read as (asked: AuthorizationRequest) => string | readonly string[] | undefined,
-    };
-    const holds = (asked: AuthorizationRequest): boolean | undefined => {
-      const found = among.read(asked);
-      if (found === undefined) return undefined;
-      return typeof found === 'string' ? found === text : found.includes(text);
-    };
-    const as = `${name} ${JSON.stringify(text)}`;
-    return optional
-      ? this.#value(as, holds, { ofObject, among })
-      : this.#flag(as, holds, { ofObject, among });
-  }
-
   /** An entity as a value. */
   entity(term: Term): Expr {
     const read = this.#reading(term);
