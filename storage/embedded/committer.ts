@@ -88,15 +88,19 @@ export class EmbeddedCommitter {
         });
       const group = new GroupCommit(this.#state, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
-      await this.#store(group);
+      await this.#store(
+        group,
+        members.reduce((sum, member) => sum + member.bytes, 0),
+      );
       members.forEach((member, i) => member.resolve(results[i]!));
     } catch (error) {
       for (const member of members) member.reject(error as Error);
     }
   }
 
-  async #store(group: GroupCommit): Promise<void> {
+  async #store(group: GroupCommit, bytes: number): Promise<void> {
     if (group.batches.length === 0) return;
+    this.#state.tables.preallocator.reserve(bytes);
     this.#state.overlay = group.overlay;
     try {
       await this.#state.tables.root.batch(() => {

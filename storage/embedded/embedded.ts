@@ -92,6 +92,7 @@ function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => voi
     state.close();
     await committer.settled();
     await state.tables.root.close();
+    state.tables.preallocator.close();
     unlock();
   };
   return storage;

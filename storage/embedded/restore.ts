@@ -86,6 +86,7 @@ async function fill(
     );
   } finally {
     await tables.root.close();
+    tables.preallocator.close();
   }
   sync(draft);
   return { header, tally, epoch, base };

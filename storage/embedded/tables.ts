@@ -7,6 +7,7 @@ import {
 } from 'lmdb';
 import { join } from 'node:path';
 import type { Entry, Revision } from '../storage.js';
+import { Preallocator } from './preallocate.js';
 import { recordEncoding } from './encoding.js';
 
 /** The format this release writes, and the newest it can read. */
@@ -16,6 +17,7 @@ const format = 1;
 export interface Tables {
   readonly directory: string;
   readonly root: RootDatabase<Buffer, string>;
+  readonly preallocator: Preallocator;
   /** key -> the latest entry, read without its key */
   readonly current: Database<Entry, string>;
   /** revision -> its changes */
@@ -52,10 +54,12 @@ const currentOf = (root: Tables['root']): Tables['current'] =>
 
 /** Opens or creates the databases in `directory`; throws when they are of a newer format. */
 export function openTables(directory: string): Tables {
-  const root = open<Buffer, string>({ path: pathOf(directory), ...options });
+  const path = pathOf(directory);
+  const root = open<Buffer, string>({ path, ...options });
   const tables: Tables = {
     directory,
     root,
+    preallocator: new Preallocator(root, path),
     current: currentOf(root),
     log: tableOf<number>(root, 'log'),
     tombstones: tableOf<string>(root, 'gone'),

@@ -10,7 +10,7 @@ import type { Bench } from './bench.js';
 export async function fill(bench: Bench, data: string, count: number): Promise<number> {
   const load = (file: string): Promise<any> =>
     import(pathToFileURL(join(bench.root, 'dist', file)).href);
-  const [{ openEmbedded }, { frame, objectKey }, { uniqueKey }, { Account }] = await Promise.all([
+  const [{ openEmbedded }, { encode, objectKey }, { uniqueKey }, { Account }] = await Promise.all([
     load('storage/embedded/embedded.js'),
     load('registry/encoded-object.js'),
     load('registry/transaction.js'),
@@ -25,7 +25,7 @@ export async function fill(bench: Bench, data: string, count: number): Promise<n
           (object) => {
             const { name } = object.metadata;
             return [
-              { put: objectKey(Account, name) as string, value: frame(Account, object) as Buffer },
+              { put: objectKey(Account, name) as string, value: encode(Account, object) as Buffer },
               {
                 put: uniqueKey(Account, 'email', object.status.email.address) as string,
                 value: Buffer.from(name),
