@@ -124,7 +124,7 @@ test.each([
   ],
   [
     'forbid (principal, action in [Action::"page", Action::"asset"], resource) when { context.metadataOnly || principal in Group::"staff" };',
-    /^rule "rule\d+": nobody who may ask for page, asset can be in a Group/,
+    /^rule "rule\d+": no one who may ask for page, asset can be in a Group/,
   ],
   [
     'forbid (principal is Browser, action in Action::"interactions/*", resource) unless { principal in Group::"staff" };',
