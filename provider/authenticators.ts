@@ -43,18 +43,18 @@ export const interactionAuthenticator =
 
 const remembered = 20_000;
 
-/**
- * Authenticates a person by the session cookie; a stale cookie is anonymous. Synchronous if session
- * and account are cached.
- */
+/** Authenticates a person by the session cookie; a stale cookie is anonymous. */
 export function sessionAuthenticator(services: ProviderServices): Authenticator {
-  const found: Found = { keys: new BoundedMap(remembered), version: services.keys.version };
+  const sessionKeys: SessionKeys = {
+    keys: new BoundedMap(remembered),
+    version: services.keys.version,
+  };
   const names = new BoundedMap<string, string>(remembered);
-  const [sessions, accounts] = [services.store.reader(Session), services.store.reader(Account)];
-  const later = async (key: string): Promise<Caller | undefined> => {
-    const session = await sessionBehind(services, names, key);
-    if (!session) return undefined;
-    const account = await accounts.cached(session.status.account);
+  const accounts = services.store.reader(Account);
+  return async (presented) => {
+    const key = sessionKey(services, presented, sessionKeys);
+    const session = key === undefined ? undefined : await sessionOf(services, names, key);
+    const account = session && (await accounts.cached(session.status.account));
     if (!account) return undefined;
     const groups = await toStatusError(services.groups.of(account.status.email.address));
     return callerOf(services, session, account, {
@@ -62,24 +62,13 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
       ...(groups.includes(operators) && (await toStatusError(services.operatorPasskeys.of()))),
     });
   };
-  return (presented) => {
-    const key = sessionKey(services, presented, found);
-    if (key === undefined) return undefined;
-    const name = names.get(key);
-    const session = name === undefined ? undefined : sessions.held(name);
-    const account = session && accounts.held(session.status.account);
-    const standing = account && standingOf(services, account);
-    return standing && session!.internal.recordKey === key
-      ? callerOf(services, session!, account, standing)
-      : later(key);
-  };
 }
 
 /**
  * Session keys by Cookie header and key version: a signature by a dropped key must not be served
  * from the cache.
  */
-interface Found {
+interface SessionKeys {
   readonly keys: BoundedMap<string, string>;
   version: number;
 }
@@ -91,12 +80,12 @@ interface Found {
 function sessionKey(
   services: ProviderServices,
   presented: AuthenticationRequest,
-  found: Found,
+  sessionKeys: SessionKeys,
 ): string | undefined {
-  const { keys } = found;
-  if (found.version !== services.keys.version) {
+  const { keys } = sessionKeys;
+  if (sessionKeys.version !== services.keys.version) {
     keys.clear();
-    found.version = services.keys.version;
+    sessionKeys.version = services.keys.version;
   }
   const { authorization, cookie } = presented.request.headers;
   if (cookie === undefined || authorization !== undefined) return undefined;
@@ -109,16 +98,13 @@ function sessionKey(
   return key;
 }
 
-/**
- * The projection that names this library session as its own: from the coherent cache, once the name
- * is known.
- */
-async function sessionBehind(
+/** Returns the Session that projects a library session; from the watch cache once its name is known. */
+async function sessionOf(
   services: ProviderServices,
   names: Map<string, string>,
   key: string,
 ): Promise<SessionObject | undefined> {
-  const known = names.get(key) ?? (await nameBehind(services, key));
+  const known = names.get(key) ?? (await sessionNameOf(services, key));
   if (!known) return undefined;
   const session = await services.store.reader(Session).cached(known);
   if (session?.internal.recordKey !== key) {
@@ -129,7 +115,7 @@ async function sessionBehind(
   return session;
 }
 
-async function nameBehind(services: ProviderServices, key: string): Promise<string | undefined> {
+async function sessionNameOf(services: ProviderServices, key: string): Promise<string | undefined> {
   const { entry } = await toStatusError(services.storage.get(key));
   const payload = entry && services.records.open(key, 'Session', entry.value);
   return payload?.accountId && payload.uid
@@ -139,14 +125,6 @@ async function nameBehind(services: ProviderServices, key: string): Promise<stri
 
 /** The groups someone is in and, of an operator, what is known of operators' passkeys. */
 type Standing = { readonly groups: readonly string[] } & Partial<OperatorsHave>;
-
-/** The same without waiting; undefined where memory cannot be trusted at this moment. */
-function standingOf(services: ProviderServices, account: AccountObject): Standing | undefined {
-  const groups = services.groups.held(account.status.email.address);
-  if (!groups?.includes(operators)) return groups && { groups };
-  const have = services.operatorPasskeys.held();
-  return have && { groups, ...have };
-}
 
 function callerOf(
   services: ProviderServices,

@@ -336,10 +336,3 @@ declare module 'oidc-provider' {
 
   export default Provider;
 }
-
-/** The library's own context of the request under way; Provider.ctx reads it. */
-declare module 'oidc-provider/lib/helpers/als.js' {
-  import type { AsyncLocalStorage } from 'node:async_hooks';
-  const context: AsyncLocalStorage<unknown>;
-  export default context;
-}

@@ -14,6 +14,4 @@ export interface AuthenticationRequest {
  * Authenticates a request; undefined if the credential is not for this authenticator. Throws 401
  * for an invalid credential.
  */
-export type Authenticator = (
-  presented: AuthenticationRequest,
-) => Caller | undefined | Promise<Caller | undefined>;
+export type Authenticator = (presented: AuthenticationRequest) => Promise<Caller | undefined>;

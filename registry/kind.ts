@@ -146,8 +146,6 @@ export interface Reader<O> {
   get(name: string): Promise<O | undefined>;
   /** Returns the object from the watch cache if that is fresh, else the latest version. */
   cached(name: string): Promise<O | undefined>;
-  /** Returns the object from the watch cache, or undefined if that does not hold it or is stale. */
-  held(name: string): O | undefined;
   /** Lists all objects, or those of one owner. */
   list(owner?: string): Promise<O[]>;
   /** Returns the object that has a unique value. */

@@ -8,7 +8,7 @@ import {
 } from '../storage/storage.js';
 import { StoreCommitter } from './committer.js';
 import type { Authorizer, AuthorizationAttributes } from './authorizer.js';
-import { toStatusError, statusErrorOf } from './storage-errors.js';
+import { toStatusError } from './storage-errors.js';
 import type { WatchCache } from './watchcache/watch-cache.js';
 import type {
   AnyKind,
@@ -86,7 +86,7 @@ export class Store {
       parts.settings.limitFactor,
       parts.settings.limits,
     );
-    const optimisticCache = parts.storage.peek ? undefined : new OptimisticCache();
+    const optimisticCache = parts.storage.readsInProcess ? undefined : new OptimisticCache();
     this.#optimisticCache = optimisticCache;
     this.#committer = new StoreCommitter(parts.storage, parts.watchCache, optimisticCache);
     if (optimisticCache) parts.watchCache.onChange((change) => optimisticCache.changed(change));
@@ -147,30 +147,9 @@ export class Store {
     return isLive(entry, Date.now()) ? encodedObjectOf(kind, entry) : undefined;
   }
 
-  /** The same without waiting; undefined if the driver has to ask another process. */
-  inMemory(
-    kind: AnyKind,
-    name: string,
-  ): { readonly stored: EncodedObject | undefined } | undefined {
-    try {
-      const cachedIfPresent = this.storage.peek?.(objectKey(kind, name));
-      return (
-        cachedIfPresent && {
-          stored: isLive(cachedIfPresent.entry, Date.now())
-            ? encodedObjectOf(kind, cachedIfPresent.entry)
-            : undefined,
-        }
-      );
-    } catch (error) {
-      throw statusErrorOf(error);
-    }
-  }
-
   /** Returns an object from the watch cache if that is fresh, else from the store. */
   async cached(kind: AnyKind, name: string): Promise<EncodedObject | undefined> {
-    const key = objectKey(kind, name);
-    const held = this.watchCache.held(key);
-    return live(held ? held.stored : await toStatusError(this.watchCache.cached(kind, key)));
+    return live(await toStatusError(this.watchCache.cached(kind, objectKey(kind, name))));
   }
 
   /** The same without waiting; undefined if the cache does not hold it or is stale. */
@@ -200,9 +179,7 @@ export class Store {
       );
     return {
       get: async (name) => (await this.stored(kind, name))?.object as O | undefined,
-      cached: async (name) =>
-        (this.held(kind, name) ?? (await this.cached(kind, name)))?.object as O | undefined,
-      held: (name) => this.held(kind, name)?.object as O | undefined,
+      cached: async (name) => (await this.cached(kind, name))?.object as O | undefined,
       list: async (owner) =>
         (await toStatusError(this.storage.list(range(owner)))).entries
           .filter((entry) => isLive(entry, Date.now()))

@@ -172,7 +172,7 @@ export class StoreTransaction implements Transaction {
       this.#staged.get(key)?.object ??
       (this.#read.has(key)
         ? (await this.#stored(owning, name))?.object
-        : (accounts.held(name) ?? (await accounts.get(name))));
+        : await accounts.cached(name));
     return owner && [ownerReference(owning, owner)];
   }
 

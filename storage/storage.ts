@@ -149,8 +149,8 @@ export interface Storage {
    * answer.
    */
   get(key: string): Promise<{ entry?: Entry; revision: Revision }>;
-  /** The same without waiting; absent if the driver has to ask another process. */
-  peek?(key: string): { entry?: Entry; revision: Revision };
+  /** True if reads ask no other process: no cache of them is faster. */
+  readonly readsInProcess?: true;
   /**
    * Returns entries in key order, at one revision; `at` reads an old one and may throw
    * CompactedError. Without `limit`, all.

@@ -15,6 +15,7 @@ import { until } from './provider/fixture.js';
 import { temporary, stopAll } from './support/service.js';
 import { mailTo } from './support/signin.js';
 import { Tab } from './support/tab.js';
+import { memberOf } from './support/member.js';
 
 const root = join(import.meta.dirname, '..');
 const closers: (() => Promise<unknown>)[] = [];
@@ -33,7 +34,7 @@ const shared = (storage: Storage): Storage =>
         ? async () => {
             /* the first closes it */
           }
-        : Reflect.get(target, name)?.bind(target),
+        : memberOf(target, name),
   });
 
 /** A replica that follows a keys file of its own. */

@@ -8,6 +8,7 @@ import { openEtcd } from '../storage/etcd/etcd.js';
 import type { Storage } from '../storage/storage.js';
 import { startEtcd, type EtcdServer } from './storage/etcd-server.js';
 import { startTest, stopAll, temporary } from './support/service.js';
+import { memberOf } from './support/member.js';
 
 const [first, second] = [newKeys(), newKeys()];
 const rotating = ['cookies', 'hmac', 'sealing', 'signing'] as const;
@@ -28,7 +29,7 @@ const unclosed = (storage: Storage): Storage =>
         ? async () => {
             /* another service has it */
           }
-        : Reflect.get(target, name)?.bind(target),
+        : memberOf(target, name),
   });
 
 afterAll(stopAll);

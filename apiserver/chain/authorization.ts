@@ -103,8 +103,6 @@ export class Authorization {
       requestInfo.verb !== 'list'
     )
       throw notFound(requestInfo.kind, requestInfo.name);
-    const held = this.#store.inMemory(requestInfo.kind, requestInfo.name);
-    if (held) return this.#object(asking, held.stored);
     return (
       this.#fromCache(asking) ??
       this.#object(asking, await this.#store.stored(requestInfo.kind, requestInfo.name))

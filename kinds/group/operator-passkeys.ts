@@ -66,20 +66,16 @@ export class OperatorPasskeys {
     this.#subscription?.leave();
   }
 
-  /** What is known without waiting; undefined where it cannot be relied on now. */
-  held(): OperatorsHave | undefined {
-    return this.#known && this.#isFresh && this.#known.groups === this.#groups.version
-      ? said(this.#known)
-      : undefined;
-  }
-
-  /** The same, reading where it must. */
+  /** Whether operators have passkeys; reads the store only after a change. */
   async of(): Promise<OperatorsHave> {
     const { watchCache } = this.#store;
     if (!this.#isFresh && this.#subscription)
       await watchCache.waitUntil(watchCache.committedTo(Account.resource), patience);
-    return (
-      this.held() ?? said(await (this.#isFresh ? (this.#reading ??= this.#keep()) : this.#read()))
+    if (!this.#isFresh) return said(await this.#read());
+    return said(
+      this.#known?.groups === this.#groups.version
+        ? this.#known
+        : await (this.#reading ??= this.#keep()),
     );
   }
 

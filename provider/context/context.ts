@@ -38,8 +38,8 @@ export interface ProviderServices {
   readonly cookies: CookieNames;
   readonly fetch: Fetch;
   readonly epoch: number;
-  readonly groups: Pick<Memberships, 'held' | 'of'>;
-  readonly operatorPasskeys: Pick<OperatorPasskeys, 'held' | 'of'>;
+  readonly groups: Pick<Memberships, 'of'>;
+  readonly operatorPasskeys: Pick<OperatorPasskeys, 'of'>;
   readonly networkLimits?: NetworkLimits;
   readonly reviews: { ask(asking: ClaimsReviewRequest): Promise<Reviewed> };
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
-import libraryContext from 'oidc-provider/lib/helpers/als.js';
 import type { StagedWrites } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import type { Check, Entry, Write } from '../../storage/storage.js';
@@ -162,27 +161,9 @@ const current = new AsyncLocalStorage<UnitOfWork>();
 /** Returns the unit of work of the current request. */
 export const currentUnitOfWork = (): UnitOfWork | undefined => current.getStore();
 
-let underWay = 0;
-
 /** Runs `work` in a unit of work, which the caller commits. */
-export async function inUnitOfWork<T>(unitOfWork: UnitOfWork, work: () => Promise<T>): Promise<T> {
-  underWay += 1;
-  try {
-    return await current.run(unitOfWork, work);
-  } finally {
-    underWay -= 1;
-    if (underWay === 0) rest();
-  }
-}
-
-/**
- * Disables both AsyncLocalStorages while no request runs: on Node 20 they slow down every promise
- * of the process.
- */
-function rest(): void {
-  current.disable();
-  libraryContext.disable();
-}
+export const inUnitOfWork = <T>(unitOfWork: UnitOfWork, work: () => Promise<T>): Promise<T> =>
+  current.run(unitOfWork, work);
 
 /** Runs `work` outside the request's unit of work. */
 export const outsideUnitOfWork = <T>(work: () => T): T => current.exit(work);

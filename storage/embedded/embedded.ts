@@ -61,14 +61,12 @@ function syncDirectory(directory: string): void {
 function assemble(state: StoreState, options: EmbeddedOptions, unlock: () => void): Storage {
   const committer = new EmbeddedCommitter(state, options.onFatal ?? crash, options.metrics);
   const storage: Storage = {
-    peek(key) {
+    readsInProcess: true,
+    async get(key) {
       validateKey(key);
       state.admitOpen();
       const entry = state.read(key);
       return entry ? { entry, revision: state.revision } : { revision: state.revision };
-    },
-    async get(key) {
-      return storage.peek!(key);
     },
     list: (range, options = {}) => readRange(state, range, options),
     count: (range) => countRange(state, range),

@@ -4,6 +4,7 @@ import { openEmbedded } from '../../storage/embedded/embedded.js';
 import type { Storage } from '../../storage/storage.js';
 import { begin, mailTo } from '../support/signin.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
+import { memberOf } from '../support/member.js';
 
 afterAll(stopAll);
 
@@ -33,7 +34,7 @@ async function recorded(): Promise<{
             commits.push(writes.map(folderOf).sort());
             return target.commit(checks, writes);
           }
-        : (target[name] as () => unknown)?.bind(target),
+        : memberOf(target, name),
   });
   return {
     storage,

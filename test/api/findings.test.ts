@@ -12,6 +12,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
+import { memberOf } from '../support/member.js';
 
 afterAll(async () => {
   clock.release();
@@ -29,7 +30,7 @@ describe('the challenge that was judged is the one that signs in', () => {
     const delayed = new Proxy(real, {
       get: (target, name: keyof Storage) =>
         name !== 'commit'
-          ? (target[name] as () => unknown)?.bind(target)
+          ? memberOf(target, name)
           : async (...args: Parameters<Storage['commit']>) => {
               if (
                 holding &&
@@ -422,7 +423,7 @@ test('a filtered page is read many rows at a time, and misses and repeats none',
   let reads = 0;
   const counted = new Proxy(real, {
     get: (target, name: keyof Storage) => {
-      const method = (target[name] as (...args: unknown[]) => unknown)?.bind(target);
+      const method = memberOf(target, name);
       return name === 'list'
         ? (...args: unknown[]) => {
             reads += 1;

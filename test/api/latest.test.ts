@@ -6,18 +6,13 @@ import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { createClient, startTest, stopAll, temporary } from '../support/service.js';
 import { signIn } from '../support/signin.js';
+import { memberOf } from '../support/member.js';
 
 let etcd: EtcdServer | undefined;
 afterAll(async () => {
   await stopAll();
   await etcd?.stop();
 });
-
-/** A member of a storage as it is; a method knows whose it is. */
-function boundTo(target: Storage, name: string | symbol): unknown {
-  const member = Reflect.get(target, name);
-  return typeof member === 'function' ? member.bind(target) : member;
-}
 
 /** A store whose watches say nothing while they are held: no one hears what others write. */
 class Deaf {
@@ -29,7 +24,7 @@ class Deaf {
     const watch = (...asked: Parameters<Storage['watch']>): AsyncIterable<Batch> =>
       this.#heard(storage.watch(...asked));
     this.storage = new Proxy(storage, {
-      get: (target, name) => (name === 'watch' ? watch : boundTo(target, name)),
+      get: (target, name) => (name === 'watch' ? watch : memberOf(target, name)),
     });
   }
 
@@ -143,5 +138,5 @@ describe.each(['embedded', 'etcd'] as const)('what is read without a version, on
 /** The same storage for one more service: only the first closes it. */
 const unclosed = (storage: Storage): Storage =>
   new Proxy(storage, {
-    get: (target, name) => (name === 'close' ? async () => {} : boundTo(target, name)),
+    get: (target, name) => (name === 'close' ? async () => {} : memberOf(target, name)),
   });

@@ -375,7 +375,7 @@ describe('the store fails and keys turn', () => {
   const wrap = (storage: Storage): Storage =>
     new Proxy(storage, {
       get: (target, name: keyof Storage) =>
-        name === 'watch' || name === 'peek'
+        name === 'watch'
           ? (...args: unknown[]) => (target[name] as any)(...args)
           : async (...args: unknown[]) => (target[name] as any)(...args),
     });

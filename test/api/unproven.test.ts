@@ -13,6 +13,7 @@ import {
   temporary,
   type TestService,
 } from '../support/service.js';
+import { memberOf } from '../support/member.js';
 
 afterAll(stopAll);
 afterEach(() => {
@@ -78,8 +79,7 @@ const withQuota = (storage: Storage, quota: number): Storage =>
     get: (target, name) => {
       if (name === 'sizes')
         return async () => new Map<string, Size>([['member', { bytes: 0, inUse: 0, quota }]]);
-      const value = Reflect.get(target, name) as unknown;
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      return memberOf(target, name);
     },
   });
 

@@ -14,6 +14,7 @@ import {
   type TestService,
 } from '../support/service.js';
 import { redeem, signIn } from '../support/signin.js';
+import { memberOf } from '../support/member.js';
 
 const flags = ['--limit-factor', '1000'];
 const clients = ['app', 'second'];
@@ -42,8 +43,7 @@ class Mortal {
       get: (target, name) => {
         if (name === 'commit')
           return (...made: Parameters<Storage['commit']>) => this.#commit(target, made);
-        const member = Reflect.get(target, name);
-        return typeof member === 'function' ? member.bind(target) : member;
+        return memberOf(target, name);
       },
     });
   }

@@ -39,9 +39,8 @@ export function adapterCases(
       cookies: cookieNames(house.baseURL),
       fetch: undefined as never,
       epoch,
-      groups: { held: () => [], of: async () => [] },
+      groups: { of: async () => [] },
       operatorPasskeys: {
-        held: () => undefined,
         of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
       },
       reviews: { ask: async () => new Map() },

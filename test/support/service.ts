@@ -14,6 +14,7 @@ import { openEtcd } from '../../storage/etcd/etcd.js';
 import { startEtcd, type EtcdServer } from '../storage/etcd-server.js';
 import { logsHoldNone, storeHoldsNone } from './secrets.js';
 import { Tab } from './tab.js';
+import { memberOf } from './member.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -134,8 +135,7 @@ async function assemble(
 /** The same storage for a second replica in this process: only the first closes it. */
 const shared = (storage: Storage): Storage =>
   new Proxy(storage, {
-    get: (target, name) =>
-      name === 'close' ? async () => {} : Reflect.get(target, name)?.bind(target),
+    get: (target, name) => (name === 'close' ? async () => {} : memberOf(target, name)),
   });
 
 /**
