@@ -140,7 +140,7 @@ const concerned = [
   '^the default policy has a row for every kind',
   '^the default policy Widget ',
   '^over the kinds that are served',
-  'on embedded \\(there is a row|every request)',
+  'on embedded (there is a row|every request)',
   'every kind has the columns it should',
   'of the store names every kind of record',
   'every action and kind of that policy has a word',
