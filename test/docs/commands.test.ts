@@ -135,7 +135,7 @@ describe('the application of the tutorial', () => {
     const text = async (tab: Tab): Promise<string> => (await tab.get('/').is(200)).bytes.toString();
 
     const [app, person] = [new Tab(self, self), service.tab()];
-    expect(await text(app)).toContain('Nobody is signed in');
+    expect(await text(app)).toContain('No one is signed in');
     const back = await signInAt(
       service,
       (await app.navigate('/sign-in').is(303)).headers.location!,
@@ -155,7 +155,7 @@ describe('the application of the tutorial', () => {
     const asked = await person
       .navigate((await app.send('POST', '/sign-out').is(303)).headers.location!)
       .is(200);
-    expect(await text(app)).toContain('Nobody is signed in');
+    expect(await text(app)).toContain('No one is signed in');
     const xsrf = /name="xsrf" value="([^"]+)"/.exec(asked.bytes.toString())![1]!;
     const gone = await person
       .send('POST', '/oauth2/logout/confirm', {
