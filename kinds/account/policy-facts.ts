@@ -1,7 +1,7 @@
 import type { Call, ObjectOf } from '../../registry/kind.js';
 import type { Account } from './account.js';
 import { canonical } from '../signin/email-address.js';
-import { claimsOf } from '../session/acr.js';
+import { authenticationClaims } from '../session/acr.js';
 import type { Method, Session } from '../session/session.js';
 
 /** How someone signed in, as policy sees it. */
@@ -66,8 +66,8 @@ export const sessionFacts = (
   );
 
 /** A sign-in just made; `inFull` is whether a passkey counts in full. */
-export const signedInNow = (method: Method, now: number, inFull = true): SignedIn => ({
+export const signedInNow = (method: Method, now: number, isFullStrength = true): SignedIn => ({
   methods: [method],
-  assurance: claimsOf(method, inFull).acr,
+  assurance: authenticationClaims(method, isFullStrength).acr,
   authenticated: Math.floor(now / 1000),
 });

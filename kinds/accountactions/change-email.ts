@@ -20,7 +20,7 @@ import {
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
-import { askerOf, countTry, lockedUntil, wrongCodes } from '../signin/code-throttle.js';
+import { requesterOf, countWrongCode, lockedUntil, wrongCodes } from '../signin/code-throttle.js';
 import { codeLength, emailedCode, newCode } from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
@@ -105,7 +105,7 @@ export const newAddressChallenge = defineAction({
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { email } }) {
     const session = sessionOf(call, name);
     const { limits } = call.settings;
-    const asker = askerOf(call, canonical(email));
+    const asker = requesterOf(call, canonical(email));
     const mails = mailLimits(limits, asker);
     if (!isWithinLengths(email))
       throw invalid({ ...Account, kind: 'EmailChallenge' }, name, [
@@ -243,7 +243,7 @@ async function judge<T>(
       if (held.triesLeft <= 0) throw over('there are no tries left', name);
       if (call.now > held.expires) throw over('it has expired', name);
       if (code.length !== held.length) throw wrongCode(name, `must be ${held.length} digits`);
-      const asker = askerOf(call, canonical(held.address));
+      const asker = requesterOf(call, canonical(held.address));
       const rests = await lockedUntil(tx, canonical(held.address), asker, call);
       if (rests > 0)
         throw tooManyRequests(
@@ -255,7 +255,7 @@ async function judge<T>(
         tx.remove(keyOf(session));
         return { isRight: true, outcome: await proven(tx, held.address) };
       }
-      await countTry(tx, canonical(held.address), asker, call);
+      await countWrongCode(tx, canonical(held.address), asker, call);
       held.triesLeft -= 1;
       write(tx, session, held);
       const { triesLeft } = held;

@@ -5,10 +5,10 @@ import type { InteractionObject } from './schema.js';
 import { outcomeOf } from './sign-in-metrics.js';
 
 /**
- * Passes on what a try to sign in comes to, and names it in the audit log and the log: account,
+ * Returns the result of a sign-in attempt and records it in the audit log and the log: account,
  * address, Client, method, outcome and reason.
  */
-export async function observed(
+export async function observeAttempt(
   call: Call,
   { spec }: InteractionObject,
   { method, address }: { method: string; address: string | undefined },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { apiVersion, type Settings } from '../../registry/kind.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { timestamp } from '../signin/schema-types.js';
-import { challengeLife, Purpose } from '../signin/passkey-challenge.js';
+import { challengeLifetimeMs, Purpose } from '../signin/passkey-challenge.js';
 import { algorithms } from './webauthn/cose-key.js';
 
 const descriptor = z.object({
@@ -89,13 +89,13 @@ export const challengeAnswer = (
   apiVersion,
   kind: 'PasskeyChallenge',
   spec: { purpose },
-  status: { options, expirationTimestamp: toTimestamp(now + challengeLife) },
+  status: { options, expirationTimestamp: toTimestamp(now + challengeLifetimeMs) },
 });
 
 /** Options of a sign-in: the same for everybody, since no one has said who they are. */
 export const requestOptions = (challenge: string, { rpID }: Settings): Options => ({
   challenge,
-  timeout: challengeLife,
+  timeout: challengeLifetimeMs,
   rpId: rpID,
   allowCredentials: [],
   userVerification: 'required',
@@ -116,7 +116,7 @@ export const creationOptions = (
   { userHandle, address, displayName, passkeys }: Person,
 ): Options => ({
   challenge,
-  timeout: challengeLife,
+  timeout: challengeLifetimeMs,
   rp: { id: rpID, name: rpID },
   user: { id: userHandle, name: address, displayName: displayName ?? address },
   pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),

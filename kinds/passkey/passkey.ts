@@ -17,7 +17,7 @@ import { Session } from '../session/session.js';
 import { line, timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { authenticatorName } from './aaguid-names.js';
-import { takeChallenge, type Taken } from '../signin/passkey-challenge.js';
+import { takeChallenge, type TakenChallenge } from '../signin/passkey-challenge.js';
 import { NewPasskey, type NewCredential } from './webauthn/credential.js';
 import { entersWithoutPasskey } from './last-passkey.js';
 import {
@@ -255,7 +255,7 @@ async function registerSignedIn(call: Call, sent: Sent): Promise<PasskeyObject> 
   requireRecentAuthentication(call, Passkey);
   const challenge = call.ports.signIns.challengeOf(
     await call.change(async (tx) => {
-      let taken!: Taken;
+      let taken!: TakenChallenge;
       await tx.update(Session, caller.session!, ({ internal }) => {
         taken = takeChallenge(internal, 'Register', call.now);
       });

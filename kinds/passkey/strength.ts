@@ -10,7 +10,7 @@ export interface PasskeyStrength {
  * Whether a sign-in by a passkey counts in full at `now` (ms since the epoch). Passkeys that an
  * earlier release stored say nothing of it, and do.
  */
-export const countsInFull = ({ fullStrengthTimestamp }: PasskeyStrength, now: number): boolean =>
+export const hasFullStrength = ({ fullStrengthTimestamp }: PasskeyStrength, now: number): boolean =>
   fullStrengthTimestamp === undefined || Date.parse(fullStrengthTimestamp) <= now;
 
 /**

@@ -7,13 +7,13 @@ import type { Limit } from '../../registry/rate-limit.js';
  * Whose tries are counted together for an address: browsers that proved a sign-in with it, or
  * everybody else. Neither can rest the codes of the other.
  */
-export type Asker = 'known' | 'stranger';
+export type Requester = 'known' | 'stranger';
 
 /**
  * Wrong codes for one address, over all interactions, browsers and replicas. Times in ms since the
  * epoch.
  */
-interface Wrong {
+interface WrongCodeRecord {
   count: number;
   at: number;
   restUntil: number;
@@ -21,12 +21,12 @@ interface Wrong {
   restedAt: number;
 }
 
-const keptFor = 30 * 24 * 3_600_000;
+const recordTtlMs = 30 * 24 * 3_600_000;
 
-type Judging = Pick<Call, 'now' | 'settings'>;
+type ThrottleContext = Pick<Call, 'now' | 'settings'>;
 
 /** Who asks about an address, by what the browser proves. */
-export const askerOf = (call: Pick<Call, 'ports'>, address: string): Asker =>
+export const requesterOf = (call: Pick<Call, 'ports'>, address: string): Requester =>
   call.ports.knowsBrowser(address) ? 'known' : 'stranger';
 
 /**
@@ -35,7 +35,7 @@ export const askerOf = (call: Pick<Call, 'ports'>, address: string): Asker =>
  */
 export function wrongCodes(
   { wrongCodesPerNetwork, wrongCodesInAll, wrongCodeWindow }: Limits,
-  asker: Asker = 'stranger',
+  asker: Requester = 'stranger',
 ): Limit {
   return {
     name: 'wrongcodes',
@@ -46,27 +46,27 @@ export function wrongCodes(
   };
 }
 
-const keyOf = (address: string, asker: Asker): string =>
+const keyOf = (address: string, asker: Requester): string =>
   `limits/wrongcodes-${asker}/${digest(address)}`;
 
 /**
  * What stands for an address, as it has decayed until now: the count by its ceiling, the rests by
  * one, in `wrongCodeDecay`.
  */
-async function read(
+async function readRecord(
   tx: Transaction,
   key: string,
-  { now, settings: { limits } }: Judging,
-): Promise<Wrong> {
+  { now, settings: { limits } }: ThrottleContext,
+): Promise<WrongCodeRecord> {
   const held = await tx.read(key);
   if (!held) return { count: 0, at: now, restUntil: 0, rests: 0, restedAt: now };
-  const wrong = JSON.parse(held.value.toString()) as Wrong;
-  const each = limits.wrongCodeDecay / limits.wrongCodesPerAddress;
-  const forgotten = Math.floor(Math.max(0, now - wrong.at) / each);
+  const wrong = JSON.parse(held.value.toString()) as WrongCodeRecord;
+  const decayIntervalMs = limits.wrongCodeDecay / limits.wrongCodesPerAddress;
+  const forgotten = Math.floor(Math.max(0, now - wrong.at) / decayIntervalMs);
   const rested = Math.floor(Math.max(0, now - wrong.restedAt) / limits.wrongCodeDecay);
   return {
     count: Math.max(0, wrong.count - forgotten),
-    at: wrong.at + forgotten * each,
+    at: wrong.at + forgotten * decayIntervalMs,
     restUntil: wrong.restUntil,
     rests: Math.max(0, wrong.rests - rested),
     restedAt: rested > 0 ? now : wrong.restedAt,
@@ -77,10 +77,10 @@ async function read(
 export async function lockedUntil(
   tx: Transaction,
   address: string,
-  asker: Asker,
-  call: Judging,
+  asker: Requester,
+  call: ThrottleContext,
 ): Promise<number> {
-  const { restUntil } = await read(tx, keyOf(address, asker), call);
+  const { restUntil } = await readRecord(tx, keyOf(address, asker), call);
   return restUntil > call.now ? restUntil : 0;
 }
 
@@ -88,14 +88,14 @@ export async function lockedUntil(
  * Counts a wrong code, which nothing but time takes back, anyone who signs in meanwhile; as many as `limits.wrongCodesPerAddress` says put
  * codes to rest, for twice as long each time.
  */
-export async function countTry(
+export async function countWrongCode(
   tx: Transaction,
   address: string,
-  asker: Asker,
-  call: Judging,
+  asker: Requester,
+  call: ThrottleContext,
 ): Promise<void> {
   const key = keyOf(address, asker);
-  const wrong = await read(tx, key, call);
+  const wrong = await readRecord(tx, key, call);
   wrong.count += 1;
   const { limits } = call.settings;
   if (wrong.count >= limits.wrongCodesPerAddress) {
@@ -104,5 +104,5 @@ export async function countTry(
     wrong.restedAt = call.now;
     wrong.count = 0;
   }
-  tx.write(key, Buffer.from(JSON.stringify(wrong)), call.now + keptFor);
+  tx.write(key, Buffer.from(JSON.stringify(wrong)), call.now + recordTtlMs);
 }

@@ -1,5 +1,5 @@
 import { errors, type ProviderContext } from 'oidc-provider';
-import { emailed, phishingResistant } from '../../kinds/session/acr.js';
+import { emailAcr, phishingResistant } from '../../kinds/session/acr.js';
 import { takesPasskeys } from '../../kinds/passkey/rp-id.js';
 import { parseJSON } from '../../registry/strict-json.js';
 import type { Settings } from '../../registry/kind.js';
@@ -8,11 +8,11 @@ import type { Settings } from '../../registry/kind.js';
  * Authentication context class references, from the weakest on: each sign-in also meets what is
  * asked of the ones before it.
  */
-const byStrength: readonly string[] = [emailed, phishingResistant];
+const byStrength: readonly string[] = [emailAcr, phishingResistant];
 
 /** Returns the acr values that people can sign in by here, the strongest first. */
 export const offeredAcrs = ({ rpID }: Pick<Settings, 'rpID'>): string[] =>
-  takesPasskeys(rpID) ? [phishingResistant, emailed] : [emailed];
+  takesPasskeys(rpID) ? [phishingResistant, emailAcr] : [emailAcr];
 
 /**
  * Returns the weakest acr that meets what a request asks by `acr_values` and by the acr of

@@ -7,7 +7,7 @@ import type { Decision } from '../../registry/kind.js';
 import { accountObject } from '../adapter/accounts.js';
 import { isWeakerThanAsked } from '../context/acr.js';
 import { accountPage } from '../adapter/built-in-clients.js';
-import { claimsOf, phishingResistant } from '../../kinds/session/acr.js';
+import { authenticationClaims, phishingResistant } from '../../kinds/session/acr.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
 import type { AccountObject, ProviderServices } from '../context/context.js';
 import { loginMemo } from '../adapter/session-projection.js';
@@ -81,7 +81,7 @@ async function judge(
   const stronger = await ask(
     {
       methods: ['Passkey'],
-      assurance: claimsOf('Passkey').acr,
+      assurance: authenticationClaims('Passkey').acr,
       authenticated: Math.floor(Date.now() / 1000),
     },
     'never',

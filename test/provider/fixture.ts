@@ -15,7 +15,7 @@ import { Suppliers } from '../../kinds/claims/scope-index.js';
 import { ClaimsReview } from '../../kinds/claims/claims-review.js';
 import { Interaction, type InteractionObject } from '../../kinds/interaction/interaction.js';
 import { Session, type Method } from '../../kinds/session/session.js';
-import { claimsOf } from '../../kinds/session/acr.js';
+import { authenticationClaims } from '../../kinds/session/acr.js';
 import {
   createIdentityProvider,
   type IdentityProvider,
@@ -289,8 +289,8 @@ export class House {
           account: query.get('account')!,
           method,
           seconds: Math.floor(Date.now() / 1000),
-          acr: claimsOf(method).acr,
-          amr: [...claimsOf(method).amr],
+          acr: authenticationClaims(method).acr,
+          amr: [...authenticationClaims(method).amr],
         };
       }),
     );
