@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineKind, type Call } from '../registry/kind.js';
 import type { Cause } from '../registry/status.js';
-import { ownChanges } from './signin/update-limit.js';
+import { updateLimit } from './signin/update-limit.js';
 import { timestamp } from './signin/schema-types.js';
 
 /**
@@ -13,7 +13,7 @@ export const Grant = defineKind({
   resource: 'grants',
   owner: 'status.account',
   named: 'service',
-  changeLimit: ownChanges,
+  changeLimit: updateLimit,
   description: 'What a person agreed that a service may see.',
   verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'],
   spec: z.object({

@@ -2,7 +2,7 @@ import type { Action } from '../registry/action.js';
 import type { AnyKind } from '../registry/kind.js';
 import { Account } from './account/account.js';
 import { disable, enable } from './accountactions/disable.js';
-import { exportOf } from './account/export.js';
+import { exportAction } from './account/export.js';
 import { newAddress, newAddressChallenge } from './accountactions/change-email.js';
 import { ClaimsProvider } from './claims/claims-provider.js';
 import { ClaimsReview } from './claims/claims-review.js';
@@ -55,7 +55,7 @@ export const actions: readonly Action[] = [
   setUpAccount,
   newAddressChallenge,
   newAddress,
-  exportOf(kinds),
+  exportAction(kinds),
   startRecovery,
   cancelByToken,
   disable,

@@ -14,17 +14,17 @@ import {
 } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import {
-  canonical,
+  canonicalAddress,
   emailAddress,
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
 import { mailLimits } from '../interaction/email-challenge.js';
 import { requesterOf, countWrongCode, lockedUntil, wrongCodes } from '../signin/code-throttle.js';
-import { codeLength, emailedCode, newCode } from '../signin/code-format.js';
+import { codeLength, emailedCodeSchema, newCode } from '../signin/code-format.js';
 import { requireRecentAuthentication } from '../signin/recent-sign-in.js';
 import { revokeOtherSessions } from '../account/end-sessions.js';
-import { spending } from '../signin/spending.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { timestamp } from '../signin/schema-types.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Account } from '../account/account.js';
@@ -67,7 +67,7 @@ const macData = (
   session: string,
   { id, address }: { id: string; address: string },
   code: string,
-): string => `${session}\0${id}\0${canonical(address)}\0${code}`;
+): string => `${session}\0${id}\0${canonicalAddress(address)}\0${code}`;
 const write = (tx: Transaction, session: string, challenge: Challenge): void =>
   tx.write(
     keyOf(session),
@@ -105,7 +105,7 @@ export const newAddressChallenge = defineAction({
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { email } }) {
     const session = sessionOf(call, name);
     const { limits } = call.settings;
-    const asker = requesterOf(call, canonical(email));
+    const asker = requesterOf(call, canonicalAddress(email));
     const mails = mailLimits(limits, asker);
     if (!isWithinLengths(email))
       throw invalid({ ...Account, kind: 'EmailChallenge' }, name, [
@@ -130,12 +130,12 @@ export const newAddressChallenge = defineAction({
       expires: call.now + limits.emailCodeLifetime,
       triesLeft: limits.emailCodeTries,
     };
-    await spending(call, mails.network, () =>
+    await withSpentLimit(call, mails.network, () =>
       call.change(async (tx) => {
         const former = await read(tx, session);
         const wait = former ? former.sent + limits.emailResendWait - call.now : 0;
         if (wait > 0) throw tooManyRequests(Math.ceil(wait / 1000), 'a mail was sent a moment ago');
-        for (const limit of mails.address) await tx.spend(limit, canonical(email));
+        for (const limit of mails.address) await tx.spend(limit, canonicalAddress(email));
         await tx.spend(mails.interaction, session);
         write(tx, session, challenge);
         const order: MailOrder = {
@@ -182,7 +182,7 @@ export const newAddress = defineAction({
   kind: 'Email',
   limit: codeLimit,
   description: 'Changes the address of the account to the one the code was sent to.',
-  spec: z.object({ code: emailedCode() }),
+  spec: z.object({ code: emailedCodeSchema() }),
   async run(call, { metadata: { name }, status: { passkeys } }, { spec: { code } }) {
     const session = sessionOf(call, name);
     requireRecentAuthentication(call, Account, name, passkeys);
@@ -204,7 +204,7 @@ async function changeAddress(
   const account = (await tx.get(Account, name))!;
   requireRecentAuthentication(call, Account, name, account.status.passkeys);
   const former = account.status.email.address;
-  if (canonical(former) !== canonical(address)) {
+  if (canonicalAddress(former) !== canonicalAddress(address)) {
     await revokeOtherSessions(tx, call, name);
     const order: MailOrder = {
       to: former,
@@ -236,15 +236,15 @@ async function judge<T>(
   proven: (tx: Transaction, address: string) => Promise<T>,
 ): Promise<T | StatusError> {
   const limit = wrongCodes(call.settings.limits);
-  const { isRight, outcome } = await spending(call, limit, () =>
+  const { isRight, outcome } = await withSpentLimit(call, limit, () =>
     call.change(async (tx) => {
       const held = await read(tx, session);
       if (!held) throw over('no code was asked for', name);
       if (held.triesLeft <= 0) throw over('there are no tries left', name);
       if (call.now > held.expires) throw over('it has expired', name);
       if (code.length !== held.length) throw wrongCode(name, `must be ${held.length} digits`);
-      const asker = requesterOf(call, canonical(held.address));
-      const rests = await lockedUntil(tx, canonical(held.address), asker, call);
+      const asker = requesterOf(call, canonicalAddress(held.address));
+      const rests = await lockedUntil(tx, canonicalAddress(held.address), asker, call);
       if (rests > 0)
         throw tooManyRequests(
           Math.ceil((rests - call.now) / 1000),
@@ -255,7 +255,7 @@ async function judge<T>(
         tx.remove(keyOf(session));
         return { isRight: true, outcome: await proven(tx, held.address) };
       }
-      await countWrongCode(tx, canonical(held.address), asker, call);
+      await countWrongCode(tx, canonicalAddress(held.address), asker, call);
       held.triesLeft -= 1;
       write(tx, session, held);
       const { triesLeft } = held;

@@ -3,7 +3,7 @@ import type { AnyKind, Call } from '../../registry/kind.js';
 import { dropRows, type Worker } from '../../registry/outbox.js';
 import type { Store } from '../../registry/store.js';
 import { pages } from '../../registry/pager.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { decisionCountKey } from '../policy/decision-count-key.js';
 import { Grant } from '../grant.js';
 import { Interaction, type InteractionObject } from '../interaction/interaction.js';
@@ -94,7 +94,7 @@ async function removeAccount(
     call.keys,
     'mail',
     (order) =>
-      canonical((order as MailOrder).to) === canonical(address) &&
+      canonicalAddress((order as MailOrder).to) === canonicalAddress(address) &&
       !isLater(order as MailOrder, asked),
   );
   const order: MailOrder = {

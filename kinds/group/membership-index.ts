@@ -1,7 +1,7 @@
 import type { ObjectOf } from '../../registry/kind.js';
 import { Informer } from '../../registry/informer.js';
 import type { Store } from '../../registry/store.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { Group, operators } from './group.js';
 
 type GroupObject = ObjectOf<typeof Group>;
@@ -24,7 +24,7 @@ export class Memberships {
    * or is not there (docs/design/api.md#operators).
    */
   constructor(store: Store, named: readonly string[]) {
-    this.#named = new Set(named.map(canonical));
+    this.#named = new Set(named.map(canonicalAddress));
     this.#mirror = new Informer(store, Group, (before, after) => this.#moved(before, after));
   }
 
@@ -47,15 +47,17 @@ export class Memberships {
    * moment.
    */
   held(address: string): readonly string[] | undefined {
-    return this.#mirror.fresh ? this.#of(canonical(address)) : undefined;
+    return this.#mirror.fresh ? this.#of(canonicalAddress(address)) : undefined;
   }
 
   /** The same, waiting where it must. */
   async of(address: string): Promise<readonly string[]> {
-    const at = canonical(address);
+    const at = canonicalAddress(address);
     if (this.#mirror.fresh || (await this.#mirror.settled())) return this.#of(at);
     const all = await this.#mirror.latest();
-    const found = all.filter(({ spec }) => spec.members.some((member) => canonical(member) === at));
+    const found = all.filter(({ spec }) =>
+      spec.members.some((member) => canonicalAddress(member) === at),
+    );
     return this.#withNamed(
       at,
       found.map(({ metadata }) => metadata.name).sort(),
@@ -116,7 +118,7 @@ export class Memberships {
 }
 
 const membersOf = (group: GroupObject | undefined): ReadonlySet<string> =>
-  new Set(group?.spec.members.map(canonical));
+  new Set(group?.spec.members.map(canonicalAddress));
 
 const listsOperators = ({ metadata, spec }: GroupObject): boolean =>
   metadata.name === operators && spec.members.length > 0;

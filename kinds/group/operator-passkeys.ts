@@ -4,7 +4,7 @@ import type { ObjectOf } from '../../registry/kind.js';
 import type { Store } from '../../registry/store.js';
 import type { EncodedObject } from '../../registry/encoded-object.js';
 import { Account } from '../account/account.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { operators } from './group.js';
 import type { Memberships } from './membership-index.js';
 import { Passkey } from '../passkey/passkey.js';
@@ -158,7 +158,7 @@ const said = ({ hasAny, fullFrom }: Known): OperatorsHave => ({
 /** Undefined where an object cannot be read: anyone who asks for it is told so. */
 function addressOf(stored: EncodedObject): string | undefined {
   try {
-    return canonical((stored.object as ObjectOf<typeof Account>).status.email.address);
+    return canonicalAddress((stored.object as ObjectOf<typeof Account>).status.email.address);
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { defineAction } from '../../registry/action.js';
 import type { Call, Transaction } from '../../registry/kind.js';
 import { expired } from '../../registry/status.js';
 import { Account, accountSummary } from '../account/account.js';
-import { ownChanges } from '../signin/update-limit.js';
+import { updateLimit } from '../signin/update-limit.js';
 import { requireRecentProof, type SignInProof } from '../signin/recent-sign-in.js';
 import { isSessionValid } from '../account/end-sessions.js';
 import { Interaction, type InteractionObject } from './interaction.js';
@@ -79,7 +79,7 @@ export const setUpAccount = defineAction({
   verb: 'patch',
   kind: 'Account',
   answers: Account,
-  limit: ownChanges,
+  limit: updateLimit,
   description: 'Updates the account while it is being set up.',
   async run(call, { metadata }, body) {
     return call.change(async (tx) => {

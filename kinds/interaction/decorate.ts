@@ -11,7 +11,7 @@ import {
   type ClaimValue,
   type Scope,
 } from '../claims/scopes.js';
-import { takesPasskeys } from '../passkey/rp-id.js';
+import { canBeRelyingPartyId } from '../passkey/rp-id.js';
 import { Session, type Method } from '../session/session.js';
 import { subjectOf } from '../client/subject-identifier.js';
 import { assertNotExpired, assertCurrentEpoch } from './preconditions.js';
@@ -62,7 +62,9 @@ async function permittedMethods(interaction: InteractionObject, call: Call): Pro
 
 async function startableMethods(interaction: InteractionObject, call: Call): Promise<Method[]> {
   const candidates = methods.filter((method) =>
-    method === 'Passkey' ? takesPasskeys(call.settings.rpID) : !interaction.internal.passkeyOnly,
+    method === 'Passkey'
+      ? canBeRelyingPartyId(call.settings.rpID)
+      : !interaction.internal.passkeyOnly,
   );
   const decisions = await Promise.all(
     candidates.map((method) =>

@@ -10,13 +10,13 @@ import { invalid, tooManyRequests } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
 import {
-  canonical,
+  canonicalAddress,
   emailAddress,
   isWithinLengths,
   newAddressFaults,
 } from '../signin/email-address.js';
 import { newCode } from '../signin/code-format.js';
-import { spending } from '../signin/spending.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
 import { describeBrowser } from '../signin/user-agent.js';
 import { Interaction, type InteractionObject } from './interaction.js';
 import { observeAttempt } from './observe-attempt.js';
@@ -92,7 +92,7 @@ async function sendChallenge(
     ]);
   assertPhase('LoginRequired', interaction, call);
   assertResendAllowed(interaction, call);
-  const address = canonical(email);
+  const address = canonicalAddress(email);
   const requester = requesterOf(call, address);
   const limits = mailLimits(call.settings.limits, requester);
   const areCodesLocked = (await call.spentRatio(wrongCodes(call.settings.limits))) >= 1;
@@ -101,7 +101,7 @@ async function sendChallenge(
     token: randomBytes(32).toString('base64url'),
     id: randomUUID(),
   };
-  return spending(call, limits.network, () =>
+  return withSpentLimit(call, limits.network, () =>
     call.change(async (tx) => {
       const interaction = await tx.get(Interaction, name);
       assertPhase('LoginRequired', interaction!, call);

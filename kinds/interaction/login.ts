@@ -16,10 +16,10 @@ import {
 import { randomName } from '../../registry/transaction.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { canonical } from '../signin/email-address.js';
-import { emailedCode } from '../signin/code-format.js';
+import { canonicalAddress } from '../signin/email-address.js';
+import { emailedCodeSchema } from '../signin/code-format.js';
 import { Assertion } from '../passkey/webauthn/credential.js';
-import { spending } from '../signin/spending.js';
+import { withSpentLimit } from '../signin/with-spent-limit.js';
 import type { Method } from '../session/session.js';
 import { codeMacInput } from './email-challenge.js';
 import { authenticate, denialReason, consumeProof } from './complete-login.js';
@@ -55,7 +55,7 @@ export const login = defineAction({
   spec: z.discriminatedUnion('method', [
     z.object({
       method: z.literal('EmailCode').describe('By the emailed code.'),
-      code: emailedCode(),
+      code: emailedCodeSchema(),
     }),
     z.object({
       method: z.literal('EmailLink').describe('By the emailed link.'),
@@ -219,21 +219,21 @@ async function signInByCode(
   const interaction = (await call.store(Interaction).get(name))!;
   assertChallengeInForce(interaction, call.now);
   assertCodeLength(interaction, code);
-  const requester = requesterOf(call, canonical(interaction.internal.email!.address));
+  const requester = requesterOf(call, canonicalAddress(interaction.internal.email!.address));
   const limit = wrongCodes(call.settings.limits, requester);
-  const { isRight, outcome } = await spending(call, limit, () =>
+  const { isRight, outcome } = await withSpentLimit(call, limit, () =>
     call.change(async (tx) => {
       const interaction = (await tx.get(Interaction, name))!;
       assertChallengeInForce(interaction, call.now);
       assertCodeLength(interaction, code);
       const email = interaction.internal.email!;
-      await assertCodesNotLocked(tx, call, canonical(email.address), requester);
+      await assertCodesNotLocked(tx, call, canonicalAddress(email.address), requester);
       if (!email.linkOnly && isCodeOf(call, name, email, code))
         return {
           isRight: true,
           outcome: await completeSignIn(tx, call, interaction, { method: 'EmailCode', decision }),
         };
-      await countWrongCode(tx, canonical(email.address), requester, call);
+      await countWrongCode(tx, canonicalAddress(email.address), requester, call);
       const next = await tx.update(Interaction, name, ({ internal, status }) => {
         internal.email!.triesLeft -= 1;
         if (status.emailChallenge) status.emailChallenge.triesLeft = internal.email!.triesLeft;
@@ -303,7 +303,7 @@ async function completeSignIn(
   const { name } = interaction.metadata;
   await decision.join?.(tx);
   const { address } = interaction.internal.email!;
-  const isSignUp = (await tx.byUnique(Account, 'email', canonical(address))) === undefined;
+  const isSignUp = (await tx.byUnique(Account, 'email', canonicalAddress(address))) === undefined;
   const account = await findOrCreateAccount(tx, call, interaction, method);
   if (!(account instanceof StatusError))
     return tx.update(Interaction, name, (next) =>
@@ -328,7 +328,7 @@ async function findOrCreateAccount(
   method: Method,
 ): Promise<AccountObject | StatusError> {
   const { address } = interaction.internal.email!;
-  const existingAccount = await tx.byUnique(Account, 'email', canonical(address));
+  const existingAccount = await tx.byUnique(Account, 'email', canonicalAddress(address));
   const name = existingAccount?.metadata.name ?? randomName(20);
   const denial = await denialReason(tx, call, interaction, {
     existingAccount,

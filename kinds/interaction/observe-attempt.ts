@@ -1,5 +1,5 @@
 import type { Call } from '../../registry/kind.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import { StatusError } from '../../registry/status.js';
 import type { InteractionObject } from './schema.js';
 import { outcomeOf } from './sign-in-metrics.js';
@@ -18,7 +18,7 @@ export async function observeAttempt(
   noteSignIn({
     client: spec.client,
     method,
-    ...(address !== undefined && { address: canonical(address) }),
+    ...(address !== undefined && { address: canonicalAddress(address) }),
   });
   try {
     const done = await work;

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import {
   challengeLimit,
-  challengesOfOne,
+  challengesPerSession,
   registrationOptions,
 } from '../passkey/registration-challenge.js';
 import { newChallenge, Purpose, putChallenge } from '../signin/passkey-challenge.js';
-import { challengeAnswer, PasskeyChallenge, requestOptions } from '../passkey/options.js';
+import { challengeResponse, PasskeyChallenge, requestOptions } from '../passkey/options.js';
 import { requireRecentSetupSignIn } from './account-setup.js';
 import { Interaction } from './interaction.js';
 import { assertPhase } from './preconditions.js';
@@ -36,13 +36,13 @@ export const passkeyChallenge = defineAction({
         purpose === 'Register'
           ? (await requireRecentSetupSignIn(tx, call, name)).account
           : undefined;
-      await tx.spend(challengesOfOne(call.settings.limits), name);
+      await tx.spend(challengesPerSession(call.settings.limits), name);
       await tx.update(Interaction, name, ({ internal }) =>
         putChallenge(internal, purpose, challenge, call.now),
       );
       return person;
     });
-    return challengeAnswer(
+    return challengeResponse(
       purpose,
       account
         ? await registrationOptions(call, challenge, account)

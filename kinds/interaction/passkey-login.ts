@@ -2,10 +2,10 @@ import type { Call, Decision, ObjectOf, Transaction } from '../../registry/kind.
 import { invalid, StatusError } from '../../registry/status.js';
 import { toTimestamp } from '../../registry/timestamp.js';
 import { Account } from '../account/account.js';
-import { canonical } from '../signin/email-address.js';
+import { canonicalAddress } from '../signin/email-address.js';
 import {
-  counterWentBack,
-  movesOn,
+  counterNotIncreased,
+  isCounterIncreased,
   verifyAssertion,
   type AssertionVerdict,
 } from '../passkey/webauthn/verify-assertion.js';
@@ -52,7 +52,7 @@ export async function signInByPasskey(
   const passkey = await call.store(Passkey).byUnique('credential', credential.id);
   const account = passkey && (await call.store(Account).get(passkey.status.account));
   const known = passkey && account && { passkey, account };
-  if (known) call.ports.noteSignIn({ address: canonical(account.status.email.address) });
+  if (known) call.ports.noteSignIn({ address: canonicalAddress(account.status.email.address) });
   const verdict = await verifyAssertion(
     credential,
     { challenge, origin: call.settings.baseURL, rpID: call.settings.rpID },
@@ -64,7 +64,7 @@ export async function signInByPasskey(
     },
   );
   if (!verdict.verified) {
-    if (known && verdict.why === counterWentBack) auditPossibleClone(call, known);
+    if (known && verdict.why === counterNotIncreased) auditPossibleClone(call, known);
     throw notAccepted(name);
   }
   const outcome = await call.change((tx) =>
@@ -110,7 +110,7 @@ async function completeSignIn(
   const account = await tx.get(Account, known.account.metadata.name);
   if (!passkey || !account || passkey.metadata.uid !== known.passkey.metadata.uid)
     throw notAccepted(name);
-  if (!movesOn(passkey.internal.counter, verdict.counter)) {
+  if (!isCounterIncreased(passkey.internal.counter, verdict.counter)) {
     auditPossibleClone(call, known);
     throw notAccepted(name);
   }

@@ -4,14 +4,14 @@ import type { Limits } from '../../registry/limit-settings.js';
 import type { Limit } from '../../registry/rate-limit.js';
 
 /**
- * Whose tries are counted together for an address: browsers that proved a sign-in with it, or
- * everybody else. Neither can rest the codes of the other.
+ * Whose wrong codes count together for an address: browsers that signed in with it before, or all
+ * others. Neither can lock the codes of the other.
  */
 export type Requester = 'known' | 'stranger';
 
 /**
- * Wrong codes for one address, over all interactions, browsers and replicas. Times in ms since the
- * epoch.
+ * The stored count of wrong codes for one address, over all interactions and browsers. Times in ms
+ * since the epoch; `rests` counts lockouts.
  */
 interface WrongCodeRecord {
   count: number;
@@ -25,13 +25,14 @@ const recordTtlMs = 30 * 24 * 3_600_000;
 
 type ThrottleContext = Pick<Call, 'now' | 'settings'>;
 
-/** Who asks about an address, by what the browser proves. */
+/** Returns whether the browser has a cookie of an earlier sign-in with the address. */
 export const requesterOf = (call: Pick<Call, 'ports'>, address: string): Requester =>
   call.ports.knowsBrowser(address) ? 'known' : 'stranger';
 
 /**
- * Wrong codes by client network, and of everybody: beyond that ceiling codes rest for all. Those of
- * a known browser can only be about its own address.
+ * Returns the limit on wrong codes by client network, with a ceiling over all networks beyond which
+ * codes are locked for everyone. A known browser is exempt from the ceiling, since it can only try
+ * its own address.
  */
 export function wrongCodes(
   { wrongCodesPerNetwork, wrongCodesInAll, wrongCodeWindow }: Limits,
@@ -50,8 +51,8 @@ const keyOf = (address: string, asker: Requester): string =>
   `limits/wrongcodes-${asker}/${digest(address)}`;
 
 /**
- * What stands for an address, as it has decayed until now: the count by its ceiling, the rests by
- * one, in `wrongCodeDecay`.
+ * Returns the record of an address, decayed until now: in each `wrongCodeDecay`, the count by its
+ * ceiling and the lockouts by one.
  */
 async function readRecord(
   tx: Transaction,
@@ -73,7 +74,7 @@ async function readRecord(
   };
 }
 
-/** Until when codes rest for an address, or 0. */
+/** Returns until when codes are locked for an address (ms since the epoch), or 0. */
 export async function lockedUntil(
   tx: Transaction,
   address: string,
@@ -85,8 +86,9 @@ export async function lockedUntil(
 }
 
 /**
- * Counts a wrong code, which nothing but time takes back, anyone who signs in meanwhile; as many as `limits.wrongCodesPerAddress` says put
- * codes to rest, for twice as long each time.
+ * Counts a wrong code. A successful sign-in does not reset the count. At
+ * `limits.wrongCodesPerAddress`, codes are locked for `codeRest`, doubled with each lockout up to
+ * `codeRestMax`.
  */
 export async function countWrongCode(
   tx: Transaction,

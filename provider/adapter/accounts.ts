@@ -1,5 +1,5 @@
 import { Account } from '../../kinds/account/account.js';
-import { canonical } from '../../kinds/signin/email-address.js';
+import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/group/group.js';
 import type { OperatorsHave } from '../../kinds/group/operator-passkeys.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
@@ -68,7 +68,7 @@ export function accountCaller(
     type: 'Account',
     account: account.metadata.name,
     ...recent,
-    email: canonical(account.status.email.address),
+    email: canonicalAddress(account.status.email.address),
     groups,
     operator: groups.includes(operators),
     passkeys: account.status.passkeys,

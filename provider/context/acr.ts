@@ -1,6 +1,6 @@
 import { errors, type ProviderContext } from 'oidc-provider';
 import { emailAcr, phishingResistant } from '../../kinds/session/acr.js';
-import { takesPasskeys } from '../../kinds/passkey/rp-id.js';
+import { canBeRelyingPartyId } from '../../kinds/passkey/rp-id.js';
 import { parseJSON } from '../../registry/strict-json.js';
 import type { Settings } from '../../registry/kind.js';
 
@@ -12,7 +12,7 @@ const byStrength: readonly string[] = [emailAcr, phishingResistant];
 
 /** Returns the acr values that people can sign in by here, the strongest first. */
 export const offeredAcrs = ({ rpID }: Pick<Settings, 'rpID'>): string[] =>
-  takesPasskeys(rpID) ? [phishingResistant, emailAcr] : [emailAcr];
+  canBeRelyingPartyId(rpID) ? [phishingResistant, emailAcr] : [emailAcr];
 
 /**
  * Returns the weakest acr that meets what a request asks by `acr_values` and by the acr of

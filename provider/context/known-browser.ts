@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { canonical } from '../../kinds/signin/email-address.js';
+import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { cookieValue } from './cookies.js';
 import type { ProviderServices } from './context.js';
 
@@ -41,7 +41,7 @@ function verifiedProofs(services: ProviderServices, request: IncomingMessage): P
 }
 
 const hashOf = (services: ProviderServices, address: string): string =>
-  services.keys.mac('known address', canonical(address)).toString('base64url');
+  services.keys.mac('known address', canonicalAddress(address)).toString('base64url');
 
 /** Whether this browser proves that someone signed in from it with this address. */
 export function knowsAddress(

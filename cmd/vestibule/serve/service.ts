@@ -14,7 +14,7 @@ import { operatorsNow } from '../../../kinds/group/operators.js';
 import { noteDelivery } from '../../../kinds/interaction/delivery.js';
 import { OperatorPasskeys } from '../../../kinds/group/operator-passkeys.js';
 import { sessionsWorker } from '../../../kinds/account/end-sessions.js';
-import { webauthn } from '../../../kinds/passkey/webauthn/library.js';
+import { loadWebauthn } from '../../../kinds/passkey/webauthn/library.js';
 import { openEngine } from '../../../policy/engine.js';
 import { recoveryWorker, stopRevivedRecoveries } from '../../../kinds/recovery/worker.js';
 import { openPolicyAuthorizer, type PolicyAuthorizer } from '../../../policy/policy-service.js';
@@ -378,7 +378,7 @@ const warm = (registry: Registry, log: Log): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => {
       registry.warm();
-      webauthn().then(
+      loadWebauthn().then(
         () => resolve(),
         (error) => {
           log.error({ err: error }, 'passkeys cannot be verified');
