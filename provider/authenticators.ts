@@ -10,15 +10,15 @@ import { toStatusError } from '../registry/storage-errors.js';
 import { nameOf } from '../security/keyring.js';
 import type { Caller } from '../registry/kind.js';
 import { forbidden, unauthorized } from '../registry/status.js';
-import { accountCaller, callerFor, isAlive } from './adapter/accounts.js';
-import { grantSignIn } from './interaction/grant-sign-in.js';
-import { apiAudience, command } from './adapter/built-in-clients.js';
+import { accountCaller, callerFor, canSignIn } from './adapter/accounts.js';
+import { signInOfGrant } from './interaction/grant-sign-in.js';
+import { apiAudience, commandClient } from './adapter/built-in-clients.js';
 import { isSigned } from './context/cookies.js';
 import type { AccountObject, ProviderServices, SessionObject } from './context/context.js';
 import { sessionName } from './context/session-name.js';
 import { recordKey } from './context/records.js';
 
-const signed = (
+const verifiedCookie = (
   services: ProviderServices,
   presented: AuthenticationRequest,
   name: string,
@@ -35,24 +35,27 @@ export const interactionAuthenticator =
   (services: ProviderServices): Authenticator =>
   async (presented) => {
     if (presented.bound === undefined) return undefined;
-    const uid = signed(services, presented, services.cookies.interaction);
+    const uid = verifiedCookie(services, presented, services.cookies.interaction);
     if (!uid || nameOf(uid) !== presented.bound) return undefined;
-    services.touched(presented.bound);
+    services.noteActivity(presented.bound);
     return { type: 'Browser', interaction: presented.bound };
   };
 
-const remembered = 20_000;
+const cacheSize = 20_000;
 
 /**
  * Authenticates a person by the session cookie; a stale cookie is anonymous. Synchronous if session
  * and account are cached.
  */
 export function sessionAuthenticator(services: ProviderServices): Authenticator {
-  const found: Found = { keys: new BoundedMap(remembered), version: services.keys.version };
-  const names = new BoundedMap<string, string>(remembered);
+  const cache: SessionKeyCache = {
+    keys: new BoundedMap(cacheSize),
+    version: services.keys.version,
+  };
+  const names = new BoundedMap<string, string>(cacheSize);
   const [sessions, accounts] = [services.store.reader(Session), services.store.reader(Account)];
-  const later = async (key: string): Promise<Caller | undefined> => {
-    const session = await sessionBehind(services, names, key);
+  const authenticateFromStore = async (key: string): Promise<Caller | undefined> => {
+    const session = await sessionByKey(services, names, key);
     if (!session) return undefined;
     const account = await accounts.cached(session.status.account);
     if (!account) return undefined;
@@ -63,15 +66,15 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
     });
   };
   return (presented) => {
-    const key = sessionKey(services, presented, found);
+    const key = sessionKey(services, presented, cache);
     if (key === undefined) return undefined;
     const name = names.get(key);
     const session = name === undefined ? undefined : sessions.held(name);
     const account = session && accounts.held(session.status.account);
-    const standing = account && standingOf(services, account);
+    const standing = account && cachedStanding(services, account);
     return standing && session!.internal.recordKey === key
       ? callerOf(services, session!, account, standing)
-      : later(key);
+      : authenticateFromStore(key);
   };
 }
 
@@ -79,7 +82,7 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
  * Session keys by Cookie header and key version: a signature by a dropped key must not be served
  * from the cache.
  */
-interface Found {
+interface SessionKeyCache {
   readonly keys: BoundedMap<string, string>;
   version: number;
 }
@@ -91,7 +94,7 @@ interface Found {
 function sessionKey(
   services: ProviderServices,
   presented: AuthenticationRequest,
-  found: Found,
+  found: SessionKeyCache,
 ): string | undefined {
   const { keys } = found;
   if (found.version !== services.keys.version) {
@@ -102,23 +105,20 @@ function sessionKey(
   if (cookie === undefined || authorization !== undefined) return undefined;
   const known = keys.get(cookie);
   if (known !== undefined) return known;
-  const id = signed(services, presented, services.cookies.session);
+  const id = verifiedCookie(services, presented, services.cookies.session);
   if (!id) return undefined;
   const key = recordKey('Session', id);
   if (cookie.length <= 1_024) keys.set(cookie, key);
   return key;
 }
 
-/**
- * The projection that names this library session as its own: from the coherent cache, once the name
- * is known.
- */
-async function sessionBehind(
+/** Returns the Session object of a library session, from the watch cache once its name is known. */
+async function sessionByKey(
   services: ProviderServices,
   names: Map<string, string>,
   key: string,
 ): Promise<SessionObject | undefined> {
-  const known = names.get(key) ?? (await nameBehind(services, key));
+  const known = names.get(key) ?? (await sessionNameByKey(services, key));
   if (!known) return undefined;
   const session = await services.store.reader(Session).cached(known);
   if (session?.internal.recordKey !== key) {
@@ -129,7 +129,10 @@ async function sessionBehind(
   return session;
 }
 
-async function nameBehind(services: ProviderServices, key: string): Promise<string | undefined> {
+async function sessionNameByKey(
+  services: ProviderServices,
+  key: string,
+): Promise<string | undefined> {
   const { entry } = await toStatusError(services.storage.get(key));
   const payload = entry && services.records.open(key, 'Session', entry.value);
   return payload?.accountId && payload.uid
@@ -137,11 +140,11 @@ async function nameBehind(services: ProviderServices, key: string): Promise<stri
     : undefined;
 }
 
-/** The groups someone is in and, of an operator, what is known of operators' passkeys. */
+/** The groups of a person and, for an operator, the facts about operators' passkeys. */
 type Standing = { readonly groups: readonly string[] } & Partial<OperatorsHave>;
 
-/** The same without waiting; undefined where memory cannot be trusted at this moment. */
-function standingOf(services: ProviderServices, account: AccountObject): Standing | undefined {
+/** Returns the standing from memory; undefined if it is not cached or may be stale. */
+function cachedStanding(services: ProviderServices, account: AccountObject): Standing | undefined {
   const groups = services.groups.held(account.status.email.address);
   if (!groups?.includes(operators)) return groups && { groups };
   const have = services.operatorPasskeys.held();
@@ -162,7 +165,7 @@ function callerOf(
   )
     return undefined;
   if (
-    !isAlive(account) ||
+    !canSignIn(account) ||
     !isSessionValid(account.internal.signedOut, metadata.name, internal.loginSeconds)
   )
     return undefined;
@@ -176,9 +179,9 @@ function callerOf(
 }
 
 /**
- * The command, by an access token whose audience is this API, as signed in as the person was who
- * connected it; any other token is not good, and a browser may not send one. The provider's own
- * paths judge theirs.
+ * Authenticates the command by an access token whose audience is this API, with the sign-in of the
+ * person who connected it. Throws 401 for any other token and 403 for a token from a browser.
+ * Tokens at the provider's own paths are left to oidc-provider.
  */
 export const bearerAuthenticator =
   (services: ProviderServices, current: () => Provider): Authenticator =>
@@ -189,20 +192,21 @@ export const bearerAuthenticator =
       throw forbidden('a browser may not send a token');
     const provider = current();
     const found = await provider.AccessToken.find(token);
-    const good =
+    const isAccepted =
       found &&
       found.aud === apiAudience(services.settings.baseURL) &&
-      found.clientId === command &&
+      found.clientId === commandClient &&
       !found.jkt &&
       found.scope?.split(' ').includes('api');
-    const grant = good && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
-    if (!grant || grant.accountId !== found?.accountId || grant.clientId !== command)
+    const grant =
+      isAccepted && found.grantId ? await provider.Grant.find(found.grantId) : undefined;
+    if (!grant || grant.accountId !== found?.accountId || grant.clientId !== commandClient)
       throw unauthorized();
     const account = await services.store.reader(Account).cached(grant.accountId!);
-    if (!account || !isAlive(account)) throw unauthorized();
+    if (!account || !canSignIn(account)) throw unauthorized();
     return callerFor(
       services,
       account,
-      await grantSignIn(services, account.metadata.name, command, grant.jti),
+      await signInOfGrant(services, account.metadata.name, commandClient, grant.jti),
     );
   };

@@ -3,7 +3,7 @@ import type { Provider } from 'oidc-provider';
 import type { Ports } from '../registry/kind.js';
 import { noteSignIn } from '../registry/sign-in-event.js';
 import { clearedSession } from './context/cookies.js';
-import { finish, stageResult } from './interaction/finish.js';
+import { submitResult, stageResult } from './interaction/submit-result.js';
 import type { ProviderServices } from './context/context.js';
 import { knowsAddress, rememberAddress } from './context/known-browser.js';
 import { preview } from './claims/preview.js';
@@ -11,12 +11,12 @@ import { signJwt } from './adapter/signing-keys.js';
 import { revokeGrants } from './adapter/revocation.js';
 import { endSessions } from './adapter/end-sessions.js';
 
-/** The ports that this room implements. */
+/** The ports that the provider implements. */
 export type ProviderPorts = Omit<Ports, 'policy'>;
 
 /**
- * Implements the ports of kinds for one request; without a request there is no result to finish and
- * no cookie to clear.
+ * Returns the ports of kinds for one request. Without a request, results are not submitted and
+ * cookies are not set.
  */
 export function portsOf(
   services: ProviderServices,
@@ -27,7 +27,7 @@ export function portsOf(
   return {
     finish: async (interaction) => {
       if (request && response)
-        await finish({ services, provider: provider(), request, response }, interaction);
+        await submitResult({ services, provider: provider(), request, response }, interaction);
     },
     stageResult: async (interaction, tx) =>
       request !== undefined &&

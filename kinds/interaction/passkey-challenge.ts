@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineAction } from '../../registry/action.js';
 import {
   challengeLimit,
-  challengesPerSession,
+  challengesPerSessionLimit,
   registrationOptions,
 } from '../passkey/registration-challenge.js';
 import { newChallenge, Purpose, putChallenge } from '../signin/passkey-challenge.js';
@@ -36,7 +36,7 @@ export const passkeyChallenge = defineAction({
         purpose === 'Register'
           ? (await requireRecentSetupSignIn(tx, call, name)).account
           : undefined;
-      await tx.spend(challengesPerSession(call.settings.limits), name);
+      await tx.spend(challengesPerSessionLimit(call.settings.limits), name);
       await tx.update(Interaction, name, ({ internal }) =>
         putChallenge(internal, purpose, challenge, call.now),
       );

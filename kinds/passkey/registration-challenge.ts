@@ -16,7 +16,7 @@ export const challengeLimit = perMinute('passkeychallenge', 'passkeysPerNetwork'
 /**
  * Limits the WebAuthn challenges of one sign-in or session to `challengesPerSession` in two hours.
  */
-export const challengesPerSession: LimitOf = ({ challengesPerSession }) => ({
+export const challengesPerSessionLimit: LimitOf = ({ challengesPerSession }) => ({
   name: 'passkeychallenges',
   max: challengesPerSession,
   seconds: 7_200,
@@ -69,7 +69,7 @@ export const accountPasskeyChallenge = defineAction({
     await call.change(async (tx) => {
       const session = await tx.get(Session, caller.session!);
       if (!session || session.metadata.deletionTimestamp) throw unauthorized();
-      await tx.spend(challengesPerSession(call.settings.limits), session.metadata.name);
+      await tx.spend(challengesPerSessionLimit(call.settings.limits), session.metadata.name);
       await tx.update(Session, session.metadata.name, ({ internal }) =>
         putChallenge(internal, 'Register', challenge, call.now),
       );

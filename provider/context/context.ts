@@ -18,15 +18,15 @@ import type { Suppliers } from '../../kinds/claims/scope-index.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './egress-fetch.js';
 import type { Records } from './records.js';
-import type { ClaimsReviewRequest, Reviewed } from './review.js';
+import type { ClaimsReviewRequest, ReviewedClaims } from './review.js';
 
-/** The objects this room reads and writes. */
+/** The objects that the provider reads and writes. */
 export type AccountObject = ObjectOf<typeof Account>;
 export type ClientObject = ObjectOf<typeof Client>;
 export type GrantObject = ObjectOf<typeof Grant>;
 export type SessionObject = ObjectOf<typeof Session>;
 
-/** What the parts of the provider share. */
+/** The services that the modules of the provider share. */
 export interface ProviderServices {
   readonly store: Store;
   readonly storage: Storage;
@@ -41,19 +41,19 @@ export interface ProviderServices {
   readonly groups: Pick<Memberships, 'held' | 'of'>;
   readonly operatorPasskeys: Pick<OperatorPasskeys, 'held' | 'of'>;
   readonly networkLimits?: NetworkLimits;
-  readonly reviews: { ask(asking: ClaimsReviewRequest): Promise<Reviewed> };
+  readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };
   readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
   readonly signIns: SignInMetrics;
   /** Records activity of a sign-in's browser. */
-  touched(name: string): void;
-  /** The scopes there are, as they stand now. */
+  noteActivity(name: string): void;
+  /** Returns the current scopes. */
   scopes(): readonly Scope[];
-  /** The address of the shared style sheet. */
+  /** Returns the URL path of the shared style sheet. */
   stylesheet(): string;
   /** Absent without a metrics port. */
   readonly metrics?: Metrics | undefined;
   /** Counts an event. */
   count(event: string): void;
   /** Runs work in the background; failures are counted. */
-  afterwards(work: () => Promise<unknown>): void;
+  runInBackground(work: () => Promise<unknown>): void;
 }

@@ -44,14 +44,14 @@ export function adapterCases(
         held: () => undefined,
         of: async () => ({ operatorsHavePasskeys: false, operatorsHaveFullPasskeys: false }),
       },
-      reviews: { ask: async () => new Map() },
+      reviews: { requestClaims: async () => new Map() },
       suppliers: { named: () => undefined, scopes: [], settled: undefined },
       scopes: () => [],
       stylesheet: () => '',
       signIns: new SignInMetrics(),
       count: () => {},
-      afterwards: () => {},
-      touched: () => {},
+      runInBackground: () => {},
+      noteActivity: () => {},
     });
     const adapter = (model: string, epoch = 0): StoreAdapter =>
       new StoreAdapter(model, foundation(epoch));
@@ -104,7 +104,9 @@ export function adapterCases(
     });
 
     test('refuses an object without an end, and takes ends in the past as one second', async () => {
-      await expect(adapter('AccessToken').upsert(newID(), {})).rejects.toThrow('without an end');
+      await expect(adapter('AccessToken').upsert(newID(), {})).rejects.toThrow(
+        'must have an expiry',
+      );
       for (const life of [0, -5, 0.4]) {
         const id = newID();
         await adapter('AccessToken').upsert(id, { jti: id, exp: seconds() }, life);

@@ -221,7 +221,7 @@ async function openProvider(
     metrics,
   });
   links.provider = provider;
-  held.add(provider.unproven.follow());
+  held.add(provider.unfinishedSignIns.follow());
   await Promise.all([declareBuiltIn(store), stopRevivedRecoveries(store, log)]);
   return provider;
 }
