@@ -28,7 +28,7 @@ import { Recovery } from './recovery/recovery.js';
 import { startRecovery } from './recovery/start.js';
 import { Session } from './session/session.js';
 
-/** The table of contents of the API: every kind, a line each. */
+/** Every kind of the API, one a line. */
 export const kinds: readonly AnyKind[] = [
   Interaction,
   Session,
@@ -45,7 +45,7 @@ export const kinds: readonly AnyKind[] = [
   MockMessage,
 ];
 
-/** Every action, a line each. */
+/** Every action, one a line. */
 export const actions: readonly Action[] = [
   emailChallenge,
   passkeyChallenge,

@@ -2,7 +2,7 @@ import { BoundedMap } from '../security/bounded-map.js';
 import type { Provider } from 'oidc-provider';
 import { Account } from '../kinds/account/account.js';
 import { operators } from '../kinds/group/group.js';
-import type { OperatorsHave } from '../kinds/group/operator-passkeys.js';
+import type { OperatorPasskeyFacts } from '../kinds/group/operator-passkeys.js';
 import { isSessionValid } from '../kinds/account/end-sessions.js';
 import { Session } from '../kinds/session/session.js';
 import type { Authenticator, AuthenticationRequest } from '../registry/authenticator.js';
@@ -59,10 +59,11 @@ export function sessionAuthenticator(services: ProviderServices): Authenticator 
     if (!session) return undefined;
     const account = await accounts.cached(session.status.account);
     if (!account) return undefined;
-    const groups = await toStatusError(services.groups.of(account.status.email.address));
+    const groups = await toStatusError(services.groups.groupsOf(account.status.email.address));
     return callerOf(services, session, account, {
       groups,
-      ...(groups.includes(operators) && (await toStatusError(services.operatorPasskeys.of()))),
+      ...(groups.includes(operators) &&
+        (await toStatusError(services.operatorPasskeys.currentFacts()))),
     });
   };
   return (presented) => {
@@ -141,13 +142,13 @@ async function sessionNameByKey(
 }
 
 /** The groups of a person and, for an operator, the facts about operators' passkeys. */
-type Standing = { readonly groups: readonly string[] } & Partial<OperatorsHave>;
+type Standing = { readonly groups: readonly string[] } & Partial<OperatorPasskeyFacts>;
 
 /** Returns the standing from memory; undefined if it is not cached or may be stale. */
 function cachedStanding(services: ProviderServices, account: AccountObject): Standing | undefined {
-  const groups = services.groups.held(account.status.email.address);
+  const groups = services.groups.cachedGroupsOf(account.status.email.address);
   if (!groups?.includes(operators)) return groups && { groups };
-  const have = services.operatorPasskeys.held();
+  const have = services.operatorPasskeys.cachedFacts();
   return have && { groups, ...have };
 }
 

@@ -25,7 +25,7 @@ export function portsOf(
   response?: ServerResponse,
 ): ProviderPorts {
   return {
-    finish: async (interaction) => {
+    submitResult: async (interaction) => {
       if (request && response)
         await submitResult({ services, provider: provider(), request, response }, interaction);
     },
@@ -35,7 +35,8 @@ export function portsOf(
       stageResult({ services, provider: provider(), request, response }, interaction, tx),
     endSessions: (sessions) => endSessions(services, sessions),
     revokeGrants: (grants) => revokeGrants(services, grants),
-    forgetCookies: () => response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),
+    clearSessionCookie: () =>
+      response?.appendHeader('Set-Cookie', clearedSession(services.cookies)),
     knowsBrowser: (address) => request !== undefined && knowsAddress(services, request, address),
     rememberBrowser: (address) => {
       if (request && response) rememberAddress(services, request, response, address);
@@ -43,7 +44,7 @@ export function portsOf(
     fetch: (url, init) => services.fetch(url, init),
     scopes: () => services.scopes(),
     preview: (interaction, scopes) => preview(services, interaction, scopes),
-    groupsOf: (address) => services.groups.of(address),
+    groupsOf: (address) => services.groups.groupsOf(address),
     audit: (event, facts) => {
       services.count(event);
       services.log.warn({ event, ...facts }, 'a security event');

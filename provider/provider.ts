@@ -41,7 +41,7 @@ export interface ProviderDeps {
   readonly groups: ProviderServices['groups'];
   readonly operatorPasskeys: ProviderServices['operatorPasskeys'];
   /** The claims providers and the scopes; when the scopes change, a new Provider is built. */
-  readonly suppliers: ProviderServices['suppliers'];
+  readonly scopeIndex: ProviderServices['scopeIndex'];
   /** Returns the URL path of the shared style sheet. */
   readonly stylesheet: () => string;
   readonly log: Log;
@@ -98,7 +98,7 @@ export function createIdentityProvider(deps: ProviderDeps): IdentityProvider {
   return {
     handle: async (request, response, network, auditID) => {
       if (auditID) response.setHeader('Audit-ID', auditID);
-      if (services.suppliers.settled) await services.suppliers.settled;
+      if (services.scopeIndex.settled) await services.scopeIndex.settled;
       return handleRequest(services, current(), request, response, network);
     },
     authenticators: [
@@ -130,7 +130,7 @@ function createServices(
     authorize,
     groups,
     operatorPasskeys,
-    suppliers,
+    scopeIndex,
     log,
     stylesheet,
     networkLimits,
@@ -147,10 +147,10 @@ function createServices(
     authorize,
     groups,
     operatorPasskeys,
-    suppliers,
+    scopeIndex,
     log,
     stylesheet,
-    scopes: () => suppliers.scopes,
+    scopes: () => scopeIndex.scopes,
     epoch: settings.epoch,
     count,
     records: new Records(keys, settings.epoch),

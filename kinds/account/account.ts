@@ -151,7 +151,7 @@ export const Account = defineKind({
         metadata.deletionTimestamp = toTimestamp(call.now);
       });
       await enqueueDeletion(tx, call, { account: old.metadata.name, why: 'Deleted' });
-      if (isOwn) tx.after(() => call.ports.forgetCookies());
+      if (isOwn) tx.after(() => call.ports.clearSessionCookie());
     },
   },
 });

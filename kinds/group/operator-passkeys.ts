@@ -9,35 +9,35 @@ import { operators } from './group.js';
 import type { Memberships } from './membership-index.js';
 import { Passkey } from '../passkey/passkey.js';
 
-/** Whether any operator has a passkey, and whether one of them counts in full. */
-export interface OperatorsHave {
+/** Whether any operator has a passkey, and whether one has full strength. */
+export interface OperatorPasskeyFacts {
   readonly operatorsHavePasskeys: boolean;
   readonly operatorsHaveFullPasskeys: boolean;
 }
 
 /**
- * What is known of the operators: their addresses, as of one state of the groups, and from when
- * (ms) the first of their passkeys counts in full.
+ * The cached state: the version of the groups, the operators' addresses, and when (ms since the
+ * epoch) the first of their passkeys reaches full strength.
  */
-interface Known {
+interface CachedState {
   readonly groups: number;
   readonly addresses: ReadonlySet<string>;
   readonly hasAny: boolean;
   readonly fullFrom: number;
 }
 
-/** How long to wait for what this replica wrote to come back, in milliseconds. */
-const patience = 1_000;
+/** How long to wait for this replica's own writes to arrive, in milliseconds. */
+const waitMs = 1_000;
 
 /**
- * Whether operators have passkeys: read once, and again after a change of one of their accounts or
- * of a Group, so that no request looks for them.
+ * Caches whether operators have passkeys. Reads again after a change of an operator's account or of
+ * a Group.
  */
 export class OperatorPasskeys {
   readonly #store: Store;
   readonly #groups: Memberships;
-  #known: Known | undefined;
-  #reading: Promise<Known> | undefined;
+  #cached: CachedState | undefined;
+  #reading: Promise<CachedState> | undefined;
   #changes = 0;
   #subscription: Subscription | undefined;
 
@@ -46,14 +46,14 @@ export class OperatorPasskeys {
     this.#groups = groups;
   }
 
-  /** Follows accounts from here on; after the watch cache has begun. */
+  /** Starts following accounts; call it after the watch cache has started. */
   start(): void {
-    this.#forget();
+    this.#invalidate();
     this.#subscription = this.#store.watchCache.subscribe(
       Account.resource,
       this.#store.watchCache.revision,
       {
-        event: (event) => this.#take(event),
+        event: (event) => this.#handleEvent(event),
         end: (why) => {
           if (why === 'Compacted') this.start();
         },
@@ -61,25 +61,26 @@ export class OperatorPasskeys {
     );
   }
 
-  /** Follows nothing any more; before the watch cache stops. */
+  /** Stops following; call it before the watch cache stops. */
   stop(): void {
     this.#subscription?.leave();
   }
 
-  /** What is known without waiting; undefined where it cannot be relied on now. */
-  held(): OperatorsHave | undefined {
-    return this.#known && this.#isFresh && this.#known.groups === this.#groups.version
-      ? said(this.#known)
+  /** Returns the cached facts; undefined if they may be stale. */
+  cachedFacts(): OperatorPasskeyFacts | undefined {
+    return this.#cached && this.#isFresh && this.#cached.groups === this.#groups.version
+      ? factsOf(this.#cached)
       : undefined;
   }
 
-  /** The same, reading where it must. */
-  async of(): Promise<OperatorsHave> {
+  /** Returns the current facts; waits for the watch cache or reads the store if needed. */
+  async currentFacts(): Promise<OperatorPasskeyFacts> {
     const { watchCache } = this.#store;
     if (!this.#isFresh && this.#subscription)
-      await watchCache.waitUntil(watchCache.committedTo(Account.resource), patience);
+      await watchCache.waitUntil(watchCache.committedTo(Account.resource), waitMs);
     return (
-      this.held() ?? said(await (this.#isFresh ? (this.#reading ??= this.#keep()) : this.#read()))
+      this.cachedFacts() ??
+      factsOf(await (this.#isFresh ? (this.#reading ??= this.#readAndCache()) : this.#read()))
     );
   }
 
@@ -92,19 +93,19 @@ export class OperatorPasskeys {
     );
   }
 
-  /** Reads, and keeps what was read unless something has changed meanwhile. */
-  async #keep(): Promise<Known> {
+  /** Reads the state and caches it unless something changed during the read. */
+  async #readAndCache(): Promise<CachedState> {
     const before = this.#changes;
     try {
       const read = await this.#read();
-      if (before === this.#changes) this.#known = read;
+      if (before === this.#changes) this.#cached = read;
       return read;
     } finally {
       this.#reading = undefined;
     }
   }
 
-  async #read(): Promise<Known> {
+  async #read(): Promise<CachedState> {
     const groups = this.#groups.version;
     const addresses = new Set(
       (await this.#groups.members(operators)).map(({ address }) => address),
@@ -112,7 +113,7 @@ export class OperatorPasskeys {
     const accounts = await Promise.all(
       [...addresses].map((address) => this.#store.reader(Account).byUnique('email', address)),
     );
-    const having = accounts.filter(
+    const accountsWithPasskeys = accounts.filter(
       (account) =>
         account !== undefined &&
         account.status.passkeys > 0 &&
@@ -121,7 +122,9 @@ export class OperatorPasskeys {
     );
     const passkeys = (
       await Promise.all(
-        having.map((account) => this.#store.reader(Passkey).list(account!.metadata.name)),
+        accountsWithPasskeys.map((account) =>
+          this.#store.reader(Passkey).list(account!.metadata.name),
+        ),
       )
     ).flat();
     const from = passkeys.map(({ status }) =>
@@ -135,27 +138,27 @@ export class OperatorPasskeys {
     };
   }
 
-  #take({ before, after }: WatchCacheEvent): void {
+  #handleEvent({ before, after }: WatchCacheEvent): void {
     const concerns = (stored: EncodedObject | undefined): boolean => {
       const address = stored && addressOf(stored);
-      return address !== undefined && (this.#known?.addresses.has(address) ?? true);
+      return address !== undefined && (this.#cached?.addresses.has(address) ?? true);
     };
-    if (concerns(before) || concerns(after)) this.#forget();
+    if (concerns(before) || concerns(after)) this.#invalidate();
   }
 
-  #forget(): void {
+  #invalidate(): void {
     this.#changes += 1;
-    this.#known = undefined;
+    this.#cached = undefined;
     this.#reading = undefined;
   }
 }
 
-const said = ({ hasAny, fullFrom }: Known): OperatorsHave => ({
+const factsOf = ({ hasAny, fullFrom }: CachedState): OperatorPasskeyFacts => ({
   operatorsHavePasskeys: hasAny,
   operatorsHaveFullPasskeys: fullFrom <= Date.now(),
 });
 
-/** Undefined where an object cannot be read: anyone who asks for it is told so. */
+/** Returns undefined for an object that cannot be decoded; requests for it report the error. */
 function addressOf(stored: EncodedObject): string | undefined {
   try {
     return canonicalAddress((stored.object as ObjectOf<typeof Account>).status.email.address);

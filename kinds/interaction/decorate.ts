@@ -87,7 +87,7 @@ async function startableMethods(interaction: InteractionObject, call: Call): Pro
 async function addReturnTo(interaction: InteractionObject, call: Call): Promise<void> {
   const { internal, metadata, status } = interaction;
   if (internal.returnTo === undefined) return;
-  if (!internal.isHandedOver) await call.ports.finish(interaction);
+  if (!internal.isHandedOver) await call.ports.submitResult(interaction);
   status.returnTo = call.keys
     .open(objectKey(naming, metadata.name), Buffer.from(internal.returnTo, 'base64url'))
     .toString();

@@ -118,7 +118,7 @@ export const Session = defineKind({
       const ending = await call.ports.endSessions([old]);
       tx.add(ending);
       if (call.caller.type === 'Account' && call.caller.session === old.metadata.name)
-        tx.after(() => call.ports.forgetCookies());
+        tx.after(() => call.ports.clearSessionCookie());
       const signOut = ending.signOut.get(old.metadata.name);
       return signOut && { ...old, status: { ...old.status, signOut } };
     },

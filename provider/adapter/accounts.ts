@@ -1,7 +1,7 @@
 import { Account } from '../../kinds/account/account.js';
 import { canonicalAddress } from '../../kinds/signin/email-address.js';
 import { operators } from '../../kinds/group/group.js';
-import type { OperatorsHave } from '../../kinds/group/operator-passkeys.js';
+import type { OperatorPasskeyFacts } from '../../kinds/group/operator-passkeys.js';
 import type { AccountCaller, OwnerReference } from '../../registry/kind.js';
 import { ownerReference } from '../../registry/transaction.js';
 import { currentUnitOfWork } from '../context/unit-of-work.js';
@@ -58,7 +58,7 @@ export function accountCaller(
   { settings }: Pick<ProviderServices, 'settings'>,
   account: AccountObject,
   groups: readonly string[],
-  signedIn: SignedIn & Partial<OperatorsHave> = {},
+  signedIn: SignedIn & Partial<OperatorPasskeyFacts> = {},
 ): AccountCaller {
   const { authenticated } = signedIn;
   const recentSignIn =
@@ -83,9 +83,10 @@ export async function callerFor(
   account: AccountObject,
   signedIn: SignedIn = {},
 ): Promise<AccountCaller> {
-  const groups = await withProviderErrors(services.groups.of(account.status.email.address));
+  const groups = await withProviderErrors(services.groups.groupsOf(account.status.email.address));
   return accountCaller(services, account, groups, {
     ...signedIn,
-    ...(groups.includes(operators) && (await withProviderErrors(services.operatorPasskeys.of()))),
+    ...(groups.includes(operators) &&
+      (await withProviderErrors(services.operatorPasskeys.currentFacts()))),
   });
 }

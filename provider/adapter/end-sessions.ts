@@ -1,6 +1,6 @@
 import type { AdapterPayload } from 'oidc-provider';
 import { grantName } from '../../kinds/grant.js';
-import type { Ending } from '../../kinds/ports.js';
+import type { StagedSessionEnd } from '../../kinds/ports.js';
 import { Session, type SignOut } from '../../kinds/session/session.js';
 import type { DeleteOnlyFallback } from '../../registry/delete-only-fallback.js';
 import type { KindObject, StagedWrites } from '../../registry/kind.js';
@@ -52,7 +52,7 @@ export async function stageEnding(
 export async function endSessions(
   services: ProviderServices,
   sessions: readonly KindObject[],
-): Promise<Ending> {
+): Promise<StagedSessionEnd> {
   const checks: Check[] = [];
   const writes: Write[] = [];
   const fallbackWrites: Write[] = [];

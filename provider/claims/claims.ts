@@ -124,7 +124,7 @@ async function releaseScopes(
     if ((await decideShare(services, account, client, scope.name, signedIn)).allowed)
       allowed.push(scope);
   }
-  const groups = await withProviderErrors(services.groups.of(account.status.email.address));
+  const groups = await withProviderErrors(services.groups.groupsOf(account.status.email.address));
   const supplied = await suppliedClaims(
     services,
     account,

@@ -32,7 +32,10 @@ export async function suppliedClaims(
   return new Map(
     agreed.map(({ scope, claims }) => {
       const values = reviewed.get(scope.name);
-      if (!values && services.suppliers.named(scope.provider.name)?.spec.failurePolicy === 'Fail')
+      if (
+        !values &&
+        services.scopeIndex.provider(scope.provider.name)?.spec.failurePolicy === 'Fail'
+      )
         throw libraryError(503, 'temporarily_unavailable', 'a claims provider cannot be reached');
       const agreedValues = Object.entries(values ?? {}).filter(([claim]) => claims.has(claim));
       if (values && agreedValues.length < Object.keys(values).length)

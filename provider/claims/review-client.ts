@@ -56,7 +56,7 @@ export class ClaimsReviewClient {
     asking: ClaimsReviewRequest,
     end: AbortSignal,
   ): Promise<SuppliedClaims | undefined> {
-    const provider = this.#services.suppliers.named(name);
+    const provider = this.#services.scopeIndex.provider(name);
     if (!provider?.spec.url) return undefined;
     const key = JSON.stringify([
       asking.account,

@@ -14,7 +14,7 @@ import type { Memberships } from '../../kinds/group/membership-index.js';
 import type { OperatorPasskeys } from '../../kinds/group/operator-passkeys.js';
 import type { Session } from '../../kinds/session/session.js';
 import type { SignInMetrics } from '../../kinds/interaction/sign-in-metrics.js';
-import type { Suppliers } from '../../kinds/claims/scope-index.js';
+import type { ScopeIndex } from '../../kinds/claims/scope-index.js';
 import type { CookieNames } from './cookies.js';
 import type { Fetch } from './egress-fetch.js';
 import type { Records } from './records.js';
@@ -38,11 +38,11 @@ export interface ProviderServices {
   readonly cookies: CookieNames;
   readonly fetch: Fetch;
   readonly epoch: number;
-  readonly groups: Pick<Memberships, 'held' | 'of'>;
-  readonly operatorPasskeys: Pick<OperatorPasskeys, 'held' | 'of'>;
+  readonly groups: Pick<Memberships, 'cachedGroupsOf' | 'groupsOf'>;
+  readonly operatorPasskeys: Pick<OperatorPasskeys, 'cachedFacts' | 'currentFacts'>;
   readonly networkLimits?: NetworkLimits;
   readonly reviews: { requestClaims(asking: ClaimsReviewRequest): Promise<ReviewedClaims> };
-  readonly suppliers: Pick<Suppliers, 'named' | 'scopes' | 'settled'>;
+  readonly scopeIndex: Pick<ScopeIndex, 'provider' | 'scopes' | 'settled'>;
   readonly signIns: SignInMetrics;
   /** Records activity of a sign-in's browser. */
   noteActivity(name: string): void;

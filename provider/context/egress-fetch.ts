@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLoopback } from '../../security/loopback.js';
 import { AddressJudge } from '../../security/egress-policy.js';
-import type { FetchAnswer } from '../../kinds/ports.js';
+import type { FetchResponse } from '../../kinds/ports.js';
 
 /** Options of a call; `ca` (PEM) replaces the public authorities. */
 interface FetchInit {
@@ -16,7 +16,7 @@ interface FetchInit {
 }
 
 /** Sends an outgoing request. */
-export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 /** The call was refused because of its destination. */
 export class EgressRefusedError extends Error {
@@ -92,7 +92,7 @@ function send(
   { url, addresses }: Target,
   init: FetchInit,
   signal: AbortSignal,
-): Promise<FetchAnswer> {
+): Promise<FetchResponse> {
   const pinnedLookup: LookupFunction = (_host, wanted, answer) =>
     wanted.all
       ? answer(null, [...addresses])
@@ -130,7 +130,7 @@ function send(
   });
 }
 
-async function read(response: IncomingMessage): Promise<FetchAnswer> {
+async function read(response: IncomingMessage): Promise<FetchResponse> {
   const encoding = response.headers['content-encoding'];
   const chunks: Buffer[] = [];
   let size = 0;
