@@ -88,10 +88,8 @@ export class EmbeddedCommitter {
         });
       const group = new GroupCommit(this.#state, members.length);
       const results = members.map(({ checks, writes }) => group.add(checks, writes));
-      await this.#store(
-        group,
-        members.reduce((sum, member) => sum + member.bytes, 0),
-      );
+      const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
+      await this.#store(group, bytes);
       members.forEach((member, i) => member.resolve(results[i]!));
     } catch (error) {
       for (const member of members) member.reject(error as Error);

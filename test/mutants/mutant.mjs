@@ -35,6 +35,7 @@ function significant(text) {
 /** Where `find` stands in `text`, as pairs of beginning and end; white space does not count. */
 function placesOf(find, text) {
   const wanted = significant(find).characters;
+  if (wanted === '') throw new Error('a mutant must find some text');
   const { characters, positions } = significant(text);
   const places = [];
   for (let at = characters.indexOf(wanted); at >= 0; at = characters.indexOf(wanted, at + 1)) {

@@ -17,7 +17,7 @@ class Held {
   #flush: Flush | undefined;
   readonly tables = {
     directory: '/',
-    ahead: { reach: () => undefined },
+    preallocator: { reserve: () => undefined },
     root: {
       batch: (write: () => void) => {
         write();
